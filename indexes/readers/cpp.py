@@ -1,0 +1,297 @@
+"""Scope level of one C++, CUDA or Objective-C++ file: what is defined where.
+
+A scanner of our own: over this code base it finds more kernels than a general C++
+grammar does, at a fifth of the cost. Function bodies are spans here; ``cpp_body``
+looks inside. It never fails: what it cannot read it steps over.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from indexes.model import TEMPLATE
+from indexes.readers.cpp_heads import Head, Use, leading_uses, read_head, skip_prefixes, whole_use
+from indexes.readers.cpp_lex import (
+    ELSE,
+    ENDIF,
+    IF,
+    Lexed,
+    Macro,
+    lex,
+)
+
+_TOKENS = re.compile("[{}\x01\x02\x03]")
+_FIRST = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
+_PREFIXES = frozenset(("template", "public", "private", "protected"))
+_ALIASES = frozenset(("using", "typedef"))
+
+
+@dataclass(slots=True)
+class Found:
+    """A definition as scanned; offsets are into the cleaned text."""
+
+    name: str
+    scope: str
+    kind: str
+    start: int
+    """Offset of the name, or of the macro use that makes it."""
+    parameters: str = ""
+    arguments: str = ""
+    """Arguments of the macro that begins it: ``add_out`` of ``TORCH_IMPL_FUNC(add_out)``."""
+    is_global: bool = False
+    base: str = ""
+    body: int = 0
+    end: int = 0
+    head: int = 0
+
+
+@dataclass(slots=True)
+class ScopedUse:
+    """A macro use at namespace or class scope."""
+
+    name: str
+    arguments: str
+    scope: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Scan:
+    """All of one file."""
+
+    lexed: Lexed
+    plain: str
+    """The cleaned text with the conditional markers blanked too."""
+    found: list[Found] = field(default_factory=list)
+    uses: list[ScopedUse] = field(default_factory=list)
+    aliases: list[tuple[str, str, str, int]] = field(default_factory=list)
+    """(name, target, scope, offset) of ``using X = Y;`` and ``typedef Y X;``."""
+
+    def guard_at(self, offset: int) -> tuple[str, ...]:
+        """Conditions in force at ``offset``, outermost first."""
+        at = bisect_right(self.lexed.guard_offsets, offset)
+        return self.lexed.guards[at - 1] if at else ()
+
+
+_Open = tuple[str, str, Found | None]
+"""An open scope: its path, the class name if it is one, and its definition."""
+
+
+_State = tuple[tuple[_Open, ...], int, "Found | None", bool]
+"""The scanner's place at an ``#if``: open scopes, depth in a body, function, statement kept."""
+
+
+class _Scanner:
+    def __init__(self, lexed: Lexed) -> None:
+        plain = lexed.clean
+        for marker in (IF, ELSE, ENDIF):
+            plain = plain.replace(marker, " ")
+        self.scan = Scan(lexed, plain)
+        self.text = plain
+        self.stack: tuple[_Open, ...] = ()
+        self.depth = 0
+        self.function: Found | None = None
+        self.keeps_statement = False
+        self.boundary = 0
+        self.saved: list[tuple[_State, bool]] = []
+
+    def run(self) -> Scan:
+        for token in _TOKENS.finditer(self.scan.lexed.clean):
+            char = token.group()
+            if char == "{":
+                if self.depth:
+                    self.depth += 1
+                else:
+                    self._open(token.start())
+            elif char == "}":
+                if self.depth:
+                    self.depth -= 1
+                    if not self.depth:
+                        self._end_body(token.start())
+                else:
+                    self._close(token.start())
+            else:
+                self._conditional(char, token.start())
+        self._statements(self.boundary, len(self.text))
+        return self.scan
+
+    def _conditional(self, char: str, at: int) -> None:
+        if char == IF:
+            self.saved.append(
+                ((self.stack, self.depth, self.function, self.keeps_statement), False)
+            )
+        elif char == ELSE and self.saved:
+            state, _ = self.saved[-1]
+            self.saved[-1] = (state, True)
+            if state[0] != self.stack or (state[1] > 0) != (self.depth > 0):
+                if not self.depth:
+                    self._statements(self.boundary, at)
+                self.boundary = at + 1
+            self.stack, self.depth, self.function, self.keeps_statement = state
+        elif char == ENDIF and self.saved:
+            self._leave_condition(*self.saved.pop())
+
+    def _leave_condition(self, before: _State, branched: bool) -> None:
+        """A namespace that only some builds open does not part the names of the others.
+
+        ``#if LAZY / namespace lazy { / #endif`` inside another namespace: what follows is
+        read as standing in the outer one.
+        """
+        outer, depth = before[0], before[1]
+        opened = self.stack[len(outer) :]
+        if branched or depth or self.depth or not outer or self.stack[: len(outer)] != outer:
+            return
+        if opened and not any(found for _, _, found in opened):
+            self.stack = outer + tuple((outer[-1][0], "", None) for _ in opened)
+
+    def _scope(self) -> str:
+        return self.stack[-1][0] if self.stack else ""
+
+    def _open(self, at: int) -> None:
+        start = self._statements(self.boundary, at)
+        class_name = self.stack[-1][1] if self.stack else ""
+        head = read_head(self.text, start, at, class_name)
+        if head.kind in ("namespace", "class", "enum"):
+            self._push(head, start, at)
+            return
+        self.depth = 1
+        self.function = None
+        self.keeps_statement = head.kind == "opaque"
+        if self.keeps_statement:
+            self.boundary = start
+        elif head.kind in ("function", "macro"):
+            self.function = self._found(head, start, at)
+            if self._is_template(head.name_at):
+                self.function.base = TEMPLATE
+            self.scan.found.append(self.function)
+
+    def _is_template(self, name_at: int) -> bool:
+        """Whether ``template <...>`` stands in front of the function named at ``name_at``."""
+        found = self.text.rfind("template", self.boundary, name_at)
+        if found < 0 or self.text.find(";", found, name_at) >= 0:
+            return False
+        opened = self.text.find("<", found, name_at)
+        return opened >= 0 and self.text[opened + 1 : name_at].lstrip()[:1] != ">"
+
+    def _found(self, head: Head, start: int, body: int) -> Found:
+        scope = _join(self._scope(), head.qualifier)
+        return Found(
+            head.name, scope, head.kind, head.name_at, head.parameters, head.arguments,
+            head.is_global, head.base, body, body, start,
+        )  # fmt: skip
+
+    def _push(self, head: Head, start: int, at: int) -> None:
+        found = None
+        if head.kind != "namespace":
+            found = self._found(head, start, at)
+            self.scan.found.append(found)
+        if head.kind == "enum":
+            self.depth, self.function, self.keeps_statement = 1, found, False
+            return
+        scope = _join(_join(self._scope(), head.qualifier), head.name)
+        self.stack = (*self.stack, (scope, head.name if head.kind == "class" else "", found))
+        self.boundary = at + 1
+
+    def _end_body(self, at: int) -> None:
+        if self.function:
+            self.function.end = at
+        if not self.keeps_statement:
+            self.boundary = at + 1
+        self.function = None
+
+    def _close(self, at: int) -> None:
+        self._statements(self.boundary, at)
+        if self.stack:
+            found = self.stack[-1][2]
+            if found:
+                found.end = at
+            self.stack = self.stack[:-1]
+        self.boundary = at + 1
+
+    def _statements(self, start: int, stop: int) -> int:
+        """Reads the complete statements in a gap; returns where the last, open one starts."""
+        text, at = self.text, start
+        while (semicolon := text.find(";", at, stop)) >= 0:
+            if text.count("(", at, semicolon) == text.count(")", at, semicolon):
+                self._statement(at, semicolon)
+                at = semicolon + 1
+            else:
+                semicolon = self._balance(at, semicolon, stop)
+                if semicolon < 0:
+                    break
+                self._statement(at, semicolon)
+                at = semicolon + 1
+        first = _FIRST.match(text, at, stop)
+        if not first or not (first[2] or first[1] in _PREFIXES):
+            return at
+        at = skip_prefixes(text, at, stop)
+        uses, rest = leading_uses(text, at, stop)
+        self._use(uses)
+        if (last := whole_use(text, rest, stop)) and text[stop : stop + 1] != "{":
+            self._use([last])
+        return rest if uses else at
+
+    def _balance(self, start: int, semicolon: int, stop: int) -> int:
+        while semicolon >= 0:
+            if self.text.count("(", start, semicolon) == self.text.count(")", start, semicolon):
+                return semicolon
+            semicolon = self.text.find(";", semicolon + 1, stop)
+        return -1
+
+    def _statement(self, start: int, stop: int) -> None:
+        text = self.text
+        first = _FIRST.match(text, start, stop)
+        while first and first[1] in _PREFIXES:
+            start = skip_prefixes(text, start, stop)
+            after = _FIRST.match(text, start, stop)
+            first = after if after and after.start(1) != first.start(1) else None
+        if first and first[1] in _ALIASES:
+            self._alias(first.start(1), stop)
+        if not first or not first[2]:
+            return
+        uses, rest = leading_uses(text, start, stop)
+        self._use(uses)
+        after = _FIRST.match(text, rest, stop) if uses else None
+        if after and after[1] in _ALIASES:
+            self._alias(after.start(1), stop)
+        elif last := whole_use(text, rest, stop):
+            self._use([last])
+
+    def _alias(self, start: int, stop: int) -> None:
+        words = " ".join(self.text[start:stop].split())
+        if found := re.fullmatch(r"using (\w+) = (.+)", words):
+            name, target = found.groups()
+        elif found := re.fullmatch(r"typedef (.+?)\s+(\w+)", words):
+            target, name = found.groups()
+        elif found := re.fullmatch(r"using (?:typename )?([\w:]+::)(\w+)", words):
+            target, name = found.group(1) + found.group(2), found.group(2)
+        else:
+            return
+        self.scan.aliases.append((name, target, self._scope(), start))
+
+    def _use(self, uses: list[Use]) -> None:
+        scope = self._scope()
+        for use in uses:
+            self.scan.uses.append(ScopedUse(use.name, use.arguments, scope, use.start, use.end))
+
+
+def _join(scope: str, name: str) -> str:
+    if not name or not scope:
+        return scope or name
+    return f"{scope}::{name}"
+
+
+def scan_text(text: str) -> Scan:
+    """Scans one file's text. Offsets count characters of ``text``."""
+    return _Scanner(lex(text)).run()
+
+
+def decode(data: bytes) -> str:
+    """Text with one character for each byte, so that offsets agree with the file."""
+    return data.decode("latin-1")
+
+
+__all__ = ["Found", "Macro", "Scan", "ScopedUse", "decode", "scan_text"]

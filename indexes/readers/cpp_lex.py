@@ -1,0 +1,168 @@
+"""First pass over a C++ file: what is code, what is a comment, a string or a directive.
+
+The cleaned text has the length of the original, so that offsets agree. Comments and
+string contents become spaces; conditional directives become one marker character.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+IF, ELSE, ENDIF = "\x01", "\x02", "\x03"
+
+# Every alternative sits behind one look-ahead, so that the engine skips by character class.
+_NOISE = re.compile(
+    r"""(?=[/"'#])(?:
+      //[^\n]*(?:(?<=\\)\n[^\n]*)*
+    | /\*[\s\S]*?(?:\*/|\Z)
+    | (?<=R)"(?P<tag>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=tag)"|\Z)
+    | "(?:[^"\\\n]|\\[\s\S])*"?
+    | '(?:\\.[^'\n]*|[^'\\\n])'
+    | \#(?:[^\n\\/]|\\\r?\n|\\.|/\*[\s\S]*?\*/|//[^\n]*|/)*
+    )""",
+    re.VERBOSE,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]+")
+_DIRECTIVE = re.compile(r"#\s*([a-z]+)\s*([\s\S]*)")
+_DEFINE = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?")
+_COMMENT = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
+_CONTINUATION = re.compile(r"\\\r?\n")
+_GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
+
+
+@dataclass(slots=True)
+class Macro:
+    """A ``#define``. ``parameters`` is None for an object-like macro."""
+
+    name: str
+    parameters: list[str] | None
+    body: str
+    offset: int
+    undefined_at: int = 0
+    """Offset of the ``#undef`` that ends it; 0 when it lives to the end of the file."""
+    skipped_lines: int = 0
+    """Lines between the ``#define`` and the first of ``body``."""
+
+
+@dataclass(slots=True)
+class Lexed:
+    """A cleaned file with its macros and the conditions in force at each offset."""
+
+    text: str
+    clean: str
+    macros: list[Macro] = field(default_factory=list)
+    guard_offsets: list[int] = field(default_factory=list)
+    guards: list[tuple[str, ...]] = field(default_factory=list)
+    includes: list[str] = field(default_factory=list)
+
+
+def _blank(found: str) -> str:
+    if "\n" not in found:
+        return " " * len(found)
+    return _NOT_NEWLINE.sub(lambda m: " " * len(m.group()), found)
+
+
+def strip_comments(text: str) -> str:
+    """``text`` without comments; strings stay."""
+    if "/" not in text:
+        return text
+    return _COMMENT.sub(lambda m: m.group(1) or " " + "\n" * m.group().count("\n"), text)
+
+
+class _Directives:
+    """Follows ``#if`` .. ``#endif`` and collects macros while the text is cleaned."""
+
+    def __init__(self, lexed: Lexed) -> None:
+        self.lexed = lexed
+        self.stack: list[tuple[str, ...]] = []
+
+    def directive(self, text: str, offset: int) -> str:
+        found = _DIRECTIVE.match(text)
+        if not found:
+            return ""
+        word, rest = found.groups()
+        if word in _GUARDS:
+            self._open(word, rest)
+        elif word in ("elif", "else") and self.stack:
+            self._otherwise(word, rest)
+        elif word == "endif" and self.stack:
+            self.stack.pop()
+        else:
+            self._other(word, rest, offset)
+            return ""
+        self.lexed.guard_offsets.append(offset)
+        self.lexed.guards.append(tuple(g[-1] for g in self.stack))
+        return IF if word in _GUARDS else ENDIF if word == "endif" else ELSE
+
+    def _open(self, word: str, rest: str) -> None:
+        self.stack.append((_GUARDS[word].format(_condition(rest)),))
+
+    def _otherwise(self, word: str, rest: str) -> None:
+        earlier = self.stack.pop()
+        tried = earlier[:-1] or earlier
+        if word == "elif":
+            condition = _condition(rest)
+            self.stack.append((*tried, condition, condition))
+        else:
+            self.stack.append((*tried, " && ".join(_negate(c) for c in tried)))
+
+    def _other(self, word: str, rest: str, offset: int) -> None:
+        if word == "define":
+            self._define(rest, offset)
+        elif word == "undef":
+            name = rest.split(maxsplit=1)[0] if rest.split() else ""
+            for macro in self.lexed.macros:
+                if macro.name == name and not macro.undefined_at:
+                    macro.undefined_at = offset
+        elif word in ("include", "import"):
+            self.lexed.includes.append(strip_comments(rest).strip())
+
+    def _define(self, rest: str, offset: int) -> None:
+        found = _DEFINE.match(rest)
+        if not found:
+            return
+        listed = found.group(3)
+        parameters = None if listed is None else _names(listed)
+        text = _CONTINUATION.sub(" \n", strip_comments(rest[found.end() :])).rstrip()
+        body = text.lstrip()
+        skipped = rest.count("\n", 0, found.end()) + text.count("\n", 0, len(text) - len(body))
+        self.lexed.macros.append(
+            Macro(found.group(1), parameters, body, offset, skipped_lines=skipped)
+        )
+
+
+def _names(listed: str) -> list[str]:
+    return [p for p in (_CONTINUATION.sub(" ", x).strip() for x in listed.split(",")) if p]
+
+
+def _condition(rest: str) -> str:
+    return " ".join(_CONTINUATION.sub(" ", strip_comments(rest)).split())
+
+
+def _negate(condition: str) -> str:
+    if condition.startswith("!") and not re.search(r"&&|\|\|", condition):
+        return condition[1:]
+    simple = re.fullmatch(r"\w+(\([^()]*\))?", condition)
+    return f"!{condition}" if simple else f"!({condition})"
+
+
+def lex(text: str) -> Lexed:
+    """Cleans ``text``; offsets in ``clean`` are offsets in ``text``."""
+    lexed = Lexed(text, "")
+    directives = _Directives(lexed)
+
+    def replace(match: re.Match[str]) -> str:
+        start, end = match.span()
+        if text[start] == "#":
+            found = match.group()
+            marker = directives.directive(found, start)
+            return marker + _blank(found[len(marker) :])
+        if text.find("\n", start, end) >= 0:
+            return _blank(match.group())
+        if text[start] == '"' and end - start > 1:
+            return '"' + " " * (end - start - 2) + '"'
+        return " " * (end - start)
+
+    lexed.clean = _NOISE.sub(replace, text)
+    return lexed

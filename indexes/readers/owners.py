@@ -1,0 +1,82 @@
+"""CODEOWNERS: who is notified of a change to a path, and by which rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from indexes.model import Problem
+
+
+class OwnerRule(NamedTuple):
+    """A line of CODEOWNERS."""
+
+    pattern: str
+    owners: tuple[str, ...]
+    """As written: ``@user``, ``@org/team`` or an address; empty for a rule that unsets them."""
+    line: int
+    section: str = ""
+    """The comment above the group of rules, which says what they are for."""
+
+
+def read_codeowners(data: bytes, path: str) -> tuple[tuple[OwnerRule, ...], tuple[Problem, ...]]:
+    """The rules of a CODEOWNERS file in order."""
+    rules: list[OwnerRule] = []
+    problems: list[Problem] = []
+    section, open_comment = "", False
+    for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        text = text.strip()
+        if text.startswith("#"):
+            section = _section(section if open_comment else "", text)
+            open_comment = True
+            continue
+        open_comment = False
+        if text:
+            rules.append(_rule(text, number, section))
+            if any(mark in rules[-1].pattern for mark in ("!", "[")):
+                problems.append(Problem(path, number, "GitHub does not accept this pattern"))
+    return tuple(rules), tuple(problems)
+
+
+def _section(before: str, text: str) -> str:
+    return f"{before} {text.lstrip('# ').strip()}".strip()
+
+
+def _rule(text: str, number: int, section: str) -> OwnerRule:
+    pattern, *owners = re.split(r"(?<!\\)\s+", re.sub(r"(?<!\\)\s#.*$", "", text))
+    return OwnerRule(pattern.replace("\\ ", " "), tuple(filter(None, owners)), number, section)
+
+
+def owner_rule(rules: Iterable[OwnerRule], path: str) -> OwnerRule | None:
+    """The rule that decides about a path: the last that matches."""
+    found = None
+    for rule in rules:
+        if _matcher(rule.pattern).match(path):
+            found = rule
+    return found
+
+
+@cache
+def _matcher(pattern: str) -> re.Pattern[str]:
+    """A pattern as a regex over paths of files, by the rules that GitHub states."""
+    anchored = "/" in pattern.rstrip("/")
+    body = pattern.strip("/")
+    regex = _glob(body)
+    if pattern.endswith("/"):
+        tail = "/.+"
+    elif body == "*" or body.endswith("/*"):
+        tail = "" if anchored else "(?:/.*)?"
+    else:
+        tail = "(?:/.*)?"
+    return re.compile(f"{'' if anchored else '(?:.*/)?'}{regex}{tail}$")
+
+
+_GLOB = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?]")
+_GLOB_REGEX = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _glob(pattern: str) -> str:
+    parts = _GLOB.findall(pattern.replace("\\#", "#"))
+    return "".join(_GLOB_REGEX.get(part, re.escape(part)) for part in parts)

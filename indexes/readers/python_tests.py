@@ -1,0 +1,38 @@
+"""Test functions of ``test/``: name, class and line, without reading their bodies."""
+
+from __future__ import annotations
+
+import re
+
+from indexes.readers.python_facts import PythonFact
+from indexes.readers.python_lines import Text, heads
+
+_TEST_FILE = re.compile(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
+_OWNERS = re.compile(rb"(?m)^#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
+_HEADER = 4096
+"""The ``# Owner(s):`` line stands among the first lines of a file."""
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file belongs to PyTorch's own test suite."""
+    return bool(_TEST_FILE.search(path))
+
+
+def read_tests(text: Text) -> list[PythonFact]:
+    """Test functions (``TestTorch.test_add``), classes, and the file's owners."""
+    found = heads(text.data, text.strings, (b"def test", b"class "))
+    facts = [
+        PythonFact("class" if one.is_class else "test", "", one.qualified, one.line, 0)
+        for one in found
+    ]
+    return [*_owners(text.data), *facts]
+
+
+def _owners(data: bytes) -> list[PythonFact]:
+    """``# Owner(s): ["module: nn"]``: the label that triage uses for the tests of a file."""
+    match = _OWNERS.search(data, 0, _HEADER)
+    if match is None:
+        return []
+    line = data.count(b"\n", 0, match.start()) + 1
+    labels = re.findall(r"[\"']([^\"']+)[\"']", match[1].decode("utf-8", "replace"))
+    return [PythonFact("owner", "", label, line, line) for label in labels]

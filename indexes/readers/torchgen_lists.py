@@ -1,0 +1,118 @@
+"""Reads the lists of names in torchgen's own source: which operators its rules except.
+
+``MANUAL_AUTOGRAD``, ``VIEW_FUNCTIONS``, ``STRUCTURED_DISPATCH_KEYS`` and others decide
+what is generated, and differ between versions. They are evaluated here without running
+anything: literals of strings, and the few operations that join them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+
+from indexes.model import Problem
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TorchgenLists:
+    """What one or several files of torchgen define."""
+
+    names: Mapping[str, Names] = field(default_factory=dict)
+    """Module-level lists, sets and dict keys of strings, by variable."""
+    functions: frozenset[str] = frozenset()
+    """Module-level functions."""
+
+
+def read_torchgen_lists(
+    data: bytes, path: str, known: TorchgenLists | None = None
+) -> tuple[TorchgenLists, tuple[Problem, ...]]:
+    """The lists of one file, added to those of the files it imports from."""
+    known = known or TorchgenLists()
+    try:
+        module = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
+    names = dict(known.names)
+    functions = set(known.functions)
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef):
+            functions.add(statement.name)
+        else:
+            _assign(statement, names)
+    return TorchgenLists(names, frozenset(functions)), ()
+
+
+def _assign(statement: ast.stmt, names: dict[str, Names]) -> None:
+    if isinstance(statement, ast.For):
+        _extend(statement, names)
+        return
+    if isinstance(statement, ast.Assign):
+        targets, value = statement.targets, statement.value
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets, value = [statement.target], statement.value
+    else:
+        return
+    found = _names(value, names)
+    if found is not None:
+        for target in targets:
+            if isinstance(target, ast.Name):
+                names[target.id] = found
+
+
+def _extend(loop: ast.For, names: dict[str, Names]) -> None:
+    """``for key in A: B[key] = ...`` adds the names of A to B."""
+    added = _names(loop.iter, names)
+    for statement in loop.body:
+        if added is None or not isinstance(statement, ast.Assign):
+            continue
+        target = statement.targets[0]
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            before = names.get(target.value.id, ())
+            names[target.value.id] = tuple(dict.fromkeys((*before, *added)))
+
+
+def _names(node: ast.expr, names: Mapping[str, Names]) -> Names | None:
+    """The strings an expression joins; None where it is anything else."""
+    if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
+        return _all([_element(element, names) for element in node.elts])
+    if isinstance(node, ast.Dict):
+        keys = zip(node.keys, node.values, strict=True)
+        return _all([_element(k, names) if k else _names(v, names) for k, v in keys])
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.BitOr)):
+        return _all([_names(node.left, names), _names(node.right, names)])
+    if isinstance(node, ast.Call):
+        return _called(node, names)
+    return None
+
+
+def _called(node: ast.Call, names: Mapping[str, Names]) -> Names | None:
+    """``set(A.keys()).union({...})``."""
+    arguments = [_names(argument, names) for argument in node.args]
+    if isinstance(node.func, ast.Name):
+        made = node.func.id in ("set", "frozenset", "list", "tuple", "OrderedSet")
+        return _all(arguments) if made else None
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "union", "copy"):
+        return _all([_names(node.func.value, names), *arguments])
+    return None
+
+
+def _element(node: ast.expr, names: Mapping[str, Names]) -> Names | None:
+    if isinstance(node, ast.Starred):
+        return _names(node.value, names)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return (node.value,)
+    if isinstance(node, ast.Attribute):
+        return (node.attr,)
+    return None
+
+
+def _all(parts: list[Names | None]) -> Names | None:
+    found = [part for part in parts if part is not None]
+    return tuple(dict.fromkeys(chain(*found))) if len(found) == len(parts) else None
