@@ -1,0 +1,1 @@
+"""What torchgen does with the YAML files, as rules: rows, C++ types, Node names, tables."""

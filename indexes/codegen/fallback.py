@@ -1,0 +1,209 @@
+"""Which entry of derivatives.yaml an overload uses, and why.
+
+The rules of torchgen: ``match_differentiability_info`` (torchgen/api/autograd.py) and
+``add_view_copy_derivatives`` (load_derivatives.py). An entry serves more overloads than
+the one it is written for: the in-place one, a view's ``_copy``, foreach operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from indexes.codegen.variants import is_generated, is_view, signature_of, with_generated
+from indexes.model import DerivativeEntry, NativeFunction
+from indexes.schema import Argument, Schema, SchemaKind, Signature, parse_schema
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeMatch:
+    """How one overload is differentiated."""
+
+    entry: DerivativeEntry | None
+    rule: str
+    """In words: which entry is used and what torchgen changes in it, or why there is none."""
+    exact: bool = False
+    """The entry is written for this very overload."""
+    grad_fns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Autograd key (``Default`` ...) -> Node class that this overload records."""
+
+
+class Derivatives:
+    """All entries, ready to be asked for any overload."""
+
+    def __init__(
+        self,
+        entries: Iterable[DerivativeEntry],
+        functions: Iterable[NativeFunction],
+        *,
+        foreach: bool = True,
+    ) -> None:
+        """``foreach``: whether this version's torchgen has ``gen_foreach_derivativeinfo``."""
+        self._functions = {f.full_name: f for f in with_generated(functions)}
+        self._foreach = foreach
+        self._groups: dict[Signature, list[NativeFunction]] = {}
+        for function in self._functions.values():
+            self._groups.setdefault(signature_of(function), []).append(function)
+        self._exact = self._by_schema(entries)
+        self._copies = self._view_copies()
+        self._functional: dict[Signature, _Info] = {}
+        self._other: dict[Signature, _Info] = {}
+        for schema, info in {**self._exact, **self._copies}.items():
+            parsed = parse_schema(schema)
+            functional = parsed.kind is SchemaKind.FUNCTIONAL
+            (self._functional if functional else self._other)[parsed.signature()] = info
+
+    def find(self, op: str) -> DerivativeMatch:
+        """The match of the overload ``op``, as ``add_.Tensor``."""
+        function = self._functions.get(op)
+        if function is None:
+            return DerivativeMatch(None, "not an operator of native_functions.yaml")
+        schema = parse_schema(function.schema)
+        found = self._match(function, schema)
+        if schema.out_arguments and not found.exact:
+            return DerivativeMatch(None, _OUT)
+        return found
+
+    def generated_for(self, op: str) -> Mapping[str, bool] | None:
+        """The autograd keys torchgen has formulas for, as it generates code for ``op``, each
+        with whether any input is differentiable; None without an entry. An out= overload
+        counts by the entry of its functional one: its code is there to raise."""
+        function = self._functions.get(op)
+        found = self._match(function, parse_schema(function.schema)) if function else None
+        if found is None or found.entry is None:
+            return None
+        return {each.key: each.grad_fn is not None for each in found.entry.sets}
+
+    def _match(self, function: NativeFunction, schema: Schema) -> DerivativeMatch:
+        info = self._exact.get(function.schema)
+        if info is not None:
+            return DerivativeMatch(info.entry, _EXACT, True, info.grad_fns)
+        if schema.out_arguments and is_generated(function):
+            return DerivativeMatch(None, _OUT)
+        return self._of_another(function, schema) or DerivativeMatch(None, _NONE)
+
+    def _of_another(self, function: NativeFunction, schema: Schema) -> DerivativeMatch | None:
+        copied = self._copies.get(function.schema)
+        if copied is not None:
+            rule = _COPY.format(copied.entry.op)
+            return DerivativeMatch(copied.entry, rule, False, copied.grad_fns)
+        if schema.base.startswith("_foreach_"):
+            return self._of_reference(schema) if self._foreach else None
+        signature = schema.signature()
+        info = self._functional.get(signature)
+        if info is not None:
+            rule = _INPLACE if schema.kind is SchemaKind.INPLACE else _MUTABLE
+            return DerivativeMatch(info.entry, rule.format(info.entry.op), False, info.grad_fns)
+        info = self._other.get(signature) if is_generated(function) else None
+        if info is not None:
+            rule = _GENERATED.format(info.entry.op)
+            return DerivativeMatch(info.entry, rule, False, info.grad_fns)
+        return None
+
+    def _of_reference(self, schema: Schema) -> DerivativeMatch | None:
+        """A foreach operator is differentiated by the formulas of the operator it repeats."""
+        found = self._reference(schema, self._functional)
+        if found is None and schema.kind is SchemaKind.INPLACE:
+            found = self._reference(schema, self._other)
+        if found is None:
+            return None
+        grad_fn = found.grad_fns.get("Default")
+        if grad_fn is None:
+            return None
+        if schema.kind is not SchemaKind.INPLACE:
+            grad_fn = f"Foreach{grad_fn}{schema.overload}"
+        rule = _FOREACH.format(found.entry.op)
+        return DerivativeMatch(found.entry, rule, False, {"Default": grad_fn})
+
+    def _reference(self, schema: Schema, infos: Mapping[Signature, _Info]) -> _Info | None:
+        for signature, info in infos.items():
+            repeats = schema.base.rpartition("_foreach_")[2] == signature[0]
+            if repeats and _repeats(schema.arguments, parse_schema(info.schema).arguments):
+                return info
+        return None
+
+    def _by_schema(self, entries: Iterable[DerivativeEntry]) -> dict[str, _Info]:
+        """Schema of the canonical overload of each entry -> the entry."""
+        infos: dict[str, _Info] = {}
+        for entry in entries:
+            schema = self._canonical(entry)
+            grad_fns = {s.key: s.grad_fn for s in entry.sets if s.grad_fn}
+            infos[schema] = _Info(entry, schema, grad_fns)
+        return infos
+
+    def _canonical(self, entry: DerivativeEntry) -> str:
+        """The overload an entry is for: the first of its group with its name and no out."""
+        name, _, _ = entry.op.partition(".")
+        for function in self._groups.get(parse_schema(entry.schema).signature(), ()):
+            out = parse_schema(function.schema).out_arguments
+            if function.name == name and not out and "functional" not in function.overload:
+                return function.schema
+        return entry.schema
+
+    def _view_copies(self) -> dict[str, _Info]:
+        """Schema of each ``{view}_copy`` -> what the view's entry gives it."""
+        copies: dict[str, _Info] = {}
+        for info in self._exact.values():
+            copy = self._copy_of(info)
+            if copy is not None and copy.schema not in self._exact:
+                grad_fns = {key: f"{name}_copy" for key, name in info.grad_fns.items()}
+                copies[copy.schema] = _Info(info.entry, copy.schema, grad_fns)
+        return copies
+
+    def _copy_of(self, info: _Info) -> NativeFunction | None:
+        view = self._functions.get(parse_schema(info.schema).full_name)
+        if view is None or not is_view(view) or parse_schema(view.schema).inplace:
+            return None
+        base, arguments, returns = signature_of(view)
+        copy = (f"{base}_copy", arguments, returns)
+        if base.endswith("_inverse"):
+            copy = (f"{base.removesuffix('inverse')}scatter", arguments, returns)
+        group = self._groups.get(copy, [])
+        functional = [f for f in group if parse_schema(f.schema).kind is SchemaKind.FUNCTIONAL]
+        return functional[0] if functional else None
+
+
+def derivative_for(
+    op: str, entries: Iterable[DerivativeEntry], functions: Iterable[NativeFunction]
+) -> DerivativeMatch:
+    """The match of one overload. To ask for many, keep a ``Derivatives``."""
+    return Derivatives(entries, functions).find(op)
+
+
+@dataclass(frozen=True, slots=True)
+class _Info:
+    entry: DerivativeEntry
+    schema: str
+    """Of the overload that the entry stands for here."""
+    grad_fns: Mapping[str, str]
+
+
+_EXACT = "derivatives.yaml has an entry for this overload"
+_OUT = "out= overloads are never differentiable: they raise when an argument requires grad"
+_NONE = "no entry in derivatives.yaml"
+_INPLACE = (
+    "no entry of its own: in-place overloads use the entry of the out-of-place one, {}; its "
+    "forward formula reads the overwritten self as original_self, and result as self"
+)
+_MUTABLE = "no entry of its own: uses the entry of the functional overload, {}"
+_GENERATED = "generated functional overload: uses the entry of the mutable one, {}"
+_COPY = "a view's _copy operator uses the entry of the view, {}, with a Node class of its own"
+_FOREACH = "foreach: torchgen applies the formulas of {} to each tensor of the lists"
+
+
+def _repeats(foreach: tuple[Argument, ...], single: tuple[Argument, ...]) -> bool:
+    """Whether a foreach schema takes lists of what the single one takes.
+
+    torchgen lists the foreach overloads that may leave trailing arguments out; those are
+    the ones whose missing arguments all have defaults.
+    """
+    ours = [a for a in foreach if not a.is_out]
+    theirs = [a for a in single if not a.is_out]
+    if any(a.default is None for a in theirs[len(ours) :]) or len(ours) > len(theirs):
+        return False
+    return all(r.type in (a.type, _element(a.type)) for a, r in zip(ours, theirs, strict=False))
+
+
+def _element(type_: str) -> str | None:
+    return type_.rpartition("[")[0] if type_.endswith("]") else None

@@ -1,0 +1,87 @@
+"""Registrations that PyTorch's core writes by hand, for trees without its C++ sources.
+
+With a checkout these are read from the TORCH_LIBRARY_IMPL blocks themselves. An installed
+wheel has the compiled result alone, so they are listed here, as of PyTorch 2.13; each
+says which file of PyTorch holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexes.codegen.registration import Registration
+
+_VARIABLE_TYPE = "torch/csrc/autograd/VariableTypeManual.cpp"
+_TRACE_TYPE = "torch/csrc/autograd/TraceTypeManual.cpp"
+_FUNCTIONALIZE = "aten/src/ATen/FunctionalizeFallbackKernel.cpp"
+_VARIABLE_FALLBACK = "aten/src/ATen/core/VariableFallbackKernel.cpp"
+_PYTHON_FALLBACK = "aten/src/ATen/core/PythonFallbackKernel.cpp"
+_DYNAMIC_LAYER = "aten/src/ATen/functorch/DynamicLayer.cpp"
+_AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
+
+_BY_HAND = (
+    ("Autograd", "VariableType::", _VARIABLE_TYPE,
+     "resize_ resize_as_ detach detach_ copy_ _fw_primal _make_dual"),
+    ("ADInplaceOrView", "ADInplaceOrView::", _VARIABLE_TYPE,
+     "copy_ detach resize_ resize_as_ _fw_primal _make_dual"),
+    ("Tracer", "TraceType::", _TRACE_TYPE, "resize_ resize_as_ detach detach_ copy_"),
+    ("Tracer", "", _TRACE_TYPE, "_backward set_data data is_leaf output_nr _version"),
+    ("Tracer", "", _TRACE_TYPE, "requires_grad_ retain_grad _fw_primal _make_dual"),
+    ("Functionalize", "at::functionalization::", _FUNCTIONALIZE,
+     "resize_ lift lift_fresh lift_fresh_copy _to_copy _unsafe_view set_.source_Tensor"),
+)  # fmt: skip
+"""(key, namespace of the kernels or nothing for a fallthrough, file, operators)."""
+
+_FALLBACKS = (
+    ("BackendSelect", True, "aten/src/ATen/core/BackendSelectFallbackKernel.cpp"),
+    ("Python", False, _PYTHON_FALLBACK),
+    ("PythonDispatcher", False, _PYTHON_FALLBACK),
+    ("PythonTLSSnapshot", False, _PYTHON_FALLBACK),
+    ("PreDispatch", False, _PYTHON_FALLBACK),
+    ("FuncTorchDynamicLayerBackMode", False, _DYNAMIC_LAYER),
+    ("FuncTorchDynamicLayerFrontMode", False, _DYNAMIC_LAYER),
+    ("FuncTorchGradWrapper", False, "aten/src/ATen/functorch/TensorWrapper.cpp"),
+    ("FuncTorchVmapMode", True, "aten/src/ATen/functorch/VmapModeRegistrations.cpp"),
+    ("FuncTorchBatched", False, "aten/src/ATen/functorch/LegacyBatchingRegistrations.cpp"),
+    ("BatchedNestedTensor", False, "aten/src/ATen/functorch/LegacyBatchingRegistrations.cpp"),
+    ("VmapMode", True, "aten/src/ATen/VmapModeRegistrations.cpp"),
+    ("Batched", False, "aten/src/ATen/LegacyBatchingRegistrations.cpp"),
+    ("Functionalize", False, _FUNCTIONALIZE),
+    ("Conjugate", False, "aten/src/ATen/ConjugateFallback.cpp"),
+    ("Negative", False, "aten/src/ATen/native/NegateFallback.cpp"),
+    ("ZeroTensor", False, "aten/src/ATen/ZeroTensorFallback.cpp"),
+    ("Named", False, "aten/src/ATen/core/NamedRegistrations.cpp"),
+    ("Meta", False, "aten/src/ATen/core/MetaFallbackKernel.cpp"),
+    ("Tracer", False, _TRACE_TYPE),
+    ("ADInplaceOrView", True, _VARIABLE_FALLBACK),
+    *((f"Autograd{backend}", False, _VARIABLE_FALLBACK) for backend in (
+        "Other", "CPU", "XPU", "CUDA", "MTIA", "MAIA", "XLA", "Lazy", "MPS", "Meta", "HPU",
+        "PrivateUse1")),
+    *((f"Autocast{backend}", True, _AUTOCAST) for backend in (
+        "CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA")),
+)  # fmt: skip
+"""(key, whether it is a fallthrough, file)."""
+
+
+def handwritten_registrations() -> Iterator[Registration]:
+    """All of them. Those of keys not listed by operator (Conjugate, Autocast, batch rules
+    ...) are the fallbacks alone."""
+    for key, namespace, path, operators in _BY_HAND:
+        for op in operators.split():
+            name = op.replace(".", "_")
+            kernel = f"{namespace}{name}" if namespace else "fallthrough"
+            yield Registration(op, key, kernel, path, "written by hand", not namespace)
+    for key, fallthrough, path in _FALLBACKS:
+        kernel = "fallthrough" if fallthrough else "boxed fallback"
+        yield Registration("", key, kernel, path, "written by hand", fallthrough)
+
+
+INCOMPLETE = frozenset(
+    {"FPGA", "Vulkan", "Metal", "Named", "Conjugate", "Negative", "ZeroTensor", "Batched"}
+    | {"BatchedNestedTensor", "VmapMode", "FuncTorchBatched", "FuncTorchVmapMode"}
+    | {"FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode"}
+    | {f"Autocast{b}" for b in ("CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA", "XLA", "HPU")}
+    | {"Autocast", "AutocastIPU", "AutocastPrivateUse1"}
+)
+"""Keys for which operators have more hand-written kernels than are listed here: a row of
+the fallback is then no certain answer."""

@@ -1,0 +1,108 @@
+"""Reads calls on a ``torch::Library`` as registrations: ``m.impl("resize_", TORCH_FN(f))``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from indexes.codegen.registration import Registration
+from indexes.model import Location
+
+_NAME = re.compile(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
+_DISPATCH = re.compile(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
+_FALLTHROUGH = re.compile(r"\bmakeFallthrough\s*\(")
+_BOXED = re.compile(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
+_WRAPPED = re.compile(
+    r"(?:TORCH_FN|TORCH_SELECTIVE_FN|static_cast\s*<.*>)\s*\(\s*&?\s*(.+)\)\s*$", re.S
+)
+_TAGS = re.compile(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
+_KEY = re.compile(r"(?:\w+::)*DispatchKey::k?(\w+)$")
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+
+
+def library_registration(
+    block: str,
+    method: str,
+    arguments: str,
+    location: Location,
+    macros: Mapping[str, str] | None = None,
+) -> Registration | None:
+    """The registration that one call makes; None for one that registers no kernel.
+
+    ``block`` is what stands between the parentheses of TORCH_LIBRARY* (``aten, CPU, m``),
+    ``macros`` the object-like macros of the file, which such calls often name.
+    """
+    _, *rest = (part.strip() for part in block.split(","))
+    key = rest[0] if len(rest) == 2 else "CompositeImplicitAutograd"
+    key = (macros or {}).get(key, key)
+    parts = _split(arguments)
+    if method == "fallback" and len(parts) == 1:
+        return _registration("", key, parts[0], location, macros or {})
+    op = registered_operator(block, method, parts[0]) if parts else None
+    function = _function(parts) if op else None
+    if not op or function is None:
+        return None
+    named = [found[1] for part in parts[1:] if (found := _KEY.match(part))]
+    return _registration(op, named[0] if named else key, function, location, macros or {})
+
+
+def _function(parts: list[str]) -> str | None:
+    """The argument that is a kernel: not the schema, nor the tags behind it."""
+    given = [part for part in parts[1:] if not (_TAGS.match(part) or _KEY.match(part))]
+    return given[-1] if given else None
+
+
+def registered_operator(block: str, method: str, arguments: str) -> str | None:
+    """The operator that a call on a library is about: ``add.Tensor`` for one of aten, with its
+    namespace for another, empty for a fallback; None when it registers nothing."""
+    if method == "fallback":
+        return ""
+    name = _NAME.search(arguments) if method in ("impl", "def") else None
+    if name is None:
+        return None
+    namespace = block.partition(",")[0].strip()
+    op = name[1].removeprefix("aten::")
+    return op if "::" in op or namespace in ("aten", "_") else f"{namespace}::{op}"
+
+
+def _registration(
+    op: str, key: str, function: str, location: Location, macros: Mapping[str, str]
+) -> Registration:
+    text = macros.get(function.strip(), function).strip()
+    dispatched = _DISPATCH.match(text)
+    if dispatched is not None:
+        key = dispatched[1]
+        text = text[dispatched.end() :].rstrip().removesuffix(")").strip()
+    fallthrough = _FALLTHROUGH.search(text) is not None
+    kernel = "fallthrough" if fallthrough else _kernel(text)
+    rule = "a fallback for all operators" if not op else "written by hand"
+    return Registration(op, key, kernel, location.path, rule, fallthrough, location)
+
+
+def _kernel(text: str) -> str:
+    """The function named: ``f`` of ``TORCH_FN(f)`` and of ``makeFromBoxedFunction<&f>()``."""
+    boxed = _BOXED.search(text)
+    if boxed is not None:
+        return boxed[1] or boxed[2]
+    wrapped = _WRAPPED.match(text)
+    if wrapped is not None:
+        return _kernel(wrapped[1].strip())
+    return "lambda" if text.startswith("[") else " ".join(text.removeprefix("&").split())
+
+
+def _split(text: str) -> list[str]:
+    """Splits at the commas outside brackets, template arguments and strings."""
+    parts: list[str] = [""]
+    depth = angle = 0
+    quoted = False
+    for i, char in enumerate(text):
+        if char == '"' and text[i - 1 : i] != "\\":
+            quoted = not quoted
+        elif not quoted:
+            depth += (char in _OPENING) - (char in _CLOSING)
+            angle += (char == "<") - (char == ">" and text[i - 1 : i] != "-" and angle > 0)
+        if char == "," and not (quoted or depth or angle):
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]

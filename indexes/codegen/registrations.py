@@ -1,0 +1,303 @@
+"""What torchgen registers with the dispatcher for each operator, and under which keys.
+
+Beside the kernels of ``rows`` these are the layers around them: autograd, version
+counting, functionalization, tracing, choice of the backend. Each rule is that of the
+generator it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from indexes.codegen.fallback import Derivatives
+from indexes.codegen.registration import Registration
+from indexes.codegen.rows import KeySets, Row, kernel_rows
+from indexes.codegen.variants import (
+    group_variants,
+    is_composite_implicit,
+    is_generated,
+    is_view,
+    with_generated,
+)
+from indexes.model import DerivativeEntry, Location, NativeFunction
+from indexes.readers.torchgen_lists import TorchgenLists
+from indexes.schema import Schema, SchemaKind, parse_schema, tensor_options
+
+_UNCHECKED = (
+    "SAME_TENSOR_IMPL_OR_STORAGE",
+    "STORAGE_IMPL_USE_COUNT",
+    "TENSOR_IMPL_USE_COUNT",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """torchgen's exceptions by name, as its own source lists them."""
+
+    keys: KeySets = field(default_factory=KeySets)
+    manual_autograd: frozenset[str] = frozenset()
+    manual_tracer: frozenset[str] = frozenset()
+    views: frozenset[str] | None = None
+    """Base names of operators that return views; None to go by their schemas."""
+    no_derivative: frozenset[str] = frozenset()
+    reset_accumulator: frozenset[str] = frozenset()
+    unchecked: frozenset[str] = frozenset()
+    not_functionalized: frozenset[str] = frozenset()
+    foreach: bool = True
+
+    @classmethod
+    def of(cls, lists: TorchgenLists) -> Rules:
+        """The rules of the version whose source ``lists`` was read from."""
+        defaults = KeySets()
+        names = lists.names
+        structured = names.get("STRUCTURED_DISPATCH_KEYS", defaults.structured)
+        views = names.get("RETURNS_VIEWS_OF_INPUT")
+        return cls(
+            keys=KeySets(structured, names.get("UFUNC_DISPATCH_KEYS", defaults.ufunc)),
+            manual_autograd=frozenset(names.get("MANUAL_AUTOGRAD", ())),
+            manual_tracer=frozenset(names.get("MANUAL_TRACER", ())),
+            views=None if views is None else frozenset(views),
+            no_derivative=frozenset(names.get("DONT_REQUIRE_DERIVATIVE", ())),
+            reset_accumulator=frozenset(names.get("RESET_GRAD_ACCUMULATOR", ())),
+            unchecked=frozenset(n for k in _UNCHECKED for n in names.get(f"DONT_ENFORCE_{k}", ())),
+            not_functionalized=frozenset(names.get("MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION", ())),
+            foreach="gen_foreach_derivativeinfo" in lists.functions,
+        )
+
+
+_VARIABLE_TYPE = "torchgen: VariableType*.cpp, by gen_variable_type.py"
+_INPLACE_OR_VIEW = "torchgen: ADInplaceOrViewType*.cpp, by gen_inplace_or_view_type.py"
+_TRACE_TYPE = "torchgen: TraceType*.cpp, by gen_trace_type.py"
+_FUNCTIONALIZATION = "torchgen: RegisterFunctionalization*.cpp, by gen_functionalization_type.py"
+_BACKEND_SELECT = "torchgen: RegisterBackendSelect.cpp, by gen.py"
+_DISPATCH_KEY = "torchgen: Register{}*.cpp, by dest/register_dispatch_key.py"
+_ABSTRACT_FREE = frozenset(
+    [
+        frozenset(["CompositeImplicitAutograd"]),
+        frozenset(["CompositeImplicitAutogradNestedTensor"]),
+        frozenset(["CompositeImplicitAutograd", "CompositeImplicitAutogradNestedTensor"]),
+    ]
+)
+
+
+def generated_registrations(
+    functions: Iterable[NativeFunction],
+    entries: Iterable[DerivativeEntry],
+    rules: Rules | None = None,
+) -> Iterator[Registration]:
+    """Everything torchgen registers for the operators of one native_functions.yaml."""
+    declared = tuple(functions)
+    maker = _Maker(declared, tuple(entries), rules or Rules())
+    yield from maker.kernels()
+    for function in maker.functions:
+        yield from maker.around(function)
+    yield from maker.functionalization()
+
+
+def cpp_name(schema: Schema) -> str:
+    """The name of the operator's C++ function: ``add_out`` for ``add.out``."""
+    return schema.name + ("_out" if schema.out_arguments else "")
+
+
+class _Maker:
+    def __init__(
+        self,
+        declared: tuple[NativeFunction, ...],
+        entries: tuple[DerivativeEntry, ...],
+        rules: Rules,
+    ) -> None:
+        self._rules = rules
+        self.functions = with_generated(declared)
+        self._rows = kernel_rows(declared, rules.keys)
+        self._keys: dict[str, set[str]] = {f.full_name: set() for f in self.functions}
+        for row in self._rows:
+            self._keys[row.op].add(row.key)
+        self._groups = group_variants(self.functions)
+        self._sources = {name: f for f in declared for name in f.autogen}
+        self._derivatives = Derivatives(entries, declared, foreach=rules.foreach)
+
+    # ------------------------------------------------------------------ kernels
+
+    def kernels(self) -> Iterator[Registration]:
+        for row in self._rows:
+            if row.native.flags.get("manual_kernel_registration", "").lower() != "true":
+                yield self._of_row(row)
+        for function in self.functions:
+            yield from self._default_backend(function)
+            yield from self._inplace_meta(function)
+
+    def _of_row(self, row: Row) -> Registration:
+        origin = _DISPATCH_KEY.format(row.key)
+        where = Location(row.native.location.path, row.line)
+        return Registration(row.op, row.key, row.symbol, origin, row.rule, False, where)
+
+    def _default_backend(self, function: NativeFunction) -> Iterator[Registration]:
+        """A structured group's functional and in-place overloads work for every backend
+        that has the out overload."""
+        schema = parse_schema(function.schema)
+        key = "CompositeExplicitAutogradNonFunctional"
+        if not function.structured_delegate or key in self._keys[function.full_name]:
+            return
+        kernel = f"wrapper_{key}_{schema.unambiguous_name}"
+        rule = f"structured_delegate: torchgen calls {function.structured_delegate} on new outputs"
+        line = function.field_lines.get("structured_delegate", function.location.line)
+        where = Location(function.location.path, line)
+        yield Registration(
+            function.full_name, key, kernel, _DISPATCH_KEY.format(key), rule, False, where
+        )
+
+    def _inplace_meta(self, function: NativeFunction) -> Iterator[Registration]:
+        schema = parse_schema(function.schema)
+        keys = self._keys[function.full_name]
+        composite = any(
+            key.startswith("Composite") and not key.endswith("NestedTensor") for key in keys
+        )
+        structured = function.structured or function.structured_delegate
+        if schema.kind is not SchemaKind.INPLACE or structured or composite or "Meta" in keys:
+            return
+        if len(schema.returns) == 1:
+            rule = "in-place without a composite or Meta kernel: checks the device, returns self"
+            kernel = f"wrapper_Meta_{schema.overload}_{schema.name}"
+            origin = _DISPATCH_KEY.format("Meta")
+            where = Location(function.location.path, function.location.line)
+            yield Registration(function.full_name, "Meta", kernel, origin, rule, False, where)
+
+    # ----------------------------------------------------------- layers around them
+
+    def around(self, function: NativeFunction) -> Iterator[Registration]:
+        schema = parse_schema(function.schema)
+        name = cpp_name(schema)
+        if name not in self._rules.manual_autograd and self._uses_derived(function):
+            yield from self._autograd(function, schema)
+            yield from self._inplace_or_view(function, schema)
+        if name not in self._rules.manual_tracer:
+            yield Registration(
+                function.full_name, "Tracer", f"TraceType::{_wrapper(schema)}", _TRACE_TYPE,
+                "every operator is traced, unless it is in MANUAL_TRACER",
+            )  # fmt: skip
+        if self._selects_backend(schema):
+            yield Registration(
+                function.full_name, "BackendSelect", schema.unambiguous_name, _BACKEND_SELECT,
+                "takes TensorOptions: the device argument selects the backend",
+            )  # fmt: skip
+
+    def _uses_derived(self, function: NativeFunction) -> bool:
+        """``dispatch_strategy``: abstract operators and those with a formula get wrappers."""
+        formulas = self._derivatives.generated_for(function.full_name) or {}
+        return self._is_abstract(function) or any(formulas.values())
+
+    def _is_abstract(self, function: NativeFunction) -> bool:
+        source = self._sources.get(function.full_name, function)
+        if not is_generated(function):
+            source = function
+        if source.structured_delegate:
+            return True
+        keys = {kernel.key for kernel in source.dispatch or ()}
+        if source.dispatch is None and is_composite_implicit(source):
+            keys = {"CompositeImplicitAutograd"}
+        return source.structured or frozenset(keys) not in _ABSTRACT_FREE
+
+    def _autograd(self, function: NativeFunction, schema: Schema) -> Iterator[Registration]:
+        formulas = self._derivatives.generated_for(function.full_name)
+        if formulas is None and self._is_not_implemented(schema):
+            yield Registration(
+                function.full_name, "Autograd", "autogradNotImplementedFallback", _VARIABLE_TYPE,
+                "no entry in derivatives.yaml: runs, and raises in backward",
+            )  # fmt: skip
+            return
+        rule = "no entry in derivatives.yaml, and nothing to differentiate"
+        if formulas is not None:
+            rule = "has an entry in derivatives.yaml"
+        for key in formulas or ("Default",):
+            wrapper = _wrapper(schema) + ("" if key == "Default" else f"_{key}")
+            runtime = "Autograd" if key == "Default" else key
+            yield Registration(
+                function.full_name, runtime, f"VariableType::{wrapper}", _VARIABLE_TYPE, rule
+            )
+
+    def _is_not_implemented(self, schema: Schema) -> bool:
+        rules = self._rules
+        name, wrapper = cpp_name(schema), _wrapper(schema)
+        return (
+            schema.name not in rules.reset_accumulator
+            and schema.base not in rules.no_derivative
+            and any(r.base_type == "Tensor" for r in schema.returns)
+            and name not in rules.unchecked
+            and wrapper not in rules.unchecked
+        )
+
+    def _inplace_or_view(self, function: NativeFunction, schema: Schema) -> Iterator[Registration]:
+        modifies = schema.kind in (SchemaKind.INPLACE, SchemaKind.OUT) and schema.returns
+        if self._rules.views is None:
+            view = is_view(function)
+        else:
+            view = schema.base in self._rules.views
+        if modifies or view:
+            rule = "returns a view" if view else "writes to an argument it returns"
+            yield Registration(
+                function.full_name, "ADInplaceOrView", f"ADInplaceOrView::{_wrapper(schema)}",
+                _INPLACE_OR_VIEW, rule,
+            )  # fmt: skip
+
+    def _selects_backend(self, schema: Schema) -> bool:
+        if schema.name.endswith("_like") or schema.name.startswith("new_"):
+            return False
+        return bool(tensor_options(schema))
+
+    # ------------------------------------------------------------- functionalization
+
+    def functionalization(self) -> Iterator[Registration]:
+        views = self._view_groups()
+        grouped = {f.full_name for group in views for f in group}
+        for viewing in views:
+            if not any(f.full_name == "lift_fresh" for f in viewing):
+                yield from (self._functionalize(f) for f in viewing)
+        for group in self._groups.values():
+            kinds = {parse_schema(f.schema).kind for f in group}
+            if {SchemaKind.FUNCTIONAL, SchemaKind.OUT} <= kinds:
+                yield from self._functionalize_group(group)
+                continue
+            for function in group:
+                if function.full_name not in grouped | self._rules.not_functionalized:
+                    yield from self._functionalize_group((function,))
+
+    def _view_groups(self) -> list[list[NativeFunction]]:
+        """Each out-of-place view with its in-place overload."""
+        groups: list[list[NativeFunction]] = []
+        for group in self._groups.values():
+            views = [f for f in group if is_view(f)]
+            if any(not parse_schema(f.schema).inplace for f in views):
+                groups.append(views)
+        return groups
+
+    def _functionalize_group(self, group: tuple[NativeFunction, ...]) -> Iterator[Registration]:
+        """Operators that write become their functional overload and a copy back. One
+        hand-written member takes the whole group out."""
+        if len(group) > 1 and any(f.full_name == "set_.source_Tensor" for f in group):
+            return
+        writing = [f for f in group if not is_composite_implicit(f)]
+        if any(f.full_name in ("lift", "resize_") for f in writing):
+            return
+        kinds = (SchemaKind.INPLACE, SchemaKind.OUT, SchemaKind.MUTABLE)
+        for function in writing:
+            if parse_schema(function.schema).kind in kinds:
+                yield self._functionalize(function)
+
+    def _functionalize(self, function: NativeFunction) -> Registration:
+        schema = parse_schema(function.schema)
+        name = function.full_name
+        if is_composite_implicit(function):
+            row = next(r for r in self._rows if r.op == name and r.key.endswith("Autograd"))
+            rule = "a composite view decomposes before functionalization"
+            return Registration(name, "Functionalize", row.symbol, _FUNCTIONALIZATION, rule)
+        rule = "a view becomes its _copy operator"
+        if not is_view(function):
+            rule = "an operator that writes becomes its functional overload and a copy back"
+        kernel = f"functionalization::{_wrapper(schema)}"
+        return Registration(name, "Functionalize", kernel, _FUNCTIONALIZATION, rule)
+
+
+def _wrapper(schema: Schema) -> str:
+    """``type_wrapper_name``: ``add_out_out`` for ``add.out``."""
+    return f"{cpp_name(schema)}_{schema.overload}" if schema.overload else cpp_name(schema)

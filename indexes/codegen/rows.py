@@ -1,0 +1,182 @@
+"""Every (overload, dispatch key) that native_functions.yaml declares or implies.
+
+The rules are those by which torchgen fills its backend indices (torchgen/model.py,
+gen.py, native_function_generation.py). Kernels that it makes without a name of their
+own, such as the in-place wrapper around a functional kernel, are no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from indexes.codegen.variants import is_generated, is_view, with_generated
+from indexes.model import NativeFunction
+from indexes.schema import Schema, SchemaKind, Signature, parse_schema
+
+KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeySets:
+    """The sets of dispatch keys in torchgen/model.py that decide which kernels are made."""
+
+    structured: tuple[str, ...] = ("MPS", "CUDA", "CPU", "XPU", "MTIA")
+    """Keys under which a structured kernel serves the whole group."""
+    ufunc: tuple[str, ...] = ("CUDA", "CPU")
+    """Keys for which ``ufunc_inner_loop`` makes a kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A kernel that is registered for ``op`` under ``key``."""
+
+    op: str
+    key: str
+    symbol: str
+    """As torchgen names it; ``structured_add_Tensor::meta`` for a meta function."""
+    kind_hint: KindHint
+    native: NativeFunction
+    source_function: NativeFunction
+    """The entry that names the kernel: the structured out overload for its delegates, the
+    entry with ``autogen`` for a generated overload."""
+    line: int
+    """The line in native_functions.yaml that names it, or implies it."""
+    rule: str
+
+
+def kernel_rows(functions: Iterable[NativeFunction], keys: KeySets | None = None) -> list[Row]:
+    """All rows in YAML order, generated overloads after the entry that lists them."""
+    return list(_Rows(with_generated(functions), keys or KeySets()).all())
+
+
+class _Rows:
+    def __init__(self, functions: tuple[NativeFunction, ...], keys: KeySets) -> None:
+        self._functions = functions
+        self._keys = keys
+        self._by_name = {function.full_name: function for function in functions}
+        self._meta_names = self._name_metas()
+        self._views = _view_bases(functions)
+        self._autogen = {name: f for f in functions for name in f.autogen}
+
+    def all(self) -> Iterator[Row]:
+        for function in self._functions:
+            if is_generated(function):
+                yield from self._generated(function)
+                continue
+            yield from self._declared(function)
+            yield from self._ufunc(function, function)
+            yield from self._delegated(function)
+            yield from self._meta(function)
+
+    def _declared(self, function: NativeFunction) -> Iterator[Row]:
+        if function.dispatch is None:
+            yield from self._implicit(function)
+            return
+        for kernel in function.dispatch:
+            hint, rule = self._hint(function, kernel.key)
+            yield Row(
+                function.full_name, kernel.key, kernel.symbol, hint, function, function,
+                kernel.line, rule,
+            )  # fmt: skip
+
+    def _hint(self, function: NativeFunction, key: str) -> tuple[KindHint, str]:
+        if function.structured and key in self._keys.structured:
+            return "structured", "named in dispatch of a structured entry: TORCH_IMPL_FUNC"
+        if key.startswith("CompositeExplicit") and self._is_view_copy(function):
+            return "generated", "torchgen makes the kernel of a view's _copy operator from the view"
+        if key.startswith("Composite"):
+            return "composite", "named in dispatch"
+        return "plain", "named in dispatch"
+
+    def _implicit(self, function: NativeFunction) -> Iterator[Row]:
+        """No ``dispatch`` means CompositeImplicitAutograd with the C++ name of the operator."""
+        if function.structured or function.structured_delegate:
+            return
+        schema = parse_schema(function.schema)
+        symbol = schema.name + ("_out" if schema.out_arguments else "")
+        rule = "no dispatch: CompositeImplicitAutograd, named after the operator"
+        line = function.location.line
+        yield Row(
+            function.full_name, "CompositeImplicitAutograd", symbol, "composite",
+            function, function, line, rule,
+        )  # fmt: skip
+
+    def _ufunc(self, function: NativeFunction, source: NativeFunction) -> Iterator[Row]:
+        if not source.ufunc_inner_loop:
+            return
+        line = source.field_lines.get("ufunc_inner_loop", source.location.line)
+        rule = "ufunc_inner_loop: torchgen makes the kernel around the inner loop"
+        for key in self._keys.ufunc:
+            symbol = f"ufunc_{source.name}_{key}"
+            yield Row(function.full_name, key, symbol, "ufunc", function, source, line, rule)
+
+    def _delegated(self, function: NativeFunction) -> Iterator[Row]:
+        out = self._delegate(function)
+        if out is None or out is function:
+            return
+        rule = f"structured_delegate: the kernel of {out.full_name}"
+        for kernel in out.dispatch or ():
+            if kernel.key in self._keys.structured:
+                yield Row(
+                    function.full_name, kernel.key, kernel.symbol, "structured", function, out,
+                    kernel.line, rule,
+                )  # fmt: skip
+        yield from self._ufunc(function, out)
+
+    def _meta(self, function: NativeFunction) -> Iterator[Row]:
+        out = self._delegate(function)
+        name = self._meta_names.get(out.full_name) if out else None
+        if out is None or name is None:
+            return
+        line = out.field_lines.get("structured", out.location.line)
+        symbol = f"structured_{name}::meta"
+        rule = "a structured operator's TORCH_META_FUNC serves the Meta key"
+        yield Row(function.full_name, "Meta", symbol, "structured", function, out, line, rule)
+
+    def _generated(self, function: NativeFunction) -> Iterator[Row]:
+        source = self._autogen[function.full_name]
+        rule = f"autogen of {source.full_name}: torchgen makes the overload and its kernel"
+        for kernel in function.dispatch or ():
+            yield Row(
+                function.full_name, kernel.key, kernel.symbol, "generated", function, source,
+                kernel.line, rule,
+            )  # fmt: skip
+
+    def _delegate(self, function: NativeFunction) -> NativeFunction | None:
+        """The structured out entry of the function's group: itself, or the one it names."""
+        if function.structured:
+            return function
+        out = self._by_name.get(function.structured_delegate or "")
+        return out if out is not None and out.structured else None
+
+    def _name_metas(self) -> dict[str, str]:
+        """Structured out entry -> name of its meta class, after the functional overload."""
+        names: dict[str, str] = {}
+        for function in self._functions:
+            out = self._delegate(function)
+            if out is not None and parse_schema(function.schema).kind is SchemaKind.FUNCTIONAL:
+                names.setdefault(out.full_name, parse_schema(function.schema).unambiguous_name)
+        return names
+
+    def _is_view_copy(self, function: NativeFunction) -> bool:
+        schema = parse_schema(function.schema)
+        if schema.kind is not SchemaKind.FUNCTIONAL or not schema.name.endswith("_copy"):
+            return False
+        return schema.name in self._views.get(_view_signature(schema), ())
+
+
+def _view_bases(functions: Iterable[NativeFunction]) -> dict[Signature, set[str]]:
+    """Signature of each out-of-place view -> the name its copy operator would have."""
+    views: dict[Signature, set[str]] = {}
+    for function in functions:
+        schema = parse_schema(function.schema)
+        if is_view(function) and not schema.inplace:
+            views.setdefault(schema.signature(), set()).add(f"{schema.name}_copy")
+    return views
+
+
+def _view_signature(schema: Schema) -> Signature:
+    base, arguments, returns = schema.signature()
+    return base.removesuffix("_copy"), arguments, returns

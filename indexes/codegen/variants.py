@@ -1,0 +1,179 @@
+"""The overloads that torchgen adds to those of native_functions.yaml (``autogen:``).
+
+An entry that lists ``autogen: abs.out`` gets that overload declared, and a kernel for it
+generated under CompositeExplicitAutograd, unless all its variants are views, composite
+or bound by hand (torchgen/native_function_generation.py, add_generated_native_functions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from string import ascii_lowercase
+
+from indexes.model import Kernel, Location, NativeFunction
+from indexes.schema import (
+    Argument,
+    Return,
+    Schema,
+    SchemaKind,
+    Signature,
+    parse_schema,
+    tensor_options,
+)
+
+_KEPT_TAGS = ("nondeterministic_seeded", "view_copy", "pt2_compliant_tag")
+
+
+def with_generated(functions: Iterable[NativeFunction]) -> tuple[NativeFunction, ...]:
+    """The declared overloads, each followed by those generated from it (tag ``generated``)."""
+    declared = tuple(functions)
+    groups = group_variants(declared)
+    taken = {function.full_name for function in declared}
+    result: list[NativeFunction] = []
+    for function in declared:
+        result.append(function)
+        gets_any = function.autogen and _gets_variants(groups[signature_of(function)])
+        for name in function.autogen if gets_any else ():
+            made = None if name in taken else generate(function, name)
+            if made is not None:
+                taken.add(name)
+                result.append(made)
+    return tuple(result)
+
+
+def group_variants(
+    functions: Iterable[NativeFunction],
+) -> dict[Signature, tuple[NativeFunction, ...]]:
+    """The functional, in-place, out and mutable overloads of one operator, together."""
+    groups: dict[Signature, list[NativeFunction]] = {}
+    for function in functions:
+        groups.setdefault(signature_of(function), []).append(function)
+    return {signature: tuple(group) for signature, group in groups.items()}
+
+
+@lru_cache(maxsize=16384)
+def _signature_of(schema: str) -> Signature:
+    return parse_schema(schema).signature()
+
+
+def signature_of(function: NativeFunction) -> Signature:
+    """``Schema.signature`` of the entry's schema."""
+    return _signature_of(function.schema)
+
+
+def is_view(function: NativeFunction) -> bool:
+    """Whether the operator returns an alias of an argument, as torchgen's ``is_view_op``."""
+    schema = parse_schema(function.schema)
+    aliases = any(r.annotation is not None and not r.mutable for r in schema.returns)
+    inplace = "inplace_view" in function.tags and schema.full_name not in ("resize_", "resize_as_")
+    wildcard = any(a.annotation is not None and "*" in a.annotation for a in schema.arguments)
+    return aliases or inplace or wildcard
+
+
+def is_composite_implicit(function: NativeFunction) -> bool:
+    """Whether it has a CompositeImplicitAutograd kernel, named or implied."""
+    if function.dispatch is None:
+        return not function.structured and not function.structured_delegate
+    return any(kernel.key == "CompositeImplicitAutograd" for kernel in function.dispatch)
+
+
+def _gets_variants(group: tuple[NativeFunction, ...]) -> bool:
+    """torchgen's conditions on a group before it adds overloads to it."""
+    if all(f.flags.get("manual_cpp_binding", "").lower() == "true" for f in group):
+        return False
+    if any(is_view(f) and f.name != "set_" for f in group):
+        return False
+    is_core = any("core" in f.tags for f in group)
+    return is_core or not all(map(is_composite_implicit, group))
+
+
+def generate(function: NativeFunction, name: str) -> NativeFunction | None:
+    """The overload ``name`` that torchgen derives from ``function``; None when it cannot."""
+    source = parse_schema(function.schema)
+    base, _, overload = name.partition(".")
+    wants_out = overload == (f"{source.overload}_out" if source.overload else "out")
+    made = _out(source, overload) if wants_out else _functional(source)
+    if made is None or made.full_name != name:
+        return None
+    line = function.field_lines.get("autogen", function.location.line)
+    symbol = made.unambiguous_name if wants_out else base
+    symbol += "_symint" if source.has_symint else ""
+    return NativeFunction(
+        name=base,
+        overload=overload,
+        schema=str(made),
+        location=Location(function.location.path, line, line),
+        field_lines={"autogen": line},
+        dispatch=(Kernel("CompositeExplicitAutograd", symbol, line),),
+        tags=("generated", *(tag for tag in function.tags if tag in _KEPT_TAGS)),
+    )
+
+
+def is_generated(function: NativeFunction) -> bool:
+    """Whether torchgen declares the overload itself."""
+    return "generated" in function.tags
+
+
+def _functional(source: Schema) -> Schema | None:
+    """Written arguments become returns: ``add_(Tensor(a!) self)`` -> ``add(Tensor self)``."""
+    if source.kind is SchemaKind.FUNCTIONAL:
+        return None
+    name = f"__{source.base}__" if source.dunder else source.base
+    name += "_functional" if source.kind is SchemaKind.MUTABLE else ""
+    returned = {r.annotation for r in source.returns}
+    written = sorted(
+        (a for a in source.arguments if a.mutable and a.annotation not in returned),
+        key=lambda a: (a.name != "self" or a.is_out, not a.is_out),
+    )
+    returns = [replace(r, annotation=None) for r in source.returns]
+    returns += [Return(a.type, f"{a.name}_out") for a in written]
+    return replace(source, name=name, arguments=_signature(source), returns=tuple(returns))
+
+
+def _out(source: Schema, overload: str) -> Schema | None:
+    if source.out_arguments:
+        return None
+    if source.kind is SchemaKind.INPLACE:
+        return _out_of_inplace(source, overload)
+    outs, returns = _outs(source)
+    if not outs:
+        return None
+    is_functional = source.kind is SchemaKind.FUNCTIONAL
+    arguments = _signature(source) if is_functional else source.arguments
+    return replace(source, overload=overload, arguments=(*arguments, *outs), returns=tuple(returns))
+
+
+def _out_of_inplace(source: Schema, overload: str) -> Schema | None:
+    self = next((a for a in source.arguments if a.name == "self"), None)
+    if self is None:
+        return None
+    out = replace(self, name="out", default=None, kwarg_only=True, is_out=True)
+    arguments = tuple(replace(a, annotation=None) if a is self else a for a in source.arguments)
+    name = f"__{source.base}__" if source.dunder else source.base
+    return replace(source, name=name, overload=overload, arguments=(*arguments, out))
+
+
+def _outs(source: Schema) -> tuple[list[Argument], list[Return]]:
+    """An out argument for each returned tensor, and what is still returned."""
+    used = {c for a in source.arguments if a.annotation for c in a.annotation}
+    letters = [c for c in ascii_lowercase if c not in used]
+    all_tensors = all(r.type == "Tensor" for r in source.returns)
+    outs: list[Argument] = []
+    returns: list[Return] = []
+    for i, returned in enumerate(source.returns):
+        if returned.base_type != "Tensor":
+            returns.append(returned)
+            continue
+        name = "out" if len(source.returns) == 1 else f"out{i}"
+        outs.append(Argument(name, returned.type, None, f"{letters[i]}!", True, True))
+        if all_tensors:
+            returns.append(Return(returned.type, None, f"{letters[i]}!"))
+    return outs, returns
+
+
+def _signature(source: Schema) -> tuple[Argument, ...]:
+    """Arguments without annotations, out arguments and TensorOptions."""
+    dropped = (*source.out_arguments, *tensor_options(source))
+    return tuple(replace(a, annotation=None) for a in source.arguments if a not in dropped)
