@@ -1,0 +1,177 @@
+"""What macros inside TORCH_LIBRARY blocks register: ``OP_DECOMPOSE(dropout)`` is an ``m.impl``.
+
+A preprocessor for this purpose: macros that stand as statements are expanded, and those
+that put together the name of one. What is given to ``m.impl`` stays as written, because
+``BASIC_UNARY_BATCH_RULE(ATEN_FN(abs))`` says more than what it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os.path import commonpath
+
+from indexes.linking.macros import MacroTable, PlacedMacro, bind, split_arguments
+from indexes.readers.cpp_facts import LibraryFact
+from indexes.readers.cpp_heads import close
+from indexes.readers.cpp_library import MACRO_USE, library_calls
+
+_WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*')
+_METHODS = frozenset(("impl", "def", "fallback"))
+_COMPUTES = re.compile(r"[\w\s,()#.]*$")
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL)
+_ADJACENT = re.compile(r'(?<!\\)"\s*"')
+_HEADERS = (".h", ".cuh", ".hpp")
+_MAX_DEPTH = 24
+_MAX_TEXT = 400_000
+_ARGUMENT = "torchnav_argument_{}_"
+
+
+class LibraryMacros:
+    """Expands the macro uses of many files; what was found out about a macro is kept."""
+
+    def __init__(self, table: MacroTable) -> None:
+        self.table = table
+        self.patterns: dict[tuple[str, str, str, int, int, bool], str] = {}
+        """What a use gives, with placeholders where its arguments go."""
+
+    def expand(self, path: str, facts: Iterable[LibraryFact]) -> list[LibraryFact]:
+        """The calls that the macro uses of one file make, each at the line of its use."""
+        made: list[LibraryFact] = []
+        for fact in facts:
+            if fact.method == MACRO_USE:
+                made += _made_by(fact, _Preprocessor(self, path, fact.offset))
+        return made
+
+
+def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[LibraryFact]:
+    macro = preprocessor.visible(fact.arguments.partition("(")[0].strip())
+    if macro is None:
+        return
+    text = preprocessor.expand(fact.arguments, frozenset(), 0, True)
+    variable = fact.block.rpartition(",")[2].strip()
+    for call in library_calls(text, text, 0, len(text), variable):
+        if call.method != MACRO_USE:
+            yield fact._replace(
+                method=call.method, arguments=" ".join(_ADJACENT.sub("", call.arguments).split()),
+                macro_path=macro.path, macro_line=macro.fact.line,
+            )  # fmt: skip
+
+
+class _Preprocessor:
+    """Expansion as seen from one place of a file."""
+
+    def __init__(self, known: LibraryMacros, path: str, offset: int) -> None:
+        self._known = known
+        self._path = path
+        self._offset = offset
+
+    def visible(self, name: str) -> PlacedMacro | None:
+        found = self._known.table.visible(name, self._path, self._offset)
+        # Of another file only a header can have been included, likely one that is near.
+        usable = [m for m in found if m.path == self._path or m.path.endswith(_HEADERS)]
+        return max(usable, key=lambda m: len(commonpath((m.path, self._path))), default=None)
+
+    def expand(self, text: str, hidden: frozenset[str], depth: int, statement: bool) -> str:
+        """``text`` with its macros expanded; all of them in a statement, elsewhere those
+        that only put names together."""
+        if depth > _MAX_DEPTH or len(text) > _MAX_TEXT:
+            return text
+        out: list[str] = []
+        at = 0
+        while found := _WORDS.search(text, at):
+            out.append(text[at : found.start()])
+            ended, made = self._word(text, found, hidden, depth, statement)
+            last = made.rpartition(" ")[2]
+            if text[ended : ended + 1] == "(" and made != found.group() and last.isidentifier():
+                text, ended = made + text[ended:], 0  # its result names the macro that follows
+                hidden |= {found.group()}
+            else:
+                out.append(made)
+            at = ended
+        out.append(text[at:])
+        return "".join(out)
+
+    def _word(
+        self, text: str, found: re.Match[str], hidden: frozenset[str], depth: int, statement: bool
+    ) -> tuple[int, str]:
+        """What a word, or the macro use that it begins, becomes, and where that ends."""
+        word = found.group()
+        if statement and word in _METHODS and text[: found.start()].rstrip().endswith("."):
+            ended = _use_end(text, found.end())
+            return (ended, text[found.start() : ended]) if ended > 0 else (found.end(), word)
+        macro = None if word[0] == '"' or word in hidden else self.visible(word)
+        if macro is None or not (statement or _computes(macro)):
+            return found.end(), word
+        takes = macro.fact.parameters is not None
+        ended = _use_end(text, found.end()) if takes else found.end()
+        if ended < 0:
+            return found.end(), word
+        return ended, self._use(macro, text[found.end() : ended], hidden, depth, statement)
+
+    def _use(self, macro: PlacedMacro, spelled: str, hidden: frozenset[str], depth: int,
+             statement: bool) -> str:  # fmt: skip
+        fact = macro.fact
+        inner = hidden | {fact.name}
+        if fact.parameters is None:
+            return self.expand(fact.body, inner, depth + 1, statement)
+        given = split_arguments(spelled.strip()[1:-1])
+        if any(self._is_macro(text) for text in given):
+            return self._substituted(macro, given, inner, depth, statement)
+        key = (self._path, fact.name, macro.path, fact.line, len(given), statement)
+        pattern = self._known.patterns.get(key)
+        if pattern is None:
+            placeholders = [_ARGUMENT.format(n) for n in range(len(given))]
+            pattern = self._substituted(macro, placeholders, inner, depth, statement)
+            self._known.patterns[key] = pattern
+        for number, text in enumerate(given):
+            pattern = pattern.replace(_ARGUMENT.format(number), text)
+        return pattern
+
+    def _is_macro(self, text: str) -> bool:
+        return any(self.visible(word) for word in _WORDS.findall(text) if word[0] != '"')
+
+    def _substituted(
+        self, macro: PlacedMacro, given: Sequence[str], hidden: frozenset[str], depth: int,
+        statement: bool,
+    ) -> str:  # fmt: skip
+        bound = bind(macro.fact.parameters or [], given)
+        if bound is None:
+            return ""
+        expanded = {
+            name: self.expand(text, frozenset(), depth + 1, False) for name, text in bound.items()
+        }
+        body = _substitute(macro.fact.body, bound, expanded)
+        return self.expand(body, hidden, depth + 1, statement)
+
+
+def _computes(macro: PlacedMacro) -> bool:
+    """Whether a macro gives names and numbers: ``C10_CONCATENATE``, a count of arguments."""
+    return macro.fact.parameters is not None and bool(_COMPUTES.match(macro.fact.body))
+
+
+def _use_end(text: str, at: int) -> int:
+    """The offset behind the parentheses that follow a name; -1 without any."""
+    opened = len(text) - len(text[at:].lstrip())
+    if text[opened : opened + 1] != "(":
+        return -1
+    ended = close(text, opened)
+    return ended + 1 if ended >= 0 else -1
+
+
+def _substitute(body: str, raw: Mapping[str, str], expanded: Mapping[str, str]) -> str:
+    """Arguments next to ``#`` and ``##`` go in as written, others expanded."""
+    out: list[str] = []
+    tokens = _TOKENS.findall(body)
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1].strip() if at else ""
+        after = tokens[at + 1].strip() if at + 1 < len(tokens) else ""
+        if token.strip() == "##" or (token.strip() == "#" and after in raw):
+            continue
+        if token not in raw:
+            out.append(token)
+        elif before == "#":
+            out.append('"' + raw[token].replace('"', '\\"') + '"')
+        else:
+            out.append(raw[token] if "##" in (before, after) else expanded[token])
+    return "".join(out)

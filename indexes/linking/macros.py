@@ -1,0 +1,289 @@
+"""Expands macro uses at namespace scope: what does ``CREATE_UNARY_UFUNC(abs)`` define?
+
+Follows the preprocessor: arguments are substituted, ``##`` pastes, nested uses are
+expanded, a list macro calls back the macro it is given. Function bodies stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from indexes.readers.cpp import scan_text
+from indexes.readers.cpp_facts import (
+    CppFacts,
+    DefinitionFact,
+    MacroFact,
+    UseFact,
+    assemble,
+    is_interpreted,
+)
+
+_TOKENS = re.compile(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_MAX_DEPTH = 8
+_MAX_TEXT = 200_000
+_INTERPRETING_FILES = ("DispatchStub.h", "TensorMeta.h", "library.h")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMacro:
+    """A macro and the file that defines it."""
+
+    path: str
+    fact: MacroFact
+
+
+@dataclass(slots=True)
+class Expansion:
+    """What the uses of one file make: definitions, and uses of macros that are interpreted."""
+
+    definitions: list[DefinitionFact] = field(default_factory=list)
+    uses: list[UseFact] = field(default_factory=list)
+
+
+def split_arguments(text: str) -> list[str]:
+    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
+    if not text.strip():
+        return []
+    parts, depth, start, quoted = [], 0, 0, False
+    for at, char in enumerate(text):
+        if char == '"' and text[at - 1 : at] != "\\":
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    parts.append(text[start:].strip())
+    return parts
+
+
+class MacroTable:
+    """All macros of a tree, by name."""
+
+    def __init__(self, macros: Mapping[str, list[PlacedMacro]]) -> None:
+        self._macros = macros
+        self._defining: dict[str, bool] = {}
+
+    def visible(self, name: str, path: str, offset: int) -> list[PlacedMacro]:
+        """Definitions of ``name`` in force at ``offset`` of ``path``; alternatives under #if."""
+        known = self._macros.get(name)
+        if not known:
+            return []
+        here = [m for m in known if m.path == path and m.fact.offset < offset]
+        alive = [m for m in here if not 0 < m.fact.undefined_at <= offset]
+        if alive:
+            return _distinct(alive)
+        if here:
+            return []
+        return _distinct([m for m in known if m.path != path and not m.fact.undefined_at]) or (
+            _distinct([m for m in known if m.path != path])
+        )
+
+    def may_define(self, name: str) -> bool:
+        """Whether an expansion of ``name`` could hold a definition or a registration."""
+        known = self._defining.get(name)
+        if known is None:
+            self._defining[name] = False
+            known = any(self._body_defines(m) for m in self._macros.get(name, ()))
+            self._defining[name] = known
+        return known
+
+    def _body_defines(self, macro: PlacedMacro) -> bool:
+        if macro.fact.parameters is None and "(" not in macro.fact.body:
+            return False
+        body = macro.fact.body
+        words = set(_WORD.findall(body))
+        if "{" in body or any(is_interpreted(w) for w in words):
+            return True
+        called = set(re.findall(r"([A-Za-z_]\w*)\s*\(", body))
+        if called & set(macro.fact.parameters or ()):
+            return True
+        return any(w != macro.fact.name and self.may_define(w) for w in called)
+
+    def interprets(self, name: str, path: str) -> bool:
+        """Whether ``name`` has PyTorch's own meaning here, not one that this file gives it."""
+        if not is_interpreted(name):
+            return False
+        known = self._macros.get(name, ())
+        return not any(m.path == path for m in known) or path.endswith(_INTERPRETING_FILES)
+
+    def substitute(self, macro: PlacedMacro, arguments: Sequence[str]) -> str | None:
+        """The body of ``macro`` with its parameters replaced; None when the count is off."""
+        parameters = macro.fact.parameters
+        if parameters is None:
+            return macro.fact.body
+        bound = bind(parameters, arguments)
+        return None if bound is None else self._paste(macro.fact.body, bound, macro.path)
+
+    def _paste(self, body: str, bound: dict[str, str], path: str) -> str:
+        out: list[str] = []
+        tokens = _TOKENS.findall(body)
+        for at, token in enumerate(tokens):
+            if token.strip() == "##":
+                while out and out[-1].isspace():
+                    out.pop()
+            elif token == "#" and at + 1 < len(tokens) and tokens[at + 1] in bound:
+                out.append("")
+            elif token in bound:
+                stringed = at > 0 and tokens[at - 1] == "#"
+                out.append(f'"{bound[token]}"' if stringed else bound[token])
+            else:
+                out.append(token)
+        return "".join(out)
+
+    def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
+        """``text`` with the macros in it expanded: for parameter lists."""
+        if depth > _MAX_DEPTH or not text:
+            return text
+
+        def replace(found: re.Match[str]) -> str:
+            macros = self.visible(found.group(1), path, offset)
+            if not macros:
+                return found.group()
+            wants = macros[0].fact.parameters
+            if wants is None:
+                return str(macros[0].fact.body) + (found.group(2) or "")
+            if found.group(2) is None:
+                return found.group()
+            made = self.substitute(macros[0], split_arguments(found.group(2)[1:-1]))
+            return found.group() if made is None else made
+
+        expanded = re.sub(r"\b([A-Za-z_]\w*)\b(\([^()]*\))?", replace, text)
+        if expanded == text:
+            return text
+        return self.expand_words(expanded, path, offset, depth + 1)
+
+
+def _distinct(macros: list[PlacedMacro]) -> list[PlacedMacro]:
+    seen: dict[tuple[str, str], PlacedMacro] = {}
+    for macro in macros:
+        seen[(macro.fact.body, str(macro.fact.parameters))] = macro
+    return list(seen.values())
+
+
+def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:
+    """Arguments by parameter name; None when their number is off."""
+    if parameters and parameters[-1].endswith("..."):
+        named = parameters[:-1]
+        rest = ", ".join(arguments[len(named) :])
+        if len(arguments) < len(named):
+            return None
+        variadic = parameters[-1][:-3].strip() or "__VA_ARGS__"
+        return {**dict(zip(named, arguments, strict=False)), variadic: rest}
+    if len(parameters) == 1 and not arguments:
+        return {parameters[0]: ""}
+    if len(parameters) != len(arguments):
+        return None
+    return dict(zip(parameters, arguments, strict=True))
+
+
+def expand_file(path: str, facts: CppFacts, table: MacroTable) -> Expansion:
+    """All that the macro uses of one file make, each at the line of its outermost use."""
+    made = Expansion()
+    for use in facts.uses:
+        if not table.interprets(use.name, path) and (
+            use.parameters is not None or table.may_define(use.name) or _called_back(use, table)
+        ):
+            for definition, inner in _expand(use, path, table):
+                if definition:
+                    made.definitions.append(definition)
+                if inner:
+                    made.uses.append(inner)
+    return made
+
+
+def _called_back(use: UseFact, table: MacroTable) -> bool:
+    words = _WORD.findall(use.arguments)
+    return any(table.may_define(w) for w in words[:4])
+
+
+_Made = tuple[DefinitionFact | None, UseFact | None]
+
+
+def _expand(use: UseFact, path: str, table: MacroTable) -> Iterator[_Made]:
+    macros = table.visible(use.name, path, use.offset)
+    seen: set[object] = set()
+    for macro in macros:
+        made = table.substitute(macro, split_arguments(use.arguments))
+        if made is None and len(macros) == 1 and use.arguments == "":
+            made = table.substitute(macro, [""])
+        if made is None or len(made) > _MAX_TEXT:
+            continue
+        made += _written_out(made, use)
+        for item in _read(made, use, macro, path, table, 0):
+            key = _identity(item)
+            if key not in seen:
+                seen.add(key)
+                yield item
+
+
+def _written_out(made: str, use: UseFact) -> str:
+    """What stands behind a use that begins a definition: parameters, if it has any, and a body."""
+    if use.parameters is None:
+        return ""
+    ended = not use.parameters and made.rstrip().endswith(")")
+    return " { }" if ended else f"({use.parameters}) {{ }}"
+
+
+def _identity(item: _Made) -> object:
+    definition, use = item
+    if definition:
+        return (definition.name, definition.scope, definition.kind, definition.parameters)
+    assert use is not None
+    return (use.name, use.arguments, use.scope)
+
+
+def _read(
+    text: str, use: UseFact, macro: PlacedMacro, path: str, table: MacroTable, depth: int
+) -> Iterator[_Made]:
+    facts = assemble(scan_text(text))
+    for found in facts.definitions:
+        if found.kind != "macro_use":
+            yield _placed(found, use, macro, path, table), None
+    for inner in facts.uses:
+        if table.interprets(inner.name, path) or depth >= _MAX_DEPTH:
+            yield None, _placed_use(inner, use)
+            continue
+        for nested in table.visible(inner.name, path, use.offset):
+            made = table.substitute(nested, split_arguments(inner.arguments))
+            if made is None or len(made) > _MAX_TEXT:
+                continue
+            made += _written_out(made, inner)
+            yield from _read(made, use, macro, path, table, depth + 1)
+
+
+def _join(outer: str, inner: str) -> str:
+    return f"{outer}::{inner}" if outer and inner else outer or inner
+
+
+def _placed(
+    found: DefinitionFact, use: UseFact, macro: PlacedMacro, path: str, table: MacroTable
+) -> DefinitionFact:
+    parameters = table.expand_words(found.parameters, path, use.offset)
+    calls = [call._replace(line=use.line) for call in found.calls]
+    return found._replace(
+        scope=_join(use.scope, found.scope),
+        line=use.line,
+        end_line=use.end_line,
+        parameters=parameters,
+        guard=" && ".join(g for g in (use.guard, found.guard) if g),
+        macro=use.name,
+        macro_path=macro.path,
+        macro_line=macro.fact.line,
+        calls=calls,
+    )
+
+
+def _placed_use(inner: UseFact, use: UseFact) -> UseFact:
+    guard = " && ".join(g for g in (use.guard, inner.guard) if g)
+    return inner._replace(
+        scope=_join(use.scope, inner.scope), line=use.line, end_line=use.end_line,
+        offset=use.offset, guard=guard,
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""Which overload a C++ call of an operator means, as far as its arguments as written tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from indexes.linking.facts import Call
+from indexes.linking.macros import split_arguments
+from indexes.model import NativeFunction
+from indexes.readers.cpp_heads import close
+from indexes.schema import Argument, parse_schema
+
+_NUMBER = re.compile(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")
+_LIST = re.compile(r"\{.*\}$", re.DOTALL)
+
+
+def call_arguments(lines: Sequence[str], line: int, name: str) -> list[str] | None:
+    """The arguments of the call of ``name`` that begins on ``line``; None when not found."""
+    text = "\n".join(lines[line - 1 : line + 30])
+    found = re.search(rf"\b{re.escape(name)}\s*\(", text)
+    if not found:
+        return None
+    ended = close(text, found.end() - 1)
+    return None if ended < 0 else split_arguments(text[found.end() : ended])
+
+
+def receiver_is_tensor(
+    lines: Sequence[str], line: int, name: str, first_line: int, parameters: str
+) -> bool:
+    """Whether ``x`` in ``x.name(...)`` is declared a Tensor: a parameter, or a local above."""
+    found = re.search(rf"([A-Za-z_]\w*)\s*(?:\.|->)\s*{re.escape(name)}\s*\(", lines[line - 1])
+    if not found:
+        return False
+    declared = re.compile(rf"\bTensor\s*[&*]*\s*(?:const\s+)?{re.escape(found.group(1))}\b")
+    if declared.search(parameters):
+        return True
+    return any(declared.search(text) for text in lines[first_line - 1 : line])
+
+
+def fitting_overloads(
+    call: Call, overloads: Sequence[NativeFunction], arguments: list[str] | None
+) -> list[NativeFunction]:
+    """Overloads that a call can mean, best first."""
+    out = call.name.endswith(("_out", "_outf"))
+    member = call.kind == "member"
+    fitting = []
+    for function in overloads:
+        schema = parse_schema(function.schema)
+        if bool(schema.out_arguments) is not out:
+            continue
+        if member and "method" not in function.variants:
+            continue
+        if arguments is not None and not _accepts(schema.arguments, arguments, member):
+            continue
+        fitting.append(function)
+    return fitting
+
+
+def _accepts(parameters: Sequence[Argument], given: list[str], member: bool) -> bool:
+    outs = [p for p in parameters if p.is_out]
+    plain = [p for p in parameters if not p.is_out]
+    if member:
+        plain = [p for p in plain if p.name != "self"]
+    options = [p for p in plain if p.name in ("dtype", "layout", "device", "pin_memory")]
+    ordered = [*outs, *plain]
+    fewest = sum(1 for p in ordered if p.default is None and p not in options)
+    if not fewest <= len(given) <= len(ordered):
+        return False
+    if len(options) == 4:
+        return True
+    return all(_fits(p, text) for p, text in zip(ordered, given, strict=False))
+
+
+def _fits(parameter: Argument, text: str) -> bool:
+    """Whether a literal could be passed; a name could be anything."""
+    type_ = parameter.type
+    if _NUMBER.match(text):
+        return not type_.startswith(("Tensor", "Generator", "str", "Dimname"))
+    if _LIST.match(text):
+        return type_.endswith(("]", "]?"))
+    return True

@@ -1,0 +1,387 @@
+"""Second and third hop: from a kernel to stubs, loops, launches and libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from indexes.linking.facts import Call, Facts, Known, StubUse
+from indexes.linking.hops import HopList
+from indexes.linking.stubs import device_of, stub_row
+from indexes.linking.visible import (
+    is_header,
+    path_device,
+    visible_functions,
+    visible_functors,
+    visible_stub,
+)
+from indexes.model import Confidence, Location, Role
+from indexes.readers.cpp_body import LOOPS
+
+MAX_DEPTH = 6
+_LOOK_AHEAD = 4
+_LIBRARIES = (
+    ("cuBLAS", r"cublas(?:Lt)?[A-Z]\w*"),
+    ("cuDNN", r"cudnn[A-Z]\w*"),
+    ("cuSPARSE", r"cusparse[A-Z]\w*"),
+    ("cuSOLVER", r"cusolver[A-Z]\w*"),
+    ("cuFFT", r"cufft[A-Z]\w*"),
+    ("MIOpen", r"miopen[A-Z]\w*"),
+    ("hipBLAS", r"(?:hipblas|rocblas)\w+"),
+    ("MAGMA", r"magma_\w+"),
+    ("NCCL", r"nccl[A-Z]\w*"),
+    ("MPSGraph", r"\w*MPSGraph\w*"),
+    ("Metal", r"mtl_\w+|\w*MetalShaderLibrary\w*"),
+    ("MKL", r"(?:mkl_|Dfti|vml|vms|vmd|vsl|dss_|pardiso)\w+"),
+    ("BLAS", r"cblas_\w+|[sdcz](?:gemm|gemv|axpy|scal|dot|copy)_"),
+    ("LAPACK", r"[sdcz](?:getr|potr|geqr|orm|org|unm|ung|sy|he|ge|tr)\w*_"),
+    ("pocketfft", r"pocketfft\w*"),
+)
+_LIBRARY = re.compile("|".join(f"(?P<l{i}>{p})$" for i, (_, p) in enumerate(_LIBRARIES)))
+_QUALIFIED_LIBRARIES = {
+    "ideep": "oneDNN", "dnnl": "oneDNN", "fbgemm": "FBGEMM", "cub": "CUB", "thrust": "Thrust",
+    "cutlass": "CUTLASS", "pocketfft": "pocketfft", "cudnn_frontend": "cuDNN", "nccl": "NCCL",
+    "sparse_gemm": "", "xnnpack": "",
+}  # fmt: skip
+_DISPATCH_MACRO = re.compile(r"_?AT_DISPATCH_\w+")
+
+
+def library_of(call: Call) -> str:
+    """The library whose function a call names, by the prefix its vendor gives every name."""
+    if call.kind == "name":
+        return ""
+    first = call.qualifier.partition("::")[0]
+    if named := _QUALIFIED_LIBRARIES.get(first):
+        return named
+    found = _LIBRARY.match(call.name)
+    if not found or (call.qualifier and first not in ("at", "native", "")):
+        return ""
+    return _LIBRARIES[int((found.lastgroup or "l0")[1:])][0]
+
+
+@dataclass(slots=True)
+class OperatorCall:
+    """A call of another operator, to be followed or shown."""
+
+    call: Call
+    caller: Known
+    parent: int
+
+
+@dataclass(slots=True)
+class Reached:
+    """What walking one kernel met."""
+
+    computes: bool = False
+    """Whether a stub, a loop, a launch or a library was reached."""
+    operators: list[OperatorCall] = field(default_factory=list)
+    visited: list[tuple[Known, int]] = field(default_factory=list)
+    """Every function walked, with its hop."""
+
+
+class Walker:
+    """Adds what a kernel reaches as hops under it."""
+
+    def __init__(self, facts: Facts, hops: HopList) -> None:
+        self.facts = facts
+        self.hops = hops
+        self._max_depth = MAX_DEPTH
+        self._leads: dict[int, tuple[int, frozenset[str]]] = {}
+
+    def walk(
+        self, kernel: Known, parent: int, devices: Sequence[str], max_depth: int = MAX_DEPTH
+    ) -> Reached:
+        """Follows ``kernel``. ``devices`` are those its keys are for; empty means every one."""
+        reached = Reached()
+        self._max_depth = max_depth
+        self._visit(kernel, parent, tuple(devices), reached, {kernel.id}, 0)
+        return reached
+
+    def _visit(
+        self, known: Known, parent: int, devices: tuple[str, ...], reached: Reached,
+        seen: set[int], depth: int,
+    ) -> None:  # fmt: skip
+        reached.visited.append((known, parent))
+        for call in self.facts.calls(known):
+            if self.hops.full:
+                return
+            if uses := visible_stub(call, known, self.facts):
+                self._stub(call, known, uses, parent, devices, reached, seen, depth)
+            elif library := library_of(call):
+                reached.computes = True
+                self._library(call, known, library, parent)
+            elif call.kind == "launch":
+                self._launch(call, known, parent, reached)
+            elif self._is_operator(call):
+                reached.operators.append(OperatorCall(call, known, parent))
+            elif call.kind != "member":
+                self._function(call, known, parent, devices, reached, seen, depth)
+            elif call.name in LOOPS:
+                reached.computes = True
+
+    def _is_operator(self, call: Call) -> bool:
+        if call.kind == "member":
+            return False
+        first = call.qualifier.lstrip(":").split("::")
+        if first == ["at"] or first[:2] == ["at", "_ops"] or first[0] == "_ops":
+            return bool(self.facts.overloads(operator_base(call)))
+        return False
+
+    # ------------------------------------------------------------------- stubs
+
+    def _stub(
+        self, call: Call, caller: Known, uses: Sequence[StubUse], parent: int,
+        devices: tuple[str, ...], reached: Reached, seen: set[int], depth: int,
+    ) -> None:  # fmt: skip
+        reached.computes = True
+        line = call.line or caller.definition.location.line
+        at = Location(caller.definition.location.path, line)
+        how = "passed on by name" if call.kind == "name" else "called through its dispatch table"
+        number = self.hops.add(
+            parent, "call", call.name, at, f"{call.name} is a stub, {how}", "exact",
+            evidence=[uses[0].location],
+        )  # fmt: skip
+        self.stub(number, call.name, uses, devices, reached, seen, depth)
+
+    def stub(
+        self, parent: int, name: str, uses: Sequence[StubUse], devices: tuple[str, ...],
+        reached: Reached, seen: set[int], depth: int,
+    ) -> None:  # fmt: skip
+        """Adds a stub's declaration, definition and registrations for ``devices``."""
+        for use in uses:
+            if use.what != "registered":
+                rule = f"{use.macro}: the stub is {use.what} here"
+                self.hops.add(parent, "stub", name, use.location, rule, "exact", guard=use.guard)
+        registered = [u for u in uses if u.what == "registered"]
+        if not registered:
+            self._unregistered(parent, name, uses)
+        for use in registered:
+            if not devices or device_of(use) in devices:
+                self._registration(parent, use, reached, seen, depth)
+
+    def _unregistered(self, parent: int, name: str, uses: Sequence[StubUse]) -> None:
+        if self._ufunc_stub(parent, name):
+            return
+        what = "declared" if all(u.what == "declared" for u in uses) else "defined"
+        reason = f"{name} is {what} but no line of this tree registers a function on it"
+        self.hops.miss(parent, "registration", name, reason)
+
+    def _ufunc_stub(self, parent: int, name: str) -> bool:
+        """torchgen defines and registers ``add_stub`` from ``ufunc_inner_loop`` of ``add.out``."""
+        for native in self.facts.overloads(name.removesuffix("_stub")):
+            if native.ufunc_inner_loop and name.endswith("_stub"):
+                line = native.field_lines.get("ufunc_inner_loop", native.location.line)
+                rule = f"torchgen defines and registers {name} from ufunc_inner_loop of "
+                for row in self.facts.kernels(native.full_name):
+                    for found in row.definitions if row.kind == "ufunc" else ():
+                        self.hops.add_definition(
+                            parent, "device_kernel", found, rule + native.full_name, "by rule",
+                            device=row.key, evidence=[Location(native.location.path, line)],
+                        )  # fmt: skip
+                return True
+        return False
+
+    def _registration(
+        self, parent: int, use: StubUse, reached: Reached, seen: set[int], depth: int
+    ) -> None:
+        row = stub_row(use, self.facts)
+        number = self.hops.add(
+            parent, "registration", f"{row.macro}({row.stub}, {row.function})", use.location,
+            f"{row.macro} sets the {row.device} entry of the stub", "exact", device=row.device,
+            guard=use.guard,
+        )  # fmt: skip
+        if row.definition is None:
+            self.hops.miss(number, "device_kernel", f"{row.stub}: {row.function}", row.reason)
+        rule = "the registered function, in the file of its registration"
+        if row.alternatives:
+            rule += "; one definition for each build configuration"
+        definitions = row.alternatives or filter(None, (row.definition,))
+        for definition in definitions:
+            inner = self.hops.add_definition(
+                number, "device_kernel", definition, rule, "exact", device=row.device,
+                evidence=[use.location], note=self.dtypes(definition),
+            )  # fmt: skip
+            known = self.facts.known(definition)
+            if known and known.id not in seen:
+                seen.add(known.id)
+                self._visit(known, inner, (row.device,), reached, seen, depth + 1)
+
+    # ---------------------------------------------------------- functions, launches
+
+    def dtypes(self, definition: object) -> str:
+        """The AT_DISPATCH macros of a function, as a note."""
+        known = self.facts.known(definition)  # type: ignore[arg-type]
+        if known is None:
+            return ""
+        macros = [c.name for c in self.facts.calls(known) if _DISPATCH_MACRO.match(c.name)]
+        return f"dtypes by {', '.join(dict.fromkeys(macros))}" if macros else ""
+
+    def _library(self, call: Call, caller: Known, library: str, parent: int) -> None:
+        at = Location(caller.definition.location.path, call.line)
+        name = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
+        apple = library in ("MPSGraph", "Metal")
+        rule = f"runs code of {library}" if apple else f"a function of {library}"
+        confidence: Confidence = "by rule" if apple else "exact"
+        self.hops.add(parent, "library", name, at, rule, confidence, note=library)
+
+    def _launch(self, call: Call, caller: Known, parent: int, reached: Reached) -> None:
+        reached.computes = True
+        found = [k for k in visible_functions(call, caller, self.facts) if k.definition.cuda_global]
+        at = Location(caller.definition.location.path, call.line)
+        if not found:
+            reason = f"launched with <<<>>> at {at} through a name that is no __global__ function"
+            self.hops.miss(parent, "launch", call.name, reason)
+        for known in found:
+            self.hops.add_definition(
+                parent, "launch", known.definition, "a __global__ function launched with <<<>>>",
+                "exact" if len(found) == 1 else "ambiguous", device="CUDA", evidence=[at],
+            )  # fmt: skip
+
+    def _function(
+        self, call: Call, caller: Known, parent: int, devices: tuple[str, ...], reached: Reached,
+        seen: set[int], depth: int,
+    ) -> None:  # fmt: skip
+        if depth >= self._max_depth:
+            return
+        if call.name in LOOPS:
+            reached.computes = True
+            return
+        found = visible_functions(call, caller, self.facts)
+        if call.template or not found:
+            self._functors(call, caller, parent, devices, reached, seen, depth)
+        if call.kind == "name":
+            found = [
+                k for k in found if k.definition.location.path == caller.definition.location.path
+            ]
+        wanted = [k for k in found if self._worth_showing(k, caller, devices)]
+        fresh = [k for k in wanted[:24] if k.id not in seen]
+        # All overloads are placed before any is followed: one may lead to another.
+        placed = [(k, self._place(call, caller, k, wanted, parent, seen)) for k in fresh]
+        for known, number in placed:
+            self._visit(_in_place(known, caller), number, devices, reached, seen, depth + 1)
+
+    def _functors(
+        self, call: Call, caller: Known, parent: int, devices: tuple[str, ...], reached: Reached,
+        seen: set[int], depth: int,
+    ) -> None:  # fmt: skip
+        for functor, methods in visible_functors(call, caller, self.facts):
+            at = Location(caller.definition.location.path, call.line)
+            fresh = [m for m in methods if m.id not in seen]
+            if not fresh or not (self._is_near(functor, caller) or self._leads_to(fresh[0], 3)):
+                continue
+            number = self.hops.add_definition(
+                parent, "call", functor.definition, f"a functor given to {call.name}", "exact",
+                evidence=[at, *(m.definition.location for m in methods)],
+            )  # fmt: skip
+            for method in fresh:
+                seen.add(method.id)
+                self._visit(method, number, devices, reached, seen, depth + 1)
+
+    def _is_near(self, known: Known, caller: Known) -> bool:
+        path = known.definition.location.path
+        return path == caller.definition.location.path or "/native/" in path
+
+    def _place(
+        self, call: Call, caller: Known, known: Known, found: Sequence[Known], parent: int,
+        seen: set[int],
+    ) -> int:  # fmt: skip
+        seen.add(known.id)
+        at = Location(caller.definition.location.path, call.line or caller.definition.location.line)
+        rule = "called by the function above"
+        if len(found) > 1:
+            rule += f"; one of {len(found)} overloads, the argument types decide"
+        device = path_device(known.definition.location.path) or None
+        if owner := self._owner(call, known):
+            parent = self.hops.add_definition(
+                parent,
+                "call",
+                owner.definition,
+                f"the class of {call.name}",
+                "exact",
+                evidence=[at],
+            )
+        return self.hops.add_definition(
+            parent, self._role(call, known, caller), known.definition, rule,
+            "exact" if len(found) == 1 else "ambiguous",
+            device=device if device in ("CPU", "CUDA", "MPS", "XPU") else None,
+            evidence=[at], note=self.dtypes(known.definition),
+        )  # fmt: skip
+
+    def _owner(self, call: Call, known: Known) -> Known | None:
+        """The class whose static function a qualified call names: ``vec_softmax<T>::apply``."""
+        scope, _, name = known.definition.scope.rpartition("::")
+        if not call.qualifier.endswith(name):
+            return None
+        for owner in self.facts.named(name):
+            found = owner.definition
+            same_file = found.location.path == known.definition.location.path
+            if found.kind == "class" and found.scope == scope and same_file:
+                return owner
+        return None
+
+    def _role(self, call: Call, known: Known, caller: Known) -> Role:
+        """A function made for a dtype, or the way into a library, is what computes."""
+        path = known.definition.location.path
+        if known.definition.kind == "macro":
+            return "call"
+        if is_header(path):
+            return "launch" if self._leads_to(known, 1) else "call"
+        if any(library_of(c) for c in self.facts.calls(known)):
+            return "device_kernel"
+        if "_t" in call.template and self._leads_to(known, 1):
+            return "device_kernel"
+        if path != caller.definition.location.path and "library" in self._leads_to(known, 3):
+            return "device_kernel"
+        return "call"
+
+    def _worth_showing(self, known: Known, caller: Known, devices: tuple[str, ...]) -> bool:
+        path = known.definition.location.path
+        device = path_device(path)
+        if devices and device in ("CPU", "CUDA", "MPS", "XPU") and device not in devices:
+            return False
+        if path == caller.definition.location.path and not is_header(path):
+            return True
+        if not path.startswith(("aten/", "third_party/")) and "/ATen/" not in path:
+            return False
+        return bool(self._leads_to(known, _LOOK_AHEAD))
+
+    def _leads_to(self, known: Known, depth: int) -> frozenset[str]:
+        """Which of stub, loop, launch and library a function reaches within ``depth`` calls."""
+        earlier = self._leads.get(known.id)
+        if earlier and (earlier[0] >= depth or earlier[1]):
+            return earlier[1]
+        self._leads[known.id] = (depth, frozenset())
+        calls = self.facts.calls(known)
+        found = {kind for c in calls if (kind := self._computing(c, known))}
+        if depth > 0:
+            for call in calls:
+                if call.kind == "call":
+                    for inner in visible_functions(call, known, self.facts)[:4]:
+                        found |= self._leads_to(_in_place(inner, known), depth - 1)
+        self._leads[known.id] = (depth, frozenset(found))
+        return frozenset(found)
+
+    def _computing(self, call: Call, caller: Known) -> str:
+        if call.kind == "launch":
+            return "launch"
+        if call.name in LOOPS:
+            return "loop"
+        if library_of(call):
+            return "library"
+        return "stub" if call.kind != "member" and visible_stub(call, caller, self.facts) else ""
+
+
+def _in_place(known: Known, caller: Known) -> Known:
+    """A macro as seen where it is used: names in it are looked up in the user's scope."""
+    if known.definition.kind != "macro":
+        return known
+    return Known(known.id, replace(known.definition, scope=caller.definition.scope))
+
+
+def operator_base(call: Call) -> str:
+    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``."""
+    if "_ops" in call.qualifier:
+        name = call.qualifier.rpartition("::")[2]
+        return name.rpartition("_")[0] or name
+    return call.name.removesuffix("_symint").removesuffix("_outf").removesuffix("_out")

@@ -1,0 +1,170 @@
+"""Which definition a name in a function body means: C++ lookup as far as scopes decide it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from indexes.linking.facts import Call, Facts, Known, StubUse
+
+_HEADERS = (".h", ".cuh", ".hpp", ".inl")
+_TRANSPARENT = re.compile(r"^(?:\(anonymous\)|CPU_CAPABILITY|DEFAULT|AVX\w*|__impl)$")
+_WORDS = re.compile(r"[A-Za-z_]\w{3,}")
+_DEVICE_FOLDERS = (
+    ("CUDA", ("/cuda/", "/cudnn/", "/hip/", "/miopen/")),
+    ("MPS", ("/mps/", "/metal/")),
+    ("XPU", ("/xpu/",)),
+    ("Vulkan", ("/vulkan/",)),
+    ("CPU", ("/cpu/", "/mkldnn/", "/mkl/")),
+)
+_DEVICE_SUFFIXES = {"cu": "CUDA", "cuh": "CUDA", "mm": "MPS", "metal": "MPS", "hip": "CUDA"}
+
+
+def plain_scope(scope: str) -> str:
+    """A scope without namespaces that names are found through: anonymous and inline ones."""
+    if not scope:
+        return ""
+    return "::".join(p for p in scope.split("::") if not _TRANSPARENT.match(p))
+
+
+def is_header(path: str) -> bool:
+    """Whether a file is made to be included."""
+    return path.endswith(_HEADERS)
+
+
+def path_device(path: str) -> str:
+    """The device whose build compiles a file, by folder or extension; "" for any."""
+    suffix = path[path.rfind(".") + 1 :]
+    if suffix in _DEVICE_SUFFIXES:
+        return _DEVICE_SUFFIXES[suffix]
+    for device, folders in _DEVICE_FOLDERS:
+        if any(folder in path for folder in folders):
+            return device
+    return ""
+
+
+def encloses(outer: str, inner: str) -> bool:
+    """Whether names of ``outer`` are seen unqualified from ``inner``."""
+    return not outer or inner == outer or inner.startswith(f"{outer}::")
+
+
+def _named_by(qualifier: str, scope: str, caller: str) -> bool:
+    """Whether ``qualifier::x`` written in ``caller`` can mean ``scope::x``."""
+    wanted = plain_scope(qualifier.lstrip(":"))
+    if not wanted or not (scope == wanted or scope.endswith(f"::{wanted}")):
+        return False
+    outer = scope[: -len(wanted)].rstrip(":")
+    return encloses(outer, caller)
+
+
+def visible_functions(call: Call, caller: Known, facts: Facts) -> list[Known]:
+    """The functions a call can mean, those of its own file alone when there are any."""
+    here = plain_scope(caller.definition.scope)
+    path = caller.definition.location.path
+    found = [
+        k
+        for k in facts.named(call.name)
+        if k.id != caller.id and _is_callable(k, path) and _in_scope(call, k, here)
+    ]
+    same = [k for k in found if k.definition.location.path == path]
+    return _nearest_macro(same, call) or _same_device(found, path)
+
+
+def _nearest_macro(same: list[Known], call: Call) -> list[Known]:
+    """Of several macros of one name in a file, the last one defined above the use."""
+    if len(same) < 2 or same[0].definition.kind != "macro":
+        return same
+    above = [k for k in same if k.definition.location.line <= call.line]
+    return [max(above or same, key=lambda k: k.definition.location.line)]
+
+
+def _is_callable(known: Known, path: str) -> bool:
+    """A function that may be meant in a file, or a macro of that file."""
+    definition = known.definition
+    if definition.kind == "macro":
+        return definition.location.path == path
+    return definition.kind == "function" and _linkable(known, path)
+
+
+def visible_functors(call: Call, caller: Known, facts: Facts) -> list[tuple[Known, list[Known]]]:
+    """Classes with an ``operator()`` that a call constructs or takes as a template argument."""
+    if call.kind != "call":
+        return []
+    here = plain_scope(caller.definition.scope)
+    path = caller.definition.location.path
+    found = []
+    for name in (call.name, *_WORDS.findall(call.template)):
+        for known in facts.named(name):
+            if known.definition.kind == "class" and _class_seen(known, call, path, here):
+                methods = list(facts.members(known.definition, "operator()"))
+                inside = known.definition.location
+                methods = [m for m in methods if _within(m, inside.line, inside.end_line)]
+                if methods:
+                    found.append((known, methods))
+    return found
+
+
+def _class_seen(known: Known, call: Call, path: str, here: str) -> bool:
+    place = known.definition.location.path
+    if place != path and not is_header(place):
+        return False
+    scope = plain_scope(known.definition.scope)
+    if call.qualifier and known.definition.name == call.name:
+        return _named_by(call.qualifier, scope, here)
+    return encloses(scope, here)
+
+
+def _within(known: Known, first: int, last: int) -> bool:
+    return first <= known.definition.location.line <= last
+
+
+def _in_scope(call: Call, known: Known, here: str) -> bool:
+    scope = plain_scope(known.definition.scope)
+    if call.qualifier:
+        return _named_by(call.qualifier, scope, here)
+    return encloses(scope, here)
+
+
+def _linkable(known: Known, path: str) -> bool:
+    """Whether a function of another file can be meant: not one local to that file."""
+    definition = known.definition
+    if definition.location.path == path or is_header(definition.location.path):
+        return True
+    return "(anonymous)" not in definition.scope and "CPU_CAPABILITY" not in definition.scope
+
+
+def _same_device(found: Sequence[Known], path: str) -> list[Known]:
+    device = path_device(path)
+    if not device:
+        return list(found)
+    return [k for k in found if path_device(k.definition.location.path) in ("", device)]
+
+
+def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:
+    """The lines about the stub that a name means: the nearest enclosing namespace's."""
+    uses = facts.stub_uses(call.name)
+    if not uses:
+        return []
+    here = plain_scope(caller.definition.scope)
+    fitting = [u for u in uses if _stub_fits(u, call, here)]
+    scopes = {stub_scope(u) for u in fitting}
+    if not scopes:
+        return []
+    nearest = max(scopes, key=len)
+    return [u for u in fitting if stub_scope(u) == nearest]
+
+
+def stub_scope(use: StubUse) -> str:
+    """The namespace of the stub that a line is about, from where it stands and how it is named."""
+    qualifier = use.stub.rpartition("::")[0]
+    scope = plain_scope(use.scope)
+    if not qualifier or scope.endswith(qualifier):
+        return scope
+    return f"{scope}::{qualifier}" if scope else qualifier
+
+
+def _stub_fits(use: StubUse, call: Call, here: str) -> bool:
+    scope = stub_scope(use)
+    if call.qualifier:
+        return _named_by(call.qualifier, scope, here)
+    return encloses(scope, here)
