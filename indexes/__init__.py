@@ -1,0 +1,1 @@
+"""The cross-reference of a PyTorch source tree: source in, answers out."""

@@ -1,0 +1,185 @@
+"""Makes and refreshes the index of a tree: what changed, read it in parallel, link, swap in.
+
+A cold build writes aside and renames; a refresh is one transaction on the index in
+place. File times only decide which files to hash again; ``verify`` hashes them all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexes.errors import Cancelled, SourceError
+from indexes.source import Source, SourceFile
+from indexes.store import Store
+
+if TYPE_CHECKING:
+    from indexes.scan_pool import FileFacts
+
+READ_KINDS = ("cpp", "python", "test")
+"""Kinds of files that have a reader of their own; the others are only watched for changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a build is. ``total`` 0 means not known."""
+
+    stage: str
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class Report:
+    """What a build did, in counts."""
+
+    files: int = 0
+    read: int = 0
+    """Files whose content was read and parsed anew."""
+    removed: int = 0
+    cold: bool = False
+    stale: str = ""
+    """Why the index could not be brought up to date, when it was usable all the same."""
+
+
+ProgressCallback = Callable[[Progress], None]
+CancelCallback = Callable[[], bool]
+
+
+def index_path(source: Source, cache: Path) -> Path:
+    """Where the index of a tree is kept."""
+    key = hashlib.blake2b(str(source.root).encode(), digest_size=6).hexdigest()
+    return cache / "indexes" / f"{source.kind}-{key}.db"
+
+
+class Builder:
+    """Builds or refreshes the index of one tree."""
+
+    def __init__(
+        self, source: Source, cache: Path,
+        progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
+    ) -> None:  # fmt: skip
+        self.source = source
+        self.cache = cache
+        self.path = index_path(source, cache)
+        self._progress = progress or (lambda _: None)
+        self._cancelled = cancelled or (lambda: False)
+
+    def run(self, verify: bool = False, force: bool = False) -> Report:
+        """Brings the index up to date. Raises SourceError or Cancelled, and then leaves
+        what was there as it was."""
+        files = {f.path: f for f in self.source.files()}
+        if not force and (store := self._existing()):
+            return self._refresh(store, files, verify)
+        return self._cold(files)
+
+    def _existing(self) -> Store | None:
+        if not self.path.exists():
+            return None
+        try:
+            return Store(self.path)
+        except SourceError:
+            return None  # of another version, or damaged: build it again
+
+    def tell(self, stage: str, done: int, total: int) -> None:
+        """Says how far the work is. Raises Cancelled when that is asked for."""
+        if self._cancelled():
+            raise Cancelled("indexing was cancelled; nothing was changed")
+        self._progress(Progress(stage, done, total))
+
+    # ------------------------------------------------------------------ cold
+
+    def _cold(self, files: dict[str, SourceFile]) -> Report:
+        from indexes.build_cold import fill
+
+        aside = self._aside()
+        try:
+            store = Store(aside, create=True)
+            store.db.execute("BEGIN")
+            with _without_collector():
+                report = fill(self, store, files)
+            store.db.execute("COMMIT")
+            store.close()
+            os.replace(aside, self.path)
+        except OSError as error:
+            raise SourceError(f"cannot write the index {self.path}: {error.strerror}") from error
+        finally:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+        return report
+
+    def _aside(self) -> Path:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(".building", self.path.name, self.path.parent)
+        except OSError as error:
+            reason = f"cannot write to the cache {self.path.parent}: {error.strerror}"
+            raise SourceError(f"{reason}; choose another with --cache or TORCHNAV_CACHE") from error
+        os.close(handle)
+        return Path(name)
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether this tree can hold kernels at all."""
+        return self.source.kind != "wheel"
+
+    def operator_paths(self) -> frozenset[str]:
+        """The files that the operators and the documents are read from."""
+        from indexes.build_operators import OPERATOR_FILES
+
+        found = (self.source.locate(name) for name in OPERATOR_FILES)
+        return frozenset(path for path in found if path)
+
+    def read(self, files: list[SourceFile]) -> Iterable[FileFacts]:
+        """Facts of files, read in parallel when there are many."""
+        from indexes.scan_pool import read_files
+
+        return read_files(str(self.source.root), files, self.cache, self._cancelled)
+
+    def add_facts(self, store: Store, number: int, facts: FileFacts) -> None:
+        """Keeps the facts of one file."""
+        if facts.cpp:
+            store.add_cpp(number, facts.cpp)
+        else:
+            store.add_python(number, facts.python)
+        store.db.executemany(
+            "INSERT INTO problems VALUES(?,?,?)", [(facts.path, p[0], p[1]) for p in facts.problems]
+        )
+
+    def hash(self, path: str) -> bytes:
+        """Hash of a file's content; empty when it cannot be read."""
+        from indexes.scan_worker import content_hash
+
+        try:
+            return content_hash(self.source.read(path))
+        except SourceError:
+            return b""
+
+    # ------------------------------------------------------------------ refresh
+
+    def _refresh(self, store: Store, files: dict[str, SourceFile], verify: bool) -> Report:
+        from indexes.refresh import refresh
+
+        try:
+            return refresh(self, store, files, verify)
+        finally:
+            store.close()
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Hundreds of thousands of small rows without cycles pass through a build."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

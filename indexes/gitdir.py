@@ -1,0 +1,132 @@
+"""What a tree's ``.git`` says about it: the commit, and whether files differ from it.
+
+The commit is read from git's own files, since starting git costs more than a whole
+query; git is only run for what cannot be read that way. Nothing here writes to the
+repository, not even the index that ``git status`` would refresh, and nothing makes a
+partial clone fetch.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_GITHUB = re.compile(
+    r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitFolder:
+    """The git folder of a work tree."""
+
+    work_tree: Path
+    path: Path
+    """Holds HEAD and the index."""
+    common: Path
+    """Holds refs, config and objects; another folder than ``path`` in a linked work tree."""
+
+
+def git_folder(root: Path) -> GitFolder | None:
+    """The git folder of the work tree whose top is ``root``; None where there is none."""
+    path = root / ".git"
+    if path.is_file():  # a linked work tree or a submodule
+        pointer = _text(path).partition("gitdir:")[2].strip()
+        if not pointer:
+            return None
+        path = root / pointer
+    if not path.is_dir():
+        return None
+    common = _text(path / "commondir").strip()
+    return GitFolder(root, path, (path / common).resolve() if common else path)
+
+
+def commit(folder: GitFolder) -> str | None:
+    """The full hash of HEAD, or None before the first commit or if it can't be read."""
+    head = _text(folder.path / "HEAD").strip()
+    if _COMMIT.match(head):
+        return head
+    ref = head.removeprefix("ref: ")
+    if ref == head or ".." in ref:
+        return None
+    if (folder.common / "reftable").is_dir():
+        return _hash(_git(folder.work_tree, "rev-parse", "HEAD").output)
+    return _hash(_text(folder.common / ref)) or _packed(folder.common, ref)
+
+
+def dirty(folder: GitFolder, folders: Sequence[str]) -> bool | None:
+    """Whether tracked files in ``folders`` differ from HEAD. None when git can't say: there
+    is none, or it refuses a repository that another user owns.
+
+    ``diff-index`` answers most trees in a few hundredths of a second but takes a
+    changed time for a change, so only its "no" is final.
+    """
+    present = [path for path in folders if (folder.work_tree / path).exists()]
+    quick = _git(folder.work_tree, "diff-index", "--quiet", "HEAD", "--", *present)
+    if quick.status == 0:
+        return False
+    found = _git(folder.work_tree, "status", "--porcelain", "--untracked-files=no", "--", *present)
+    return bool(found.output.strip()) if found.status == 0 else None
+
+
+def is_shallow(folder: GitFolder) -> bool:
+    """Whether the history is cut off, so that authors and changes are not known."""
+    return (folder.common / "shallow").exists()
+
+
+def github_name(folder: GitFolder) -> str | None:
+    """``owner/name`` of ``origin`` where that is on GitHub."""
+    config = _text(folder.common / "config")
+    section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
+    found = re.search(r"^\s*url\s*=\s*(.+?)\s*$", section, re.MULTILINE)
+    name = _GITHUB.match(found[1]) if found else None
+    return name[1] if name else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    status: int
+    output: str
+
+
+def _git(root: Path, *arguments: str) -> _Result:
+    import subprocess
+
+    environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    # Set inside a hook; they would answer for another repository.
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        environment.pop(name, None)
+    # A tree's own configuration must not make git run a program of the tree's choice.
+    safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    command = ["git", "--no-optional-locks", *safe, "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, env=environment, text=True, errors="replace", check=False
+        )
+    except OSError:  # no git
+        return _Result(127, "")
+    return _Result(done.returncode, done.stdout)
+
+
+def _packed(common: Path, ref: str) -> str | None:
+    for line in _text(common / "packed-refs").splitlines():
+        value, _, name = line.partition(" ")
+        if name == ref:
+            return _hash(value)
+    return None
+
+
+def _hash(text: str) -> str | None:
+    text = text.strip()
+    return text if _COMMIT.match(text) else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

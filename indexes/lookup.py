@@ -1,0 +1,217 @@
+"""Answers the linker's questions from the index file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from indexes.codec import load_derivative, load_native
+from indexes.linking.facts import Call, Known, StubUse
+from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
+from indexes.rows_sql import (
+    COLUMN_COUNT,
+    DEFINITION_COLUMNS,
+    DEFINITION_FROM,
+    DEFINITION_JOIN,
+    definition,
+)
+from indexes.store import CALL_KINDS, Store
+
+_KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
+
+
+_USE_COLUMNS = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
+
+
+class Lookup:
+    """``indexes.linking.facts.Facts`` over a Store; answers are kept while it lives."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.named = lru_cache(8192)(self._named)
+        self.calls = lru_cache(4096)(self._calls)
+        self.stub_uses = lru_cache(4096)(self._stub_uses)
+        self.native = lru_cache(8192)(self._native)
+        self.kernels = lru_cache(4096)(self._kernels)
+        self.overloads = lru_cache(2048)(self._overloads)
+        self._registrations: dict[str, list[StubUse]] = {}
+        self._kernel_ops: dict[int, list[str]] | None = None
+        self.by_id = lru_cache(16384)(self._by_id)
+
+    def _named(self, name: str) -> Sequence[Known]:
+        rows = self.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE n.name=?", (name,)
+        )
+        return tuple(Known(r[0], definition(r)) for r in rows)
+
+    def members(self, owner: Definition, name: str) -> Sequence[Known]:
+        """The methods of that name which a class defines."""
+        rows = self.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM definitions d JOIN names n ON n.id=d.name"
+            f" {DEFINITION_JOIN} WHERE n.name=? AND s.name=? AND f.path=?",
+            (name, owner.qualified, owner.location.path),
+        )
+        return tuple(Known(r[0], definition(r)) for r in rows)
+
+    def is_type(self, name: str) -> bool:
+        """Whether a class or an alias of a type bears this name."""
+        if any(known.definition.kind in ("class", "enum") for known in self.named(name)):
+            return True
+        return bool(self.store.query("SELECT 1 FROM aliases WHERE name=? LIMIT 1", (name,)))
+
+    def _calls(self, known: Known) -> Sequence[Call]:
+        sql = (
+            "SELECT n.name,c.qualifier,c.line,c.kind,c.template FROM calls c"
+            " JOIN names n ON n.id=c.name WHERE c.caller=? ORDER BY c.rowid"
+        )
+        rows = self.store.query(sql, (known.id,))
+        if known.definition.macro:
+            for number in self._written_bodies(known.definition):
+                rows += self.store.query(sql, (number,))
+        return tuple(Call(r[0], r[1], r[2], CALL_KINDS[r[3]], r[4]) for r in rows)
+
+    def _written_bodies(self, made: Definition) -> list[int]:
+        """The body written behind the macro use that begins a definition."""
+        rows = self.store.query(
+            "SELECT d.id FROM definitions d JOIN files f ON f.id=d.file"
+            " WHERE f.path=? AND d.line=? AND d.kind='macro_use'",
+            (made.location.path, made.location.line),
+        )
+        return [r[0] for r in rows]
+
+    def _stub_uses(self, stub: str) -> Sequence[StubUse]:
+        rows = self.store.query(
+            f"SELECT {_USE_COLUMNS} FROM uses u"
+            " JOIN files f ON f.id=u.file WHERE u.stub=? ORDER BY f.path,u.line",
+            (stub,),
+        )
+        return tuple(_stub_use(r) for r in rows)
+
+    def _native(self, full_name: str) -> NativeFunction | None:
+        rows = self.store.query("SELECT data FROM ops WHERE full_name=?", (full_name,))
+        return load_native(rows[0][0]) if rows else None
+
+    def _overloads(self, base: str) -> Sequence[NativeFunction]:
+        rows = self.store.query("SELECT data FROM ops WHERE base=? ORDER BY position", (base,))
+        return tuple(load_native(r[0]) for r in rows)
+
+    def _kernels(self, full_name: str) -> Sequence[KernelRow]:
+        rows = self.store.query(
+            f"SELECT {_KERNEL_COLUMNS} FROM kernels WHERE op=? ORDER BY rowid", (full_name,)
+        )
+        return tuple(self.kernel_row(r) for r in rows)
+
+    def kernel_row(self, row: tuple[Any, ...]) -> KernelRow:
+        """A KernelRow from a row of the table."""
+        op, key, symbol, kind, confidence, rule, reason, numbers = row
+        known = (self.by_id(int(n)) for n in numbers.split(",") if n)
+        definitions = tuple(k.definition for k in known if k)
+        return KernelRow(op, key, symbol, kind, definitions, confidence, rule, reason)
+
+    def all_kernels(self) -> list[KernelRow]:
+        """Every row, in YAML order."""
+        rows = self.store.query(f"SELECT {_KERNEL_COLUMNS} FROM kernels ORDER BY rowid")
+        return [self.kernel_row(r) for r in rows]
+
+    def all_registrations(self) -> list[StubUse]:
+        """Every line that registers a function on a stub."""
+        rows = self.store.query(
+            f"SELECT {_USE_COLUMNS} FROM uses u"
+            " JOIN files f ON f.id=u.file WHERE u.stub IS NOT NULL AND u.name LIKE '%REGISTER%'"
+            " ORDER BY f.path,u.line"
+        )
+        return [_stub_use(r) for r in rows]
+
+    def _by_id(self, number: int) -> Known | None:
+        rows = self.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.id=?", (number,)
+        )
+        return Known(number, definition(rows[0])) if rows else None
+
+    def known(self, wanted: Definition) -> Known | None:
+        """The definition with its number."""
+        for one in self.named(wanted.name):
+            if one.definition == wanted:
+                return one
+        return None
+
+    def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
+        """The entry that differentiates an overload, and by which rule."""
+        entry, rule, _ = self.derived(full_name)
+        return entry, rule
+
+    def derived(self, full_name: str) -> tuple[DerivativeEntry | None, str, dict[str, str]]:
+        """The entry, the rule, and the Node class for each autograd key."""
+        rows = self.store.query("SELECT derivative FROM ops WHERE full_name=?", (full_name,))
+        if not rows or rows[0][0] in (None, "null"):
+            return None, "derivatives.yaml is not in this tree", {}
+        position, rule, _, grad_fns = json.loads(rows[0][0])
+        if position is None:
+            return None, rule, grad_fns
+        entry = self.entry(position)
+        sets = tuple(replace(s, grad_fn=grad_fns.get(s.key)) for s in entry.sets)
+        return replace(entry, sets=sets), rule, grad_fns
+
+    def entries_with(self, text: str) -> list[DerivativeEntry]:
+        """The derivative entries whose text holds a word."""
+        rows = self.store.query(
+            "SELECT data FROM derivatives WHERE instr(data,?) ORDER BY position", (text,)
+        )
+        return [load_derivative(r[0]) for r in rows]
+
+    def callers(self, name: str) -> Sequence[tuple[Known, Call]]:
+        """Every use of a name in a body."""
+        rows = self.store.query(
+            f"SELECT {DEFINITION_COLUMNS},c.qualifier,c.line,c.kind,c.template FROM names w"
+            " JOIN calls c ON c.name=w.id JOIN definitions d ON d.id=c.caller"
+            f" JOIN names n ON n.id=d.name {DEFINITION_JOIN} WHERE w.name=?",
+            (name,),
+        )
+        return [(Known(r[0], definition(r)), _call(name, r[COLUMN_COUNT:])) for r in rows]
+
+    def registrations_in(self, path: str) -> Sequence[StubUse]:
+        """The lines of a file that register functions on stubs."""
+        if path not in self._registrations:
+            rows = self.store.query(
+                f"SELECT {_USE_COLUMNS} FROM uses u JOIN files f ON f.id=u.file"
+                " WHERE f.path=? AND u.stub IS NOT NULL AND u.name LIKE '%REGISTER%'",
+                (path,),
+            )
+            self._registrations[path] = [_stub_use(r) for r in rows]
+        return self._registrations[path]
+
+    def kernel_of(self, known: Known) -> Sequence[str]:
+        """The overloads whose kernel a definition is."""
+        if self._kernel_ops is None:
+            self._kernel_ops = {}
+            for op, numbers in self.store.query("SELECT op,definitions FROM kernels"):
+                for number in filter(None, (numbers or "").split(",")):
+                    listed = self._kernel_ops.setdefault(int(number), [])
+                    if op not in listed:
+                        listed.append(op)
+        return self._kernel_ops.get(known.id, ())
+
+    def entry(self, position: int) -> DerivativeEntry:
+        """The derivative entry at a position of the file."""
+        rows = self.store.query("SELECT data FROM derivatives WHERE position=?", (position,))
+        return load_derivative(rows[0][0])
+
+    def entries(self) -> list[DerivativeEntry]:
+        """All derivative entries in file order."""
+        rows = self.store.query("SELECT data FROM derivatives ORDER BY position")
+        return [load_derivative(r[0]) for r in rows]
+
+
+def _call(name: str, row: tuple[Any, ...]) -> Call:
+    qualifier, line, kind, template = row
+    return Call(name, qualifier, line, CALL_KINDS[kind], template)
+
+
+def _stub_use(row: tuple[Any, ...]) -> StubUse:
+    macro, arguments, scope, path, line, guard = row
+    first, _, rest = arguments.partition(",")
+    stub = rest.rsplit(",", 1)[-1] if macro.startswith("DECLARE") else first
+    return StubUse(macro, stub.strip(), arguments, scope, Location(path, line), guard)

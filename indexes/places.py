@@ -1,0 +1,238 @@
+"""Search by text, and what stands at a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexes.codec import load_native
+from indexes.errors import NotFound
+from indexes.linking.facts import Known
+from indexes.linking.reverse import reaching
+from indexes.lookup import Lookup
+from indexes.model import Definition, Hit, Location, Place
+from indexes.places_library import library_places, registrations_of
+from indexes.places_python import python_places, stub_places
+from indexes.resolve import definition_hit
+from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
+from indexes.search import rank
+from indexes.store import Store
+
+if TYPE_CHECKING:
+    from indexes.query import Index
+
+_KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
+
+
+def find(text: str, store: Store, limit: int) -> tuple[Hit, ...]:
+    """Operators, Node classes, symbols and files whose name holds ``text``, best first."""
+    word = text.strip()
+    if not word:
+        return ()
+    simple = word.rpartition("::")[2].partition("(")[0].strip() or word
+    hits = [*_operators(store, simple), *_nodes(store, simple), *_symbols(store, simple, limit)]
+    hits += _files(store, word, limit)
+    scored = [(_score(simple, h), at, h) for at, h in enumerate(hits)]
+    scored.sort(key=lambda s: s[:2])
+    return tuple(s[2] for s in scored[:limit])
+
+
+def _score(word: str, hit: Hit) -> tuple[object, ...]:
+    name = hit.name if hit.kind in ("operator", "file") else hit.name.rpartition("::")[2]
+    found = rank(word, name) or (9, len(name), 0)
+    return (found[0], _KIND_RANK.get(hit.kind, 5), found[1:])
+
+
+def _like(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def _operators(store: Store, word: str) -> list[Hit]:
+    rows = store.query(
+        "SELECT full_name,json_extract(data,'$.schema'),json_extract(data,'$.location.path'),"
+        "json_extract(data,'$.location.line') FROM ops WHERE full_name LIKE ? ESCAPE '\\'"
+        " ORDER BY length(full_name) LIMIT 200",
+        (_like(word),),
+    )
+    return [Hit("operator", r[0], Location(r[2], r[3]), r[1], r[0]) for r in rows]
+
+
+def _nodes(store: Store, word: str) -> list[Hit]:
+    rows = store.query(
+        "SELECT n.grad_fn,n.op,json_extract(d.data,'$.location.path'),"
+        "json_extract(d.data,'$.location.line') FROM nodes n"
+        " JOIN derivatives d ON d.position=n.position WHERE n.grad_fn LIKE ? ESCAPE '\\'"
+        " GROUP BY n.grad_fn ORDER BY length(n.grad_fn) LIMIT 50",
+        (_like(word),),
+    )
+    return [Hit("grad_fn", r[0], Location(r[2], r[3]), f"of {r[1]}", r[1]) for r in rows]
+
+
+def _symbols(store: Store, word: str, limit: int) -> list[Hit]:
+    names = _names(store, word, limit)
+    marks = ",".join("?" * len(names))
+    rows = store.query(
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.name IN ({marks})"
+        " AND d.kind!='macro_use' LIMIT 400",
+        names,
+    )
+    return [definition_hit(definition(r)) for r in rows]
+
+
+def _names(store: Store, word: str, limit: int) -> list[int]:
+    if len(word) < 3:  # a trigram index knows nothing shorter
+        rows = store.query(
+            "SELECT id FROM names WHERE name>=? AND name<? AND searchable=1 ORDER BY length(name)"
+            " LIMIT ?",
+            (word, word + "\uffff", limit),
+        )
+    else:
+        rows = store.query(
+            "SELECT n.id FROM search s JOIN names n ON n.id=s.rowid WHERE s.name LIKE ?"
+            " ORDER BY length(n.name) LIMIT ?",
+            (f"%{word}%", limit * 2),
+        )
+    return [r[0] for r in rows]
+
+
+def _files(store: Store, word: str, limit: int) -> list[Hit]:
+    rows = store.query(
+        "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY length(path) LIMIT ?",
+        (_like(word), limit),
+    )
+    return [Hit("file", r[0], Location(r[0], 0)) for r in rows]
+
+
+# ----------------------------------------------------------------------------- at
+
+
+def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
+    """What stands at ``path:line``, innermost first."""
+    if generated := stub_places(index, facts, path, line):
+        return generated
+    number = _file(facts.store, path)
+    path = number[1]
+    places = [*_yaml(index, facts, path, line), *_members(index, path, line)]
+    places += _uses(facts, number[0], path, line)
+    if facts.store.query("SELECT 1 FROM libraries WHERE file=? LIMIT 1", (number[0],)):
+        places += library_places(facts, number[0], path, index.read(path), line)
+    places += _definitions(facts, number[0], line)
+    if path.endswith(".py"):
+        places += python_places(index, facts, number[0], path, line)
+    if not places:
+        raise NotFound(f"nothing that torchnav knows stands at {path}:{line}")
+    return tuple(places)
+
+
+def _file(store: Store, path: str) -> tuple[int, str]:
+    wanted = path.replace("\\", "/").removeprefix("./")
+    rows = store.query("SELECT id,path FROM files WHERE path=?", (wanted,))
+    if not rows:
+        rows = store.query(
+            "SELECT id,path FROM files WHERE path LIKE ? ESCAPE '\\'", (_like("/" + wanted)[:-1],)
+        )
+    if len(rows) == 1:
+        return rows[0][0], rows[0][1]
+    if rows:
+        raise NotFound(f"{path} names {len(rows)} files", tuple(r[1] for r in rows[:5]))
+    raise NotFound(f"no file {path} in this index")
+
+
+def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
+    if path == index.source.locate("native_functions.yaml"):
+        rows = facts.store.query(
+            "SELECT data FROM ops WHERE json_extract(data,'$.location.line')<=?"
+            " AND json_extract(data,'$.location.end_line')>=?"
+            " ORDER BY instr(json_extract(data,'$.tags'),'generated')",
+            (line, line),
+        )
+        found = [load_native(r[0]) for r in rows]
+        return [
+            Place("operator", f.full_name, f.location, f.schema, (f.full_name,), "its YAML entry")
+            for f in found
+        ]
+    if path == index.source.locate("derivatives.yaml"):
+        return _derivative_places(facts, line)
+    return []
+
+
+def _derivative_places(facts: Lookup, line: int) -> list[Place]:
+    for entry in facts.entries():
+        where = entry.location
+        if not where.line <= line <= max(where.end_line, where.line):
+            continue
+        formulas = [
+            Place("formula", f"{', '.join(f.inputs)}: {f.text}", f.location, f.kind, (entry.op,))
+            for s in entry.sets
+            for f in s.formulas
+            if f.location.line <= line <= max(f.location.end_line, f.location.line)
+        ]
+        nodes = ", ".join(s.grad_fn for s in entry.sets if s.grad_fn)
+        return [*formulas, Place("derivative", entry.op, where, nodes, (entry.op,))]
+    return []
+
+
+def _members(index: Index, path: str, line: int) -> list[Place]:
+    if path != index.source.locate("TensorImpl.h"):
+        return []
+    return [
+        Place("member", m.name, m.location, f"{m.type}: {m.comment}"[:400])
+        for m in index.tensorimpl()
+        if line == m.location.line or any(a.line == line for a in m.accessors)
+    ]
+
+
+def _uses(facts: Lookup, file: int, path: str, line: int) -> list[Place]:
+    rows = facts.store.query(
+        "SELECT name,arguments,stub,line,end_line,made FROM uses"
+        " WHERE file=? AND line<=? AND end_line>=?",
+        (file, line, line),
+    )
+    places = []
+    for name, arguments, stub, start, end, made in rows:
+        place = Location(path, start, end)
+        if stub:
+            what = "registration" if "REGISTER" in name else "stub"
+            ops = tuple(r.op for r in reaching((), (stub,), facts))
+            places.append(Place(what, stub, place, f"{name}({arguments})", ops, "uses of the stub"))
+        elif not made:
+            places.append(Place("macro", name, place, f"{name}({arguments})"))
+    return places
+
+
+def _definitions(facts: Lookup, file: int, line: int) -> list[Place]:
+    rows = facts.store.query(
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.file=? AND d.line<=?"
+        " AND d.end_line>=? AND d.kind!='macro_use' ORDER BY d.end_line-d.line",
+        (file, line, line),
+    )
+    return [_definition_place(facts, row) for row in rows]
+
+
+def _definition_place(facts: Lookup, row: tuple[object, ...]) -> Place:
+    known = Known(int(str(row[0])), definition(row))
+    found = known.definition
+    own = tuple(facts.kernel_of(known))
+    reached = () if found.kind == "class" else reaching([known], (), facts)
+    ops = own + tuple(r.op for r in reached if r.op not in own)
+    if found.kind == "function":
+        registered = (hit.op for hit in registrations_of(facts, found))
+        ops = tuple(dict.fromkeys((*ops, *filter(None, registered))))
+    engine = [e.op for e in facts.entries_with(found.name)] if "autograd" in found.scope else []
+    if found.kind == "macro":
+        ops = (*ops, *_made_by_macro(facts, found))
+    kind = "kernel" if own else found.kind
+    rule = "a kernel of these operators" if own else "reached by these operators" if ops else ""
+    detail = found.parameters + (f"  [{found.guard}]" if found.guard else "")
+    return Place(kind, found.qualified, found.location, detail, (*ops, *engine), rule)
+
+
+def _made_by_macro(facts: Lookup, macro: Definition) -> list[str]:
+    """The operators whose kernels a macro's uses make."""
+    rows = facts.store.query(
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
+        " WHERE d.macro_path=? AND d.macro_line=?",
+        (macro.location.path, macro.location.line),
+    )
+    ops = (op for r in rows for op in facts.kernel_of(Known(r[0], definition(r))))
+    return list(dict.fromkeys(ops))

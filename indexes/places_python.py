@@ -1,0 +1,92 @@
+"""What stands at a line of a Python file, or of a ``.pyi`` that a generator makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexes.chain_around import StoredPython
+from indexes.errors import SourceError
+from indexes.linking.python_stubs import stub_line
+from indexes.lookup import Lookup
+from indexes.model import Location, Place
+from indexes.readers.python_facts import module_name
+from indexes.readers.python_lines import blocks, innermost
+from indexes.resolve import resolve
+
+if TYPE_CHECKING:
+    from indexes.query import Index
+
+_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip")
+"""Rows that serve the joining, or whose extent is read from the file when asked."""
+
+
+def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) -> list[Place]:
+    """Registrations, docs, OpInfo entries and tests at a line, then the block around it."""
+    marks = ",".join("?" * len(_HIDDEN))
+    rows = facts.store.query(
+        "SELECT kind,target,symbol,line,end_line,detail FROM python WHERE file=? AND line<=?"
+        f" AND (end_line>=? OR line=?) AND kind NOT IN ({marks}) ORDER BY end_line-line",
+        (file, line, line, line, *_HIDDEN),
+    )
+    places = [
+        Place(r[0], r[2] or r[1], Location(path, r[3], r[4]), r[5], _operators(facts, r[1]))
+        for r in rows
+    ]
+    return places + _block(index, facts, file, path, line)
+
+
+def _block(index: Index, facts: Lookup, file: int, path: str, line: int) -> list[Place]:
+    found = innermost(blocks(index.source.read(path)), line)
+    if found is None:
+        return []
+    at = found.head.line
+    rows = facts.store.query(
+        "SELECT kind,symbol FROM python WHERE file=? AND line=? AND kind IN ('def','class')",
+        (file, at),
+    )
+    where = Location(path, at, found.end_line)
+    if rows:
+        return [Place(rows[0][0], rows[0][1], where)]
+    kind = "class" if found.head.is_class else "def"
+    return [Place(kind, f"{module_name(path)}.{found.head.qualified}", where)]
+
+
+def _operators(facts: Lookup, target: str) -> tuple[str, ...]:
+    name = target.removeprefix("aten::")
+    if not name:
+        return ()
+    if name == target:
+        match = resolve(target, facts) if target.startswith("torch.") else None
+        return match.overloads if match and match.kind == "operator" else ()
+    name = name.removesuffix(".default")
+    if facts.native(name):
+        return (name,)
+    return tuple(f.full_name for f in facts.overloads(name))
+
+
+def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
+    """The template and the generator behind a line of a generated ``.pyi``; else nothing."""
+    if not path.endswith(".pyi"):
+        return ()
+    found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
+    if found is None:
+        return ()
+    operators = resolve(found.python_path, facts).overloads if found.python_path else ()
+    name = found.python_path or path
+    return (
+        Place("generated", name, found.template, found.rule, operators, "its template"),
+        Place("generator", name, found.generator, "", operators, "the generator that writes it"),
+    )
+
+
+def _text(index: Index, path: str) -> bytes | None:
+    """The generated file itself, where there is one: in the tree, or as named."""
+    try:
+        return index.source.read(path.replace("\\", "/").removeprefix("./"))
+    except SourceError:
+        pass
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

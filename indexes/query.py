@@ -1,0 +1,275 @@
+"""The one door: every question anyone asks of an index, answered in plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from indexes.build import (
+    Builder,
+    CancelCallback,
+    Progress,
+    ProgressCallback,
+    Report,
+    index_path,
+)
+from indexes.codec import load_engine_function, load_member, load_native
+from indexes.dispatch_model import DispatchTable
+from indexes.errors import NotFound, SourceError
+from indexes.lookup import Lookup
+from indexes.model import (
+    Chain,
+    Definition,
+    DerivativeEntry,
+    DeviceKernelAnswer,
+    EngineFunction,
+    Hit,
+    KernelRow,
+    Member,
+    NameMatch,
+    NativeFunction,
+    OperatorSummary,
+    Place,
+    Problem,
+    SourceInfo,
+    StubRow,
+)
+from indexes.source import Source, cache_folder
+from indexes.store import Store
+from indexes.summaries import all_summaries, one_summary
+
+if TYPE_CHECKING:
+    from indexes.dispatch_table import Dispatch
+    from indexes.linking.device_names import Resolver
+
+__all__ = ["Index", "Progress", "Report"]
+
+
+class Index:
+    """An open index of one tree. Safe to ask from several threads."""
+
+    def __init__(self, source: Source, store: Store, report: Report) -> None:
+        self.source = source
+        self.report = report
+        """What bringing it up to date cost, in counts."""
+        self._store = store
+        self._facts = Lookup(store)
+
+    @classmethod
+    def open(
+        cls, source: Source, cache: Path | None = None, *,
+        progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
+        refresh: bool = True, verify: bool = False, force: bool = False,
+    ) -> Index:  # fmt: skip
+        """The index of ``source``, built if there is none and brought up to date.
+
+        ``refresh=False`` answers from the index as it is; ``verify`` hashes every file
+        again; ``force`` builds it anew. Raises SourceError, or Cancelled when
+        ``cancelled`` says so.
+        """
+        folder = cache or cache_folder()
+        path = index_path(source, folder)
+        report = Report()
+        if refresh or not path.exists():
+            builder = Builder(source, folder, progress, cancelled)
+            try:
+                report = builder.run(verify, force)
+            except SourceError as error:
+                if force or not path.exists():
+                    raise
+                report = Report(stale=f"the index is not up to date: {error}")
+        try:
+            store = Store(path)
+        except SourceError:
+            report = Builder(source, folder, progress, cancelled).run(force=True)
+            store = Store(path)
+        return cls(source, store, report)
+
+    def close(self) -> None:
+        """Closes the index file."""
+        self._store.close()
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        """Which tree the answers are from, and what they lack."""
+        info = self.source.info
+        if not self.report.stale:
+            return info
+        return replace(info, missing=(self.report.stale, *info.missing))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read, with places."""
+        return tuple(Problem(*r) for r in self._store.query("SELECT * FROM problems"))
+
+    @property
+    def facts(self) -> Lookup:
+        """The facts of the index, as the linker asks for them."""
+        return self._facts
+
+    # -------------------------------------------------------------- operators
+
+    @cached_property
+    def _operators(self) -> tuple[OperatorSummary, ...]:
+        return all_summaries(self._store)
+
+    def operators(self) -> tuple[OperatorSummary, ...]:
+        """Every overload, those that torchgen generates too, in YAML order."""
+        return self._operators
+
+    def filter(self, text: str) -> tuple[OperatorSummary, ...]:
+        """Operators that fit what was typed, best first: see ``indexes.search``."""
+        from indexes.search import filter_operators
+
+        return filter_operators(text, self._operators)
+
+    def summary(self, full_name: str) -> OperatorSummary | None:
+        """One row of ``operators``."""
+        return one_summary(self._store, full_name)
+
+    def native(self, full_name: str) -> NativeFunction | None:
+        """The YAML entry of an overload."""
+        return self._facts.native(full_name)
+
+    def chain(self, full_name: str) -> Chain:
+        """Everything one overload leads to. Raises NotFound with near names."""
+        from indexes.chains import build_chain
+
+        summary = self.summary(full_name)
+        native = self.native(full_name)
+        if summary is None or native is None:
+            raise NotFound(f"no operator {full_name}", self._near(full_name))
+        return build_chain(self, self._facts, summary, native)
+
+    def _near(self, text: str) -> tuple[str, ...]:
+        from indexes.names import near
+
+        names = [r[0] for r in self._store.query("SELECT full_name FROM ops")]
+        return near(text, names, 5)
+
+    # ------------------------------------------------------------ names, places
+
+    def resolve(self, text: str) -> NameMatch:
+        """What a pasted name means here."""
+        from indexes.resolve import resolve
+
+        return resolve(text, self._facts)
+
+    def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
+        """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
+        from indexes.places import find
+
+        return find(text, self._store, limit)
+
+    def at(self, path: str, line: int) -> tuple[Place, ...]:
+        """What stands at ``path:line``, innermost first. Raises NotFound for an unknown file."""
+        from indexes.places import at
+
+        return at(self, self._facts, path, line)
+
+    def definitions(self, symbol: str) -> tuple[Definition, ...]:
+        """Definitions of a simple or qualified name."""
+        simple = symbol.rpartition("::")[2]
+        found = (k.definition for k in self._facts.named(simple))
+        return tuple(
+            d for d in found if d.qualified == symbol or d.qualified.endswith(f"::{symbol}")
+        )
+
+    def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
+        """Who calls, registers or is reached through ``symbol``."""
+        from indexes.uses import uses
+
+        return uses(self._facts, symbol, limit)
+
+    def read(self, path: str) -> str:
+        """The text of one file of the tree. Raises SourceError."""
+        return self.source.read(path).decode("utf-8", "replace")
+
+    # ------------------------------------------------------- tensors and autograd
+
+    def tensorimpl(self) -> tuple[Member, ...]:
+        """The data members of TensorImpl, in the order of the header."""
+        return tuple(load_member(m) for m in self._document("tensorimpl"))
+
+    def engine(self) -> tuple[EngineFunction, ...]:
+        """The functions of the autograd engine."""
+        return tuple(load_engine_function(f) for f in self._document("engine"))
+
+    def _document(self, name: str) -> list[dict[str, Any]]:
+        rows = self._store.query("SELECT data FROM documents WHERE name=?", (name,))
+        return json.loads(rows[0][0]) if rows else []
+
+    def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
+        """The derivative entries behind a Node class, in any spelling of its name."""
+        name = grad_fn.rpartition("::")[2].strip("<> ").split(" ")[0]
+        rows = self._store.query(
+            "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL", (name,)
+        )
+        return tuple(self._facts.entry(r[0]) for r in rows)
+
+    def node_operators(self, grad_fn: str) -> tuple[str, ...]:
+        """The overloads that record a Node class."""
+        rows = self._store.query("SELECT DISTINCT op FROM nodes WHERE grad_fn=?", (grad_fn,))
+        return tuple(r[0] for r in rows)
+
+    def derivative(self, full_name: str) -> DerivativeEntry | None:
+        """The entry that differentiates an overload, by torchgen's fall-backs too."""
+        return self._facts.derivative(full_name)[0]
+
+    # ------------------------------------------------------------------- exports
+
+    def kernel_rows(self) -> Iterator[KernelRow]:
+        """Every (overload, dispatch key) pair with its kernel."""
+        yield from self._facts.all_kernels()
+
+    def stub_rows(self) -> Iterator[StubRow]:
+        """Every registration of a stub with the function it registers."""
+        from indexes.linking.stubs import stub_row
+
+        for use in self._facts.all_registrations():
+            yield stub_row(use, self._facts)
+
+    def derivative_rows(self) -> Iterator[DerivativeEntry]:
+        """Every entry of derivatives.yaml."""
+        yield from self._facts.entries()
+
+    def formula_functions(self, entry: DerivativeEntry) -> tuple[Definition, ...]:
+        """The C++ functions that an entry's formulas call."""
+        from indexes.linking.formulas import formula_functions
+
+        return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
+
+    def native_names(self) -> frozenset[str]:
+        """Full names of all overloads."""
+        return frozenset(r[0] for r in self._store.query("SELECT full_name FROM ops"))
+
+    def all_natives(self) -> Iterator[NativeFunction]:
+        """Every entry, in YAML order."""
+        for row in self._store.query("SELECT data FROM ops ORDER BY position"):
+            yield load_native(row[0])
+
+    def table(self, op: str) -> DispatchTable:
+        """The dispatch table of an operator, ``add.Tensor`` or ``quantized::add``, computed
+        from the source alone. Raises NotFound."""
+        return self.dispatch.table(op)
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        """The dispatch tables of all operators."""
+        from indexes.dispatch_table import Dispatch
+
+        return Dispatch(self.source, self._facts)
+
+    def kernel_name(self, name: str) -> DeviceKernelAnswer:
+        """Where a device kernel comes from, by its name in a profile."""
+        return self._device_names.resolve(name)
+
+    @cached_property
+    def _device_names(self) -> Resolver:
+        from indexes.linking.device_names import Resolver
+        from indexes.symbols import Symbols
+
+        return Resolver(Symbols(self._facts), has_sources=self.source.kind != "wheel")

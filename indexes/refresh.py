@@ -1,0 +1,73 @@
+"""Brings an index up to date in one transaction: only what changed is read again.
+
+This module finds out whether anything changed, and is cheap to import; what follows
+from a change is in ``refresh_apply``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import TYPE_CHECKING
+
+from indexes.errors import SourceError
+from indexes.source import SourceFile
+from indexes.store import Store
+
+if TYPE_CHECKING:
+    from indexes.build import Builder, Report
+
+_RACY_NS = 2_000_000_000
+"""A file written so shortly before it was read may have changed with the same time."""
+
+
+class Changes:
+    """Compares the files of a tree with what an index has read."""
+
+    def __init__(self, store: Store, files: dict[str, SourceFile]) -> None:
+        self.store = store
+        self.files = files
+        self.known = {
+            row[1]: row
+            for row in store.query("SELECT id,path,kind,size,mtime_ns,inode,hash FROM files")
+        }
+
+    def suspects(self, verify: bool) -> list[SourceFile]:
+        """Files whose content may differ from what was read."""
+        scanned = int(self.store.meta("scanned_ns") or 0)
+        return [
+            f
+            for path, f in self.files.items()
+            if verify
+            or (row := self.known.get(path)) is None
+            or row[3:6] != (f.size, f.mtime_ns, f.inode)
+            or f.mtime_ns > scanned - _RACY_NS
+        ]
+
+    def removed(self) -> list[str]:
+        return [path for path in self.known if path not in self.files]
+
+
+def refresh(builder: Builder, store: Store, files: dict[str, SourceFile], verify: bool) -> Report:
+    """Re-reads what changed since the index was made. Raises SourceError when it cannot write."""
+    from indexes.build import Report
+
+    changes = Changes(store, files)
+    suspects, removed = changes.suspects(verify), changes.removed()
+    report = Report(files=len(files), removed=len(removed))
+    if not suspects and not removed:
+        return report
+    from indexes.refresh_apply import apply_changes
+
+    try:
+        store.db.execute("BEGIN IMMEDIATE")
+        try:
+            report.read = apply_changes(builder, changes, suspects, removed)
+            store.set_meta("scanned_ns", str(time.time_ns()))
+            store.db.execute("COMMIT")
+        except BaseException:
+            store.db.execute("ROLLBACK")
+            raise
+    except sqlite3.OperationalError as error:
+        raise SourceError(f"cannot refresh the index {store.path}: {error}") from error
+    return report

@@ -1,0 +1,171 @@
+"""What follows from changed files: they are read, expanded and linked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from indexes.build_operators import OPERATOR_TABLES, add_operators, link_kernels
+from indexes.linking.library_macros import LibraryMacros
+from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
+from indexes.readers.cpp_facts import CppFacts, holds_operators
+from indexes.refresh import Changes
+from indexes.source import SourceFile
+from indexes.store import Store
+
+if TYPE_CHECKING:
+    from indexes.build import Builder
+
+
+class _StoredMacros(Mapping[str, list[PlacedMacro]]):
+    """Macros fetched from the index by name, when asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, list[PlacedMacro]] = {}
+
+    def __getitem__(self, name: str) -> list[PlacedMacro]:
+        if name not in self._known:
+            self._known[name] = [PlacedMacro(p, m) for p, m in self._store.macros(name)]
+        if not self._known[name]:
+            raise KeyError(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        raise NotImplementedError("macros are fetched by name")
+
+    def __len__(self) -> int:
+        raise NotImplementedError("macros are fetched by name")
+
+
+class _Refresh:
+    def __init__(self, builder: Builder, changes: Changes) -> None:
+        self.builder = builder
+        self.store = changes.store
+        self.files = changes.files
+        self.known = changes.known
+        self.names: set[str] = set()
+        self.macros_changed = False
+
+    def changed(self, suspects: list[SourceFile]) -> list[SourceFile]:
+        """Suspects with another content; the rest only get their new times."""
+        changed = []
+        for file in suspects:
+            row = self.known.get(file.path)
+            if row is None or row[6] != self.builder.hash(file.path):
+                changed.append(file)
+            elif row[3:6] != (file.size, file.mtime_ns, file.inode):
+                self._touch(row[0], file)
+        return changed
+
+    def _touch(self, number: int, file: SourceFile) -> None:
+        self.store.db.execute(
+            "UPDATE files SET size=?,mtime_ns=?,inode=? WHERE id=?",
+            (file.size, file.mtime_ns, file.inode, number),
+        )
+
+    def remove(self, path: str) -> None:
+        number = self.known[path][0]
+        self._note_macros(number, [])
+        self.names |= self.store.drop_file(number)
+        self.store.db.execute("DELETE FROM problems WHERE path=?", (path,))
+
+    def _note_macros(self, number: int, now: list[tuple[str, str]]) -> None:
+        rows = self.store.query("SELECT name,body FROM macros WHERE file=?", (number,))
+        self.macros_changed |= sorted(rows) != sorted(now)
+
+    def reread(self, changed: list[SourceFile]) -> list[int]:
+        """Reads changed files; returns the numbers of the C++ ones."""
+        numbers = []
+        readable = [f for f in changed if f.kind in ("cpp", "python", "test")]
+        for at, facts in enumerate(self.builder.read(readable)):
+            self.builder.tell("reading", at, len(readable))
+            number = self._replace(self.files[facts.path], facts.hash)
+            if facts.cpp:
+                self._note_macros(number, [(m.name, m.body) for m in facts.cpp.macros])
+                numbers.append(number)
+            self.names |= self.store.drop_rows(number)
+            self.builder.add_facts(self.store, number, facts)
+            if facts.cpp:
+                self.names |= {d[0] for d in facts.cpp.definitions}
+        for file in changed:
+            if file.kind not in ("cpp", "python", "test"):
+                self._replace(file, self.builder.hash(file.path))
+        return numbers
+
+    def _replace(self, file: SourceFile, digest: bytes) -> int:
+        row = self.known.get(file.path)
+        self.store.db.execute("DELETE FROM problems WHERE path=?", (file.path,))
+        if row is None:
+            values = (file.path, file.kind, file.size, file.mtime_ns, file.inode, digest)
+            return self.store.add_file(values)
+        self._touch(row[0], file)
+        self.store.db.execute("UPDATE files SET hash=? WHERE id=?", (digest, row[0]))
+        return int(row[0])
+
+    def expand(self, numbers: list[int]) -> None:
+        """Expands macro uses of changed files; of all files when a macro itself changed."""
+        if self.macros_changed:
+            rows = self.store.query(
+                "SELECT file FROM uses WHERE made=0 UNION SELECT file FROM libraries"
+                " WHERE method='use'"
+            )
+            numbers = [r[0] for r in rows]
+        table = MacroTable(_StoredMacros(self.store))
+        libraries = LibraryMacros(table)
+        for number in numbers:
+            path = self.store.query("SELECT path FROM files WHERE id=?", (number,))[0][0]
+            self.store.flush()
+            self.store.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (number,))
+            registered = libraries.expand(path, self.store.library_uses(number))
+            self.store.add_libraries(number, registered, made=1)
+            if not holds_operators(path):
+                continue
+            self._drop_made(number)
+            made = expand_file(path, CppFacts(uses=self.store.cpp_uses(number)), table)
+            self.store.add_definitions(number, made.definitions)
+            self.store.add_uses(number, made.uses, made=1)
+            self.names |= {d.name for d in made.definitions}
+
+    def _drop_made(self, number: int) -> None:
+        rows = self.store.query(
+            "SELECT d.id,n.name FROM definitions d JOIN names n ON n.id=d.name"
+            " WHERE d.file=? AND d.macro_path!=''",
+            (number,),
+        )
+        self.names |= {r[1] for r in rows}
+        self.store.db.executemany("DELETE FROM calls WHERE caller=?", [(r[0],) for r in rows])
+        self.store.db.executemany("DELETE FROM definitions WHERE id=?", [(r[0],) for r in rows])
+        self.store.db.execute("DELETE FROM uses WHERE file=? AND made=1", (number,))
+
+
+def apply_changes(
+    builder: Builder, changes: Changes, suspects: list[SourceFile], removed: list[str]
+) -> int:
+    """Brings the index up to date inside the caller's transaction; returns how many files
+    were read."""
+    work = _Refresh(builder, changes)
+    store = work.store
+    builder.tell("checking what changed", 0, len(suspects))
+    changed = work.changed(suspects)
+    for path in removed:
+        work.remove(path)
+    if not changed and not removed:
+        return 0
+    operators = builder.operator_paths()
+    renewed = any(f.path in operators for f in changed) or operators.intersection(removed)
+    if renewed:
+        for table in OPERATOR_TABLES:
+            store.db.execute(f"DELETE FROM {table}")
+        store.db.executemany("DELETE FROM problems WHERE path=?", [(p,) for p in operators])
+        add_operators(store, builder.source)
+    numbers = work.reread(changed)
+    work.expand(numbers)
+    store.add_passed_stubs()
+    if any(f.path.endswith(".py") for f in changed):
+        store.add_registered_by_helpers()
+    store.flush()
+    for number in numbers:
+        store.make_searchable(number)
+    link_kernels(store, builder.has_sources, None if renewed else work.names)
+    return len(changed)

@@ -1,0 +1,33 @@
+"""How a Definition is read from the index: the columns, the join and the conversion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexes.model import TEMPLATE, Definition, Location
+
+DEFINITION_COLUMNS = (
+    "d.id,n.name,s.name,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
+    "d.macro,d.macro_path,d.macro_line,d.base"
+)
+"""Of ``definitions d``, its ``names n``, its scope ``names s`` and its ``files f``."""
+
+DEFINITION_JOIN = "JOIN names s ON s.id=d.scope JOIN files f ON f.id=d.file"
+DEFINITION_FROM = f"definitions d JOIN names n ON n.id=d.name {DEFINITION_JOIN}"
+
+_WRITTEN_OUT = frozenset({"", "macro_use"})
+
+
+COLUMN_COUNT = DEFINITION_COLUMNS.count(",") + 1
+"""How many columns a definition takes; joined ones come after."""
+
+
+def definition(row: tuple[Any, ...]) -> Definition:
+    """A Definition from a row that begins with ``DEFINITION_COLUMNS``."""
+    name, scope, path, kind, line, end_line, parameters, guard = row[1:9]
+    is_global, macro, macro_path, macro_line, base = row[9:COLUMN_COUNT]
+    placed = Location(macro_path, macro_line) if macro_path else None
+    return Definition(
+        name, scope, kind, Location(path, line, end_line), parameters, guard, macro, placed,
+        bool(is_global), base == TEMPLATE and kind == "function",
+    )  # fmt: skip

@@ -1,0 +1,308 @@
+"""Where source comes from: a checkout, a clone made by torchnav, or the installed wheel."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from indexes import gitdir
+from indexes.errors import SourceError
+from indexes.model import SourceInfo, SourceKind
+from indexes.torch_install import TorchInstall, installed_torch, torch_in
+from indexes.walk import Layout, SourceFile, folders, walk
+
+__all__ = [
+    "CLONE_RECORD",
+    "CloneRecord",
+    "Source",
+    "SourceFile",
+    "TorchInstall",
+    "cache_folder",
+    "clones",
+    "installed_torch",
+    "permalink",
+    "read_clone_record",
+]
+
+_YAML: dict[Layout, str] = {
+    "checkout": "aten/src/ATen/native/native_functions.yaml",
+    "wheel": "torchgen/packaged/ATen/native/native_functions.yaml",
+}
+_LOGICAL = {
+    "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
+    "tags.yaml": "aten/src/ATen/native/tags.yaml",
+    "ATen/templates": "aten/src/ATen/templates",
+    "derivatives.yaml": "tools/autograd/derivatives.yaml",
+    "deprecated.yaml": "tools/autograd/deprecated.yaml",
+    "autograd/templates": "tools/autograd/templates",
+    "FunctionsManual.cpp": "torch/csrc/autograd/FunctionsManual.cpp",
+    "engine.cpp": "torch/csrc/autograd/engine.cpp",
+    "engine.h": "torch/csrc/autograd/engine.h",
+    "TensorImpl.h": "c10/core/TensorImpl.h",
+    "DispatchKey.h": "c10/core/DispatchKey.h",
+    "DispatchKeySet.h": "c10/core/DispatchKeySet.h",
+}
+# Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts.
+_IN_WHEEL = (
+    ("aten/src/ATen/native/native_functions.yaml", _YAML["wheel"]),
+    ("aten/src/ATen/native/tags.yaml", "torchgen/packaged/ATen/native/tags.yaml"),
+    ("aten/src/ATen/templates", "torchgen/packaged/ATen/templates"),
+    ("tools/autograd", "torchgen/packaged/autograd"),
+    ("aten/src/ATen", "torch/include/ATen"),
+    ("c10", "torch/include/c10"),
+    ("torch/csrc", "torch/include/torch/csrc"),
+)
+CLONE_RECORD = "torchnav-clone.json"
+"""In the git folder of a finished clone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloneRecord:
+    """A finished clone in the cache: what ``torchnav clone`` left there."""
+
+    root: Path
+    commit: str
+    ref: str
+    """As it was asked for: a tag, a branch, a commit."""
+    finished: float
+    """Seconds since the epoch."""
+
+
+class Source:
+    """One tree of PyTorch source. Opening it reads nothing but where it is."""
+
+    def __init__(self, root: Path, kind: SourceKind) -> None:
+        self.root = root
+        self.kind = kind
+        self._top = os.path.realpath(root)
+        self._inside: dict[str, bool] = {}
+
+    @classmethod
+    def find(cls, tree: str | None = None, cache: Path | None = None) -> Source:
+        """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one that the
+        current folder is in, the best of the clones, or else the installed torch.
+
+        Raises SourceError with one line when there is none, or a named one is not one.
+        """
+        named = tree or os.environ.get("TORCHNAV_CHECKOUT")
+        if named:
+            return cls._named(Path(named).expanduser())
+        torch = installed_torch()
+        return cls._around(Path.cwd()) or cls._cloned(torch, cache) or cls._wheel(torch)
+
+    @classmethod
+    def _named(cls, path: Path) -> Source:
+        if not path.is_dir():
+            raise SourceError(f"no source tree at {path}: no such folder")
+        found = cls._around(path.resolve())
+        if found is None:
+            raise SourceError(f"{path} is not a PyTorch source tree: it has no {_YAML['checkout']}")
+        return found
+
+    @classmethod
+    def _around(cls, path: Path) -> Source | None:
+        for root in (path, *path.parents):
+            if layout := _layout(root):
+                return cls(root, layout)
+        return None
+
+    @classmethod
+    def _cloned(cls, torch: TorchInstall | None, cache: Path | None) -> Source | None:
+        wanted = torch.commit if torch else None
+        found = sorted(clones(cache), key=lambda c: (c.commit == wanted, c.finished))
+        return cls(found[-1].root, "clone") if found else None
+
+    @classmethod
+    def _wheel(cls, torch: TorchInstall | None) -> Source:
+        if torch is None:
+            raise SourceError(
+                "no PyTorch source: give a checkout with --tree, fetch one with"
+                " `torchnav clone`, or install torch with `pip install torch`"
+            )
+        if not (layout := _layout(torch.root)):
+            raise SourceError(
+                f"the installed torch {torch.version} holds no native_functions.yaml:"
+                " give a checkout with --tree or fetch one with `torchnav clone`"
+            )
+        return cls(torch.root, layout)
+
+    @property
+    def layout(self) -> Layout:
+        return "wheel" if self.kind == "wheel" else "checkout"
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        """Version, commit, whether files were edited, and what this source lacks.
+
+        For a checkout this runs git once, to learn whether it is dirty.
+        """
+        if self.kind == "wheel":
+            return self._wheel_info()
+        git = gitdir.git_folder(self.root)
+        dirty = gitdir.dirty(git, folders(self.layout)) if git else False
+        return SourceInfo(
+            kind=self.kind,
+            root=str(self.root),
+            version=_first_line(self.root / "version.txt") or "unknown",
+            commit=gitdir.commit(git) if git else None,
+            dirty=bool(dirty),
+            missing=(*self._missing(git), *(() if dirty is not None else (_EDITS_UNKNOWN,))),
+        )
+
+    def _wheel_info(self) -> SourceInfo:
+        torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
+        return SourceInfo("wheel", str(self.root), torch.version, torch.commit, False, _WHEEL_LACKS)
+
+    def _missing(self, git: gitdir.GitFolder | None) -> tuple[str, ...]:
+        lacks = []
+        if self.locate("derivatives.yaml") is None:
+            lacks.append("derivative formulas (tools/autograd/derivatives.yaml): torchnav clone")
+        if git is None:
+            lacks.append("commit, authors and changes (no .git here): torchnav clone --history")
+        elif gitdir.is_shallow(git):
+            clone = read_clone_record(self.root)
+            command = f"torchnav clone {clone.ref} --history" if clone else _UNSHALLOW
+            lacks.append(f"authors and changes: {command}")
+        return tuple(lacks)
+
+    def files(self) -> Iterator[SourceFile]:
+        """The files to index, in no order that means anything."""
+        return walk(str(self.root), self.layout)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file, by its path relative to the tree.
+
+        Raises SourceError for a path that leads out of the tree, by ``..``, from the
+        root or through a link, and for a file that can't be read.
+        """
+        full = self._full(path)
+        try:
+            with open(full, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
+
+    def _full(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        parts = path.split("/")
+        if not name or "\0" in path or "\\" in path or any(p in ("", ".", "..") for p in parts):
+            raise SourceError(f"not a path in the source tree: {path!r}")
+        if self.kind == "wheel" and parts[0] not in ("torch", "torchgen"):
+            raise SourceError(f"not a part of the installed torch: {path}")
+        full = f"{self._top}/{path}"
+        if not self._is_inside(folder) or (os.path.islink(full) and not self._leads_inside(full)):
+            raise SourceError(f"{path} leads out of the source tree")
+        return full
+
+    def _is_inside(self, folder: str) -> bool:
+        if folder not in self._inside:
+            self._inside[folder] = self._leads_inside(f"{self._top}/{folder}")
+        return self._inside[folder]
+
+    def _leads_inside(self, full: str) -> bool:
+        real = os.path.realpath(full)
+        return real == self._top or real.startswith(self._top.rstrip("/") + "/")
+
+    def locate(self, logical: str) -> str | None:
+        """The path in this tree of what a checkout calls ``logical``.
+
+        ``logical`` is a path as in a checkout, or a short name such as
+        ``native_functions.yaml``, ``TensorImpl.h``, ``autograd/templates``. None when
+        this tree does not hold it.
+        """
+        path = _LOGICAL.get(logical, logical)
+        if self.kind == "wheel":
+            path = _wheel_path(path)
+        return path if (self.root / path).exists() else None
+
+
+_WHEEL_LACKS = (
+    "kernels, stubs and the autograd engine (.cpp, .cu, .mm): torchnav clone",
+    "tests: torchnav clone",
+    "authors and changes: torchnav clone --history",
+)
+
+
+_EDITS_UNKNOWN = "whether files were edited (git cannot say): git status, in the checkout"
+_UNSHALLOW = "git fetch --unshallow, in the checkout"
+
+
+def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
+    if named := environ.get("TORCHNAV_CACHE"):
+        return Path(named).expanduser()
+    if sys.platform == "win32" and (local := environ.get("LOCALAPPDATA")):
+        return Path(local) / "torchnav"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "torchnav"
+    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "torchnav"
+
+
+def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:
+    """The finished clones in the cache, in no order; a half-made one is not among them."""
+    folder = (cache or cache_folder()) / "clones"
+    paths = folder.glob(f"*/.git/{CLONE_RECORD}")
+    records = (read_clone_record(path.parent.parent) for path in paths)
+    return tuple(record for record in records if record)
+
+
+def read_clone_record(root: Path) -> CloneRecord | None:
+    """What ``torchnav clone`` left in ``root``; None when it did not finish there."""
+    try:
+        data = json.loads((root / ".git" / CLONE_RECORD).read_text(encoding="utf-8"))
+        record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return record if _layout(record.root) == "checkout" else None
+
+
+def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:
+    """The page of ``path`` at the tree's commit on GitHub; None when the commit is not known.
+
+    Lines of edited files may differ there: ``info.dirty`` says so.
+    """
+    if info.commit is None:
+        return None
+    name = "pytorch/pytorch"
+    if info.kind == "wheel":
+        path = _checkout_path(path)
+    elif git := gitdir.git_folder(Path(info.root)):
+        name = gitdir.github_name(git) or name
+    lines = f"#L{line}" if line else ""
+    if line and end_line > line:
+        lines += f"-L{end_line}"
+    return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
+
+
+def _layout(root: Path) -> Layout | None:
+    for layout, path in _YAML.items():
+        if (root / path).is_file():
+            return layout
+    return None
+
+
+def _wheel_path(path: str) -> str:
+    return _moved(path, _IN_WHEEL)
+
+
+def _checkout_path(path: str) -> str:
+    return _moved(path, tuple((wheel, checkout) for checkout, wheel in _IN_WHEEL))
+
+
+def _moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
+    for old, new in moves:
+        if path == old or path.startswith(f"{old}/"):
+            return new + path[len(old) :]
+    return path
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").split("\n", 1)[0].strip()
+    except OSError:
+        return ""

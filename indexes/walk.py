@@ -1,0 +1,138 @@
+"""Which files of a tree are indexed, found with as few system calls as a walk can cost."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+FileKind = Literal["cpp", "python", "yaml", "test", "other"]
+Layout = Literal["checkout", "wheel"]
+
+MAX_BYTES = 1_000_000
+"""Larger sources are tables of numbers, and cost more than all the rest to read."""
+
+_CPP: dict[str, FileKind] = dict.fromkeys(
+    ("cpp", "cc", "c", "h", "hpp", "cuh", "cu", "hip", "mm", "metal", "m"), "cpp"
+)
+_YAML: dict[str, FileKind] = {"yaml": "yaml"}
+_PYTHON: dict[str, FileKind] = {"py": "python"}
+_TEMPLATES: dict[str, FileKind] = dict.fromkeys((*_CPP, "in", "ini"), "other")
+
+_SKIPPED = frozenset({".git", "__pycache__", "build", "node_modules", "third_party"})
+
+
+class SourceFile(NamedTuple):
+    """A file to index. ``path`` is relative to the tree's root, with forward slashes."""
+
+    path: str
+    kind: FileKind
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A folder to walk: which extensions it gives, and what below it is left out."""
+
+    start: str
+    kinds: Mapping[str, FileKind]
+    skip: frozenset[str] = frozenset()
+    """Paths relative to the tree, besides the names that are skipped everywhere."""
+    tests: bool = False
+    """Only ``test_*.py``, as kind ``test``."""
+
+
+# Where `setup.py develop` and codegen put their products inside a checkout. None
+# of it is in the repository, so a built tree answers as a fresh one does.
+_BUILT = frozenset(
+    {"torch/include", "torch/lib", "torch/bin", "torch/share", "torch/test"}
+    | {f"torch/csrc/{part}generated" for part in ("", "autograd/", "jit/", "lazy/")}
+    | {"torch/csrc/inductor/aoti_torch/generated"}
+)
+
+_PARTS: dict[Layout, tuple[_Part, ...]] = {
+    "checkout": (
+        _Part("aten", {**_CPP, **_YAML}),
+        _Part("c10", _CPP),
+        # Vendored, but compiled into ATen and launched by its attention kernels.
+        _Part("third_party/flash-attention/csrc/flash_attn", _CPP),
+        _Part("torch", {**_CPP, **_PYTHON}, _BUILT),
+        _Part("tools/pyi", _PYTHON),
+        _Part("tools/autograd", {**_PYTHON, **_YAML, **_TEMPLATES}),
+        _Part("torchgen", _PYTHON),
+        _Part("test", _PYTHON, tests=True),
+    ),
+    "wheel": (
+        _Part("torch/include/ATen", _CPP, frozenset({"torch/include/ATen/ops"})),
+        _Part("torch/include/c10", _CPP),
+        _Part("torch/include/torch", _CPP),
+        _Part("torch", _PYTHON, frozenset({"torch/include", "torch/lib", "torch/share"})),
+        _Part("torchgen", {**_PYTHON, **_YAML, **_TEMPLATES}),
+    ),
+}
+_SINGLE: dict[Layout, tuple[str, ...]] = {
+    "checkout": ("CODEOWNERS", ".github/labeler.yml", ".github/merge_rules.yaml"),
+    "wheel": (),
+}
+
+
+def walk(root: str, layout: Layout) -> Iterator[SourceFile]:
+    """Every file of the tree at ``root`` that is indexed: no links, nothing over 1 MB of C++.
+
+    A folder that is absent or cannot be read gives nothing; the caller knows from
+    the kinds that come out whether a layer is missing.
+    """
+    for part in _PARTS[layout]:
+        yield from _walk_part(root, part)
+    for path in _SINGLE[layout]:
+        try:
+            found = os.lstat(f"{root}/{path}")
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            yield SourceFile(path, "other", found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def folders(layout: Layout) -> tuple[str, ...]:
+    """The folders that are walked, relative to the root."""
+    return tuple(part.start for part in _PARTS[layout])
+
+
+def _walk_part(root: str, part: _Part) -> Iterator[SourceFile]:
+    pending = [part.start]
+    while pending:
+        folder = pending.pop()
+        try:
+            with os.scandir(f"{root}/{folder}") as found:
+                entries = list(found)
+        except OSError:
+            continue
+        for entry in entries:
+            name = entry.name
+            kind = part.kinds.get(name[name.rfind(".") + 1 :])
+            if kind is not None and entry.is_file(follow_symlinks=False):
+                if file := _file(entry, f"{folder}/{name}", kind, part.tests):
+                    yield file
+            elif entry.is_dir(follow_symlinks=False) and name not in _SKIPPED:
+                path = f"{folder}/{name}"
+                if path not in part.skip:
+                    pending.append(path)
+
+
+def _file(entry: os.DirEntry[str], path: str, kind: FileKind, tests: bool) -> SourceFile | None:
+    if tests:
+        if not entry.name.startswith("test_"):
+            return None
+        kind = "test"
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # removed since it was listed
+        return None
+    if kind == "cpp" and found.st_size > MAX_BYTES:
+        return None
+    return SourceFile(path, kind, found.st_size, found.st_mtime_ns, found.st_ino)
