@@ -1,0 +1,28 @@
+"""What is named differently, or is not there, in older versions of torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._C import _profiler
+
+try:
+    from torch.compiler import is_compiling
+except ImportError:  # before 2.2
+    from torch._utils import is_compiling
+
+__all__ = ["Marker", "is_compiling", "profiler_config"]
+
+Marker: Any = getattr(_profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
+"""A context manager that shows up in a profile under its name; the slower one before 2.2."""
+
+
+def profiler_config(memory: bool, experimental: Any) -> Any:
+    """Shapes and no stacks, which cost more than they tell."""
+    make: Any = _profiler.ProfilerConfig
+    plain = (_profiler.ProfilerState.KINETO, True, memory, False, False, False, experimental)
+    try:
+        return make(*plain, "")
+    except TypeError:  # before 2.6 a trace had no id
+        return make(*plain)

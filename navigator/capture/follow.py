@@ -1,0 +1,117 @@
+"""Where torch and Python do not ask a function mode: the engine, threads, other profilers.
+
+Each function patches one place and returns a handle whose ``remove()`` restores it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.autograd.profiler
+from torch.autograd.variable import Variable
+
+from .compat import is_compiling
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """An attribute that was replaced."""
+
+    owner: Any
+    name: str
+    original: Any
+
+    def remove(self) -> None:
+        setattr(self.owner, self.name, self.original)
+
+
+def replace(owner: Any, name: str, value: Any) -> Patch:
+    patch = Patch(owner, name, getattr(owner, name))
+    setattr(owner, name, value)
+    return patch
+
+
+def follow_backward(recorder: Recorder) -> Patch:
+    """See every backward pass that Python starts, and the user's Python code run by it.
+
+    The function mode is off while ``Tensor.backward`` is handled; without it no line would
+    be known for a custom ``Function`` or for what checkpointing computes again.
+    """
+
+    class Engine(type(Variable._execution_engine)):  # type: ignore[misc]
+        def run_backward(self, *args: Any, **kwargs: Any) -> Any:
+            return recorder.run_backward(lambda: super(Engine, self).run_backward(*args, **kwargs))
+
+    return replace(Variable, "_execution_engine", Engine())
+
+
+def follow_parameters(recorder: Recorder) -> Patch:
+    """See every ``nn.Parameter`` that is made."""
+    original = torch.nn.Parameter.__new__
+
+    @functools.wraps(original)
+    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if is_compiling():
+            return original(cls, *args, **kwargs)
+        return recorder.make_parameter(lambda: original(cls, *args, **kwargs))
+
+    return replace(torch.nn.Parameter, "__new__", new)
+
+
+def follow_threads(recorder: Recorder) -> list[Patch]:
+    """Give every thread that the program starts a function mode of its own."""
+    start = threading.Thread.start
+    original = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    def bootstrap(thread: threading.Thread) -> None:
+        if not recorder.active:
+            original(thread)
+            return
+        with recorder.mode_of_thread():
+            original(thread)
+
+    @functools.wraps(start)
+    def begin(thread: threading.Thread) -> None:
+        recorder.before_thread(sys._getframe(1))
+        start(thread)
+
+    return [
+        replace(threading.Thread, "start", begin),
+        replace(threading.Thread, "_bootstrap_inner", bootstrap),
+    ]
+
+
+def follow_profilers(recorder: Recorder) -> list[Patch]:
+    """Step aside while the program runs a profiler of its own: there can be only one."""
+    module = torch.autograd.profiler
+    prepare, enable, disable = (
+        getattr(module, name)
+        for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler")
+    )
+
+    def aside(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            recorder.step_aside()
+            return function(*args, **kwargs)
+
+        return call
+
+    def disabled() -> Any:
+        result = disable()
+        recorder.step_back()
+        return result
+
+    return [
+        replace(module, "_prepare_profiler", aside(prepare)),
+        replace(module, "_enable_profiler", aside(enable)),
+        replace(module, "_disable_profiler", disabled),
+    ]

@@ -1,0 +1,85 @@
+"""What ``torch.profiler`` saves, taken apart into one event a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+_ARRAY = b'"traceEvents": ['
+MARK = "torchnav|"
+"""Prefix of the markers that stand around the program's outermost torch calls."""
+_MARKER = b'"name": "' + MARK.encode()
+
+
+@dataclass(slots=True)
+class Saved:
+    """The parts of one saved profile."""
+
+    header: dict[str, Any]
+    events: list[bytes] = field(default_factory=list)
+
+
+def take_apart(data: bytes) -> Saved:
+    """Split a saved profile. Raises ValueError when it has no ``traceEvents``."""
+    start = data.index(_ARRAY) + len(_ARRAY)
+    end = data.rindex(b"]")
+    events = list(_events(data[start:end]))
+    if not _sound(events):
+        events = [json.dumps(event).encode() for event in json.loads(data)["traceEvents"]]
+    return Saved(_header(data[:start]), events)
+
+
+def _sound(events: list[bytes]) -> bool:
+    """Whether cutting by layout gave whole events: the layout is kineto's, not a format."""
+    try:
+        return all(isinstance(json.loads(event), dict) for event in (events[:1] + events[-1:]))
+    except ValueError:
+        return False
+
+
+def _header(text: bytes) -> dict[str, Any]:
+    try:
+        header: dict[str, Any] = json.loads(text + b"]}")
+    except ValueError:
+        return {}
+    header.pop("traceEvents", None)
+    return header
+
+
+def _events(body: bytes) -> Iterator[bytes]:
+    """Kineto prints an event over several indented lines; a raw newline is never data."""
+    joined = body.replace(b"\n    ", b" ")
+    for piece in joined.split(b"\n  },"):
+        text = piece.strip()
+        if text:
+            yield (text if text.endswith(b"\n  }") else text + b"}").replace(b"\n", b" ")
+
+
+def marker_number(event: bytes) -> int:
+    """The number of the call that this event marks; -1 when it is an operator."""
+    at = event.find(_MARKER)
+    if at < 0:
+        return -1
+    start = at + len(_MARKER)
+    return int(event[start : event.index(b'"', start)])
+
+
+def is_bookkeeping(event: bytes) -> bool:
+    """Spans and instants by which the profiler describes itself."""
+    return event.startswith((b'{ "ph": "i",', b'{ "ph": "X", "cat": "Trace"')) and (
+        b"PyTorch Profiler" in event or b"Record Window End" in event
+    )
+
+
+def metadata_key(event: bytes) -> str | None:
+    """What makes a metadata event worth writing once; None for other events."""
+    if not event.startswith(b'{ "ph": "M"'):
+        return None
+    try:
+        fields = json.loads(event)
+    except ValueError:
+        return None
+    fields.pop("ts", None)
+    return json.dumps(fields, sort_keys=True)

@@ -1,0 +1,120 @@
+"""Sees every outermost torch call of a thread, with the exact line that makes it."""
+
+from __future__ import annotations
+
+import sys
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from .compat import Marker, is_compiling
+from .kineto import MARK
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+
+_ATTRIBUTE = type(torch.Tensor.shape.__get__)
+
+
+def _annotation_steps() -> dict[int, int]:
+    """By id: the functions that begin (+1) and end (-1) a ``record_function`` block.
+
+    A marker around one of them would close over half of the block, so they get none.
+    """
+    steps: dict[int, int] = {}
+    for name, step in (
+        ("_record_function_enter_new", 1),
+        ("_record_function_enter", 1),
+        ("_record_function_exit", -1),
+    ):
+        packet = getattr(torch.ops.profiler, name, None)
+        if packet is not None:
+            steps[id(packet)] = step
+            steps |= {id(getattr(packet, overload)): step for overload in packet.overloads()}
+    return steps
+
+
+class CallMode(TorchFunctionMode):  # type: ignore[misc]
+    """One per thread; while a call is being handled torch itself switches it off."""
+
+    def __init__(self, recorder: Recorder, thread: int, top: bool) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.thread = thread
+        self.top = top
+        """Whether windows may close when one of its calls ends."""
+        self.busy = 0
+        """The number of the call being handled, 0 between calls."""
+        self.annotations = 0
+        """How many ``record_function`` blocks are open."""
+        self._steps = _annotation_steps()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if is_compiling():
+            return func(*args, **(kwargs or {}))
+        recorder = self.recorder
+        if type(func) is _ATTRIBUTE and func.__self__ in recorder.plain_attributes:
+            return func(*args, **(kwargs or {}))
+        step = self._steps.get(id(func))
+        if step or not recorder.active:
+            self.annotations += step or 0
+            return func(*args, **(kwargs or {}))
+        frame = sys._getframe(1)
+        stack = recorder.stacks.of(frame)
+        output = None
+        self.busy = number = recorder.next_number()
+        start = time_ns()
+        try:
+            if recorder.marking:
+                with Marker(f"{MARK}{number}"):
+                    result = func(*args, **(kwargs or {}))
+            else:
+                result = func(*args, **(kwargs or {}))
+            if type(result) is torch.Tensor:
+                output = _describe(result)
+            return result
+        finally:
+            end = time_ns()
+            self.busy = 0
+            kind = (func, stack, recorder.paths.path, output)
+            recorder.add_call(number, kind, self.thread, start, end - start)
+            if self.top and (end > recorder.due or number > recorder.full_at):
+                recorder.at_boundary(frame, end)
+
+    def run(self, function: Any, module: str, name: str) -> Any:
+        """Run what torch does not show to modes as one call of this mode."""
+        return self.__torch_function__(_Unseen(function, module, name), ())
+
+
+class _Unseen:
+    """A function under the name that the user knows it by; equal to others of that name."""
+
+    def __init__(self, function: Any, module: str, name: str) -> None:
+        self._function = function
+        self.__module__ = module
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self) -> Any:
+        function, self._function = self._function, None  # what it holds must not live on
+        return function()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unseen) and self.__name__ == other.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
+
+
+def _describe(tensor: Any) -> tuple[Any, Any, Any] | None:
+    """None where asking would leave a mark (``torch.jit.trace``) or has no answer (nested)."""
+    if torch._C._is_tracing():
+        return None
+    try:
+        return tensor.dtype, tensor.shape, tensor.device
+    except RuntimeError:
+        return None

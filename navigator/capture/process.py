@@ -1,0 +1,69 @@
+"""Keeps the trace whole when the process forks, exits early or is told to stop."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+from .tracebacks import hide_from_formatted, hide_from_warnings
+
+
+class Guarded(Protocol):
+    """What can be stopped and forked."""
+
+    def finish(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def abandon(self) -> None: ...
+
+
+def guard(recorder: Guarded) -> None:
+    """Install every guard. The program can replace each of them; then its own applies."""
+    atexit.register(recorder.finish)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(
+            before=recorder.pause,
+            after_in_parent=recorder.resume,
+            after_in_child=recorder.abandon,
+        )
+    for name in ("_exit", "abort", "execv", "execve"):
+        _before(name, recorder.finish)
+    _on_termination(recorder)
+    hide_from_formatted()
+    hide_from_warnings()
+
+
+def _before(name: str, action: Callable[[], None]) -> None:
+    """Do ``action`` before a function of ``os`` that ends the program at once."""
+    original = getattr(os, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        action()
+        return original(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    setattr(os, name, call)
+
+
+def _on_termination(recorder: Guarded) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _finish_and_die(recorder, number))
+
+
+def _finish_and_die(recorder: Guarded, number: int) -> Callable[[int, FrameType | None], None]:
+    """What the signal does by default, after the trace is written."""
+
+    def handler(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        recorder.finish()
+        os.kill(os.getpid(), number)
+
+    return handler

@@ -1,0 +1,221 @@
+"""One window of ``torch.profiler``: opened, closed, and what only its tree can tell."""
+
+from __future__ import annotations
+
+import gc
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import GetSetDescriptorType
+from typing import Any
+
+import torch
+from torch._C._autograd import _disable_profiler, _enable_profiler, _prepare_profiler
+from torch._C._profiler import (
+    ProfilerActivity,
+    _ExperimentalConfig,
+    _ExtraFields_TorchOp,
+    _TensorMetadata,
+)
+
+from .compat import Marker, profiler_config
+from .kineto import MARK, Saved, take_apart
+
+_WANTED = {"capture_overload_names": True, "profile_all_threads": True}
+_CPU = torch.device("cpu")
+_END = f"{MARK}0"  # calls are counted from 1
+
+
+@dataclass(slots=True)
+class Window:
+    """What one window recorded."""
+
+    saved: Saved
+    unfinished: int
+    """Operators that were still running, in any thread, when the window closed."""
+    calls_with_operators: set[int] = field(default_factory=set)
+    places: dict[str, list[int]] = field(default_factory=dict)
+    """``cuda:0`` or ``cpu/sparse_coo`` -> External ids of operators with such inputs;
+    operators whose tensors are all strided and on the CPU are left out."""
+
+
+class Profiler:
+    """Starts and stops windows. Knows which options this torch has."""
+
+    def __init__(self, memory: bool) -> None:
+        self._memory = memory
+        self.options = {name: True for name in _WANTED if _accepts(name)}
+        self.running = False
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        return tuple(name for name in _WANTED if name not in self.options)
+
+    def start(self, all_threads: bool = True) -> None:
+        options = dict(self.options)
+        if not all_threads:
+            options.pop("profile_all_threads", None)
+        config = profiler_config(self._memory, _experimental(options))
+        activities = _activities()
+        with _quiet_kineto():
+            _prepare_profiler(config, activities)
+            _enable_profiler(config, activities)
+        self.running = True
+
+    def stop(self, folder: str) -> Window:
+        """Close the window. ``folder`` is where the profile passes through a file."""
+        _synchronize()
+        with Marker(_END):
+            pass
+        collecting = gc.isenabled()
+        gc.disable()  # nothing below makes cycles, and the program's own heap may be large
+        try:
+            result = _disable_profiler()
+            self.running = False
+            window = Window(_saved(result, folder), 0)
+            _Walk(window).run(result.experimental_event_tree())
+            return window
+        finally:
+            if collecting:
+                gc.enable()
+
+    def plain_attributes(self) -> tuple[frozenset[Any], int]:
+        """Attributes of a tensor that run no operator, found by reading each one once, and the
+        time in ns that times in saved profiles count from.
+
+        ``x.shape`` and ``x.grad`` are among them, ``x.T`` and ``x.real`` are not.
+        """
+        found = {name: value for name, value in vars(torch._C.TensorBase).items()
+                 if type(value) is GetSetDescriptorType}  # fmt: skip
+        names = list(found)
+        probe = torch.ones(2, 2, dtype=torch.complex64, requires_grad=True)
+        self.start()
+        for number, name in enumerate(names, 1):
+            with warnings.catch_warnings(), Marker(f"{MARK}{number}"):
+                warnings.simplefilter("ignore")
+                with suppress(AttributeError, RuntimeError):  # not every tensor has every one
+                    getattr(probe, name)
+        window = self.stop(tempfile.gettempdir())
+        busy = {names[number - 1] for number in window.calls_with_operators}
+        plain = frozenset(found[name] for name in names if name not in busy)
+        return plain, int(window.saved.header.get("baseTimeNanoseconds", 0))
+
+
+def _saved(result: Any, folder: str) -> Saved:
+    handle, path = tempfile.mkstemp(".json", "torchnav-", folder)
+    os.close(handle)
+    try:
+        result.save(path)
+        with open(path, "rb") as file:
+            return take_apart(file.read())
+    finally:
+        os.unlink(path)
+
+
+class _Walk:
+    """One pass over the tree of events."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._ends: list[int] = []
+        self._end = 0
+
+    def run(self, roots: list[Any]) -> None:
+        waiting = list(roots)
+        while waiting:
+            event = waiting.pop()
+            children = event.children
+            waiting += children
+            fields = event.extra_fields
+            if type(fields) is _ExtraFields_TorchOp:
+                self._ends.append(event.end_time_ns)
+                inputs = fields.inputs
+                if inputs:
+                    self._tensors(event, inputs)
+                else:
+                    self._marker(event, children)
+        self._window.unfinished = sum(end > self._end or end <= 0 for end in self._ends)
+
+    def _marker(self, event: Any, children: list[Any]) -> None:
+        name = event.name
+        if name == _END:
+            self._end = event.end_time_ns
+        elif children and name.startswith(MARK):
+            self._window.calls_with_operators.add(int(name[len(MARK) :]))
+
+    def _tensors(self, event: Any, inputs: list[Any]) -> None:
+        places: dict[str, None] = {}
+        for value in inputs:
+            kind = type(value)
+            if kind is _TensorMetadata:
+                _add_place(value, places)
+            elif kind is list:
+                for tensor in value:
+                    _add_place(tensor, places)
+        if places:
+            self._window.places.setdefault("+".join(places), []).append(event.correlation_id)
+
+
+def _add_place(tensor: Any, places: dict[str, None]) -> None:
+    if tensor.layout is not torch.strided or tensor.device != _CPU:
+        places[_place_name(tensor.device, tensor.layout)] = None
+
+
+def _place_name(device: Any, layout: Any) -> str:
+    """``cuda:0`` for a strided tensor, else ``cpu/sparse_coo``."""
+    suffix = "" if layout is torch.strided else "/" + str(layout).removeprefix("torch.")
+    return f"{device}{suffix}"
+
+
+def _experimental(options: dict[str, bool]) -> Any:
+    make: Any = _ExperimentalConfig  # its stub names only the options of one version
+    return make(**options)
+
+
+def _accepts(option: str) -> bool:
+    try:
+        _experimental({option: True})
+    except TypeError:
+        return False
+    return True
+
+
+def _accelerators() -> Iterator[tuple[str, Any]]:
+    """Device modules that the program itself has initialised: we never do."""
+    for name in ("cuda", "xpu"):
+        module = getattr(torch, name, None)
+        if module is not None and getattr(module, "is_initialized", bool)():
+            yield name, module
+
+
+def _activities() -> set[Any]:
+    used = {name.upper() for name, _ in _accelerators()}
+    supported = {str(a).rpartition(".")[2]: a for a in torch.profiler.supported_activities()}
+    return {ProfilerActivity.CPU} | {supported[name] for name in used if name in supported}
+
+
+def accelerator_in_use() -> bool:
+    return any(True for _ in _accelerators())
+
+
+def _synchronize() -> None:
+    """Device work in flight would be missing from the window."""
+    for _, module in _accelerators():
+        module.synchronize()
+
+
+@contextmanager
+def _quiet_kineto() -> Iterator[None]:
+    """Kineto reads its log level when first used, and would write to the user's stderr."""
+    name = "KINETO_LOG_LEVEL"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = "99"
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)

@@ -1,0 +1,171 @@
+"""Runs the user's program as Python itself would, and records once it imports torch."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import io
+import os
+import pkgutil
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from .tracebacks import hide_from_uncaught
+from .writer import TraceFile, metadata
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """The command line of the recorder. Ends as the program ends."""
+    options = _parser().parse_args(arguments)
+    program = options.program[options.program[:1] == ["--"] :]
+    if not program:
+        _parser().error("which program? Give a script, or -m and a module")
+    file = TraceFile(options.out)
+    command = (["-m"] if options.module else []) + program
+    file.write([metadata("program", {"command": command, "cwd": os.getcwd()}, os.getpid())])
+    on_torch_import(lambda: _record(options, file))
+    run(program, options.module)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="capture", description="Record a program's torch calls.")
+    parser.add_argument("-o", "--out", required=True, metavar="FILE")
+    parser.add_argument("--window", type=float, default=1.0, metavar="SECONDS")
+    parser.add_argument("--memory", action="store_true", help="record allocations too")
+    parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
+    parser.add_argument("program", nargs=argparse.REMAINDER)
+    return parser
+
+
+def _record(options: argparse.Namespace, file: TraceFile) -> None:
+    from .process import guard
+    from .recorder import Options, Recorder
+
+    recorder = _compiled(options.native, file) if options.native else None
+    if recorder is None:
+        recorder = Recorder(file, Options(options.window, memory=options.memory))
+    recorder.start()
+    guard(recorder)
+
+
+def _compiled(path: str, file: TraceFile) -> Any:
+    """The compiled recorder; None, and a note in the trace, where it cannot be loaded."""
+    from .compiled import CompiledRecorder, load
+
+    native = load(path)
+    if native is not None:
+        return CompiledRecorder(file, native)
+    note = "the compiled recorder could not be loaded: the other one was used"
+    file.write([metadata("problem", {"message": note}, os.getpid())])
+    return None
+
+
+# ------------------------------------------------------------------------ running it
+
+
+def run(program: Sequence[str], as_module: bool = False) -> None:
+    """Run a script, a folder or zip file with ``__main__.py``, or a module."""
+    sys.argv[:] = program
+    main_module = _fresh_main()
+    try:
+        if as_module:
+            _set_first_path(os.getcwd())
+            runpy._run_module_as_main(program[0])  # type: ignore[attr-defined]
+        elif pkgutil.get_importer(program[0]) is not None and not os.path.isfile(program[0]):
+            _run_container(program[0])
+        else:
+            _run_script(program[0], main_module)
+    except SystemExit:
+        raise
+    except BaseException:
+        hide_from_uncaught()
+        raise
+
+
+def _fresh_main() -> ModuleType:
+    module = ModuleType("__main__")
+    module.__builtins__ = sys.modules["builtins"]  # type: ignore[attr-defined]
+    module.__annotations__ = {}
+    sys.modules["__main__"] = module
+    return module
+
+
+def _run_container(path: str) -> None:
+    sys.path[0] = path
+    runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
+
+
+def _run_script(path: str, module: ModuleType) -> None:
+    absolute = os.path.abspath(path)
+    _set_first_path(os.path.dirname(os.path.realpath(path)))
+    module.__file__ = absolute
+    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", absolute)
+    module.__dict__["__cached__"] = None
+    exec(_code(absolute), module.__dict__)
+
+
+def _code(path: str) -> Any:
+    with io.open_code(path) as file:
+        compiled = pkgutil.read_code(file)
+    if compiled is not None:
+        return compiled
+    with io.open_code(path) as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+def _set_first_path(folder: str) -> None:
+    """``sys.path[0]`` is our own folder; a safe path has no such entry."""
+    if getattr(sys.flags, "safe_path", False):
+        return
+    if sys.path and os.path.abspath(sys.path[0] or ".") == _HERE:
+        sys.path[0] = folder
+    else:
+        sys.path.insert(0, folder)
+
+
+# --------------------------------------------------------------------- waiting for torch
+
+
+class _TorchFinder(importlib.abc.MetaPathFinder):
+    """Lets ``import torch`` happen as it would, then calls back once.
+
+    Torch is not imported by us: what a program sets in the environment before its own
+    import must count.
+    """
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self._then = then
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec("torch")
+        if spec is not None and spec.loader is not None:
+            self._wrap(spec.loader)
+        return spec
+
+    def _wrap(self, loader: Any) -> None:
+        original = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            del loader.exec_module
+            original(module)
+            self._then()
+
+        loader.exec_module = exec_module
+
+
+def on_torch_import(then: Callable[[], None]) -> None:
+    """Call ``then`` when the program has imported torch."""
+    sys.meta_path.insert(0, _TorchFinder(then))

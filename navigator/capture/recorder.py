@@ -1,0 +1,308 @@
+"""Records this process: calls as they are made, operators when a window closes.
+
+A window is one run of ``torch.profiler``. It closes only between two outermost calls of
+the main thread, when nothing that the profiler has begun is open in any thread: torch
+writes the end of an open operator into freed memory if the profiler was restarted in
+between.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .announcer import Announcer
+from .calls import CallLog
+from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
+from .frames import Stacks, outermost_foreign
+from .mode import CallMode
+from .modules import ModulePaths, follow_modules, torch_folder
+from .profiler import Profiler, Window, accelerator_in_use
+from .writer import TraceFile, metadata
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+FORMAT_VERSION = 1
+_NEVER = sys.maxsize
+_RETRY_NS = 2_000_000
+"""How long to wait after a boundary at which the window could not close."""
+_CALLS_IN_WINDOW = 4_000
+"""Calls after which a window is due: the profiler keeps several kilobytes for each event."""
+_CALLS_AT_MOST = 100 * _CALLS_IN_WINDOW
+"""Calls after which a window that never could close is closed for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to record and how often to write it."""
+
+    window_s: float = 1.0
+    """Seconds after which a window closes at the next boundary."""
+    window_calls: int = _CALLS_IN_WINDOW
+    """Calls after which it closes at the next boundary; 0 for no limit."""
+    memory: bool = False
+    """Record allocations."""
+
+
+class Recorder:
+    """One recording of this process. ``start`` and ``finish`` belong to the main thread."""
+
+    def __init__(self, file: TraceFile, options: Options) -> None:
+        self._pid = os.getpid()
+        self._options = options
+        self._file = file
+        self._log = CallLog(self._pid)
+        self._profiler = Profiler(options.memory)
+        self._announcer = Announcer(self._tick)
+        self._all_threads = threading.active_count() > 1
+        """Whether windows see every thread; one thread alone is seen as torch.profiler does."""
+        self._last_window = False
+        self._stopped = False
+        """Whether windows are given up for good."""
+        self._windows = 0
+        self._opened_ns = 0
+        self._accelerator = False
+        self._undo: list[Any] = []
+        self._modes: set[CallMode] = set()
+        self._here = threading.local()
+        self.stacks = Stacks(torch_folder())
+        self.paths = ModulePaths()
+        self.active = False
+        self.marking = False
+        """Whether a window is open, so that calls are marked in it."""
+        self.due = _NEVER
+        """Time in ns after which the window may close."""
+        self.full_at = _NEVER
+        """Number of the call after which it may close."""
+        self.next_number = itertools.count(1).__next__
+        self.add_call = self._log.add
+        self.plain_attributes: frozenset[Any] = frozenset()
+        """Descriptors of tensor attributes that run no operator: they are not recorded."""
+
+    # -------------------------------------------------------------------- start and stop
+
+    def start(self) -> None:
+        """Begin to record this thread and those that it will start."""
+        self.plain_attributes, base_ns = self._profiler.plain_attributes()
+        args = {**self._run_args(), "base_ns": base_ns}
+        self._file.write([metadata("run", args, self._pid)])
+        self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
+        self._undo += [*follow_threads(self), *follow_profilers(self)]
+        self.active = True
+        mode = self._new_mode(top=True)
+        mode.__enter__()
+        self._here.mode = mode
+        self._announcer.start()
+        self._open_window()
+
+    def finish(self) -> None:
+        """Write what there is and stop. Does nothing the second time or in a forked child."""
+        if not self.active or os.getpid() != self._pid:
+            return
+        self._announcer.stop()
+        self._close_window()
+        self.active = False
+        for handle in self._undo:
+            handle.remove()
+        self._file.write(self._log.announce())
+        self._file.write([metadata("end", {"calls": self.next_number() - 1}, self._pid)])
+        self._file.close()
+
+    def leave(self) -> None:
+        """Take the function mode of the thread that called ``start`` off again; it must be the
+        innermost one."""
+        mode: CallMode | None = getattr(self._here, "mode", None)
+        if mode is not None:
+            mode.__exit__(None, None, None)
+            self._here.mode = None
+
+    def note(self, problem: str) -> None:
+        """Record something that could not be seen, for whoever reads the trace."""
+        self._file.write([metadata("problem", {"message": problem}, self._pid)])
+
+    def pause(self) -> None:
+        """Before a fork: leave nothing running that the child would inherit half of."""
+        if not self.active or os.getpid() != self._pid:
+            return
+        self._announcer.stop()
+        if threading.current_thread() is threading.main_thread() and self._may_close(None):
+            self._close_window()
+
+    def resume(self) -> None:
+        """After a fork, in the parent."""
+        if self.active and os.getpid() == self._pid:
+            self._announcer.start()
+            self.due = min(self.due, time_ns())
+
+    def abandon(self) -> None:
+        """After a fork, in the child: it is not recorded."""
+        self.active = False
+        if self.marking:
+            self.marking = False
+            torch.autograd._enable_record_function(False)
+
+    def _tick(self) -> None:
+        """A few times a second, in a thread of our own."""
+        self._file.write(self._log.announce())
+        if accelerator_in_use() and not self._accelerator:
+            self.due = min(self.due, time_ns())
+
+    # --------------------------------------------------------------------------- threads
+
+    def before_thread(self, frame: FrameType | None) -> None:
+        """The program is about to start a thread: from here on every thread is recorded."""
+        if not self.active or self._all_threads or self._last_window:
+            return
+        self._all_threads = True
+        if not self.marking:
+            return
+        if threading.current_thread() is threading.main_thread() and self._may_close(frame):
+            self._close_window()
+            self._open_window()
+        else:
+            self.due = time_ns()
+            self.note("a thread was started where the profiler could not be restarted: its first "
+                      "operators are missing")  # fmt: skip
+
+    @contextmanager
+    def mode_of_thread(self) -> Iterator[None]:
+        """See the calls of the current thread while the block runs."""
+        mode = self._new_mode()
+        self._here.mode = mode
+        try:
+            with mode:
+                yield
+        finally:
+            self._modes.discard(mode)
+
+    def run_backward(self, backward: Callable[[], Any]) -> Any:
+        """Run a backward pass; the user's code that it calls is seen by a mode of its own."""
+        outer: CallMode | None = getattr(self._here, "mode", None)
+        if outer is None or not self.active:
+            return backward()
+        if not outer.busy:
+            return outer.run(backward, "torch.autograd", "backward")
+        started = time_ns()
+        try:
+            with self.mode_of_thread():
+                return backward()
+        finally:
+            self._here.mode = outer
+            args = {"call": outer.busy, "start_ns": started, "duration_ns": time_ns() - started}
+            self._file.write([metadata("backward", args, self._pid, outer.thread)])
+
+    def make_parameter(self, make: Callable[[], Any]) -> Any:
+        """Make an ``nn.Parameter``, which detaches a tensor without telling any mode."""
+        mode: CallMode | None = getattr(self._here, "mode", None)
+        if mode is None or mode.busy or not self.active:
+            return make()
+        return mode.run(make, "torch.nn", "Parameter")
+
+    def _new_mode(self, top: bool = False) -> CallMode:
+        mode = CallMode(self, threading.get_native_id(), top)
+        self._modes.add(mode)
+        return mode
+
+    # --------------------------------------------------------------------------- windows
+
+    def at_boundary(self, frame: FrameType | None, now: int) -> None:
+        """An outermost call of the main thread ended and the window is due."""
+        self.due, self.full_at = now + _RETRY_NS, _NEVER
+        if not self.marking:
+            self._open_window()
+        elif self._may_close(frame):
+            self._close_window()
+            self._open_window()
+        elif len(self._log) > _CALLS_AT_MOST:
+            self.note("there was no safe moment to restart the profiler: from here on only "
+                      "the outermost calls are recorded")  # fmt: skip
+            self._close_window()
+            self._stopped = True
+            self.due = _NEVER
+
+    def step_aside(self) -> None:
+        """The program is about to use the profiler itself."""
+        if self.marking:
+            self._close_window()
+            self.note("the program ran a profiler of its own: until it ended only the "
+                      "outermost calls were recorded")  # fmt: skip
+        self.due = _NEVER
+
+    def step_back(self) -> None:
+        """The program's own profiler has ended. Operators that it had begun do not touch our
+        windows, which are of the other kind."""
+        if self.active and not self.marking and not self._stopped:
+            if threading.current_thread() is threading.main_thread():
+                self._open_window()
+            else:
+                self.due = time_ns()
+
+    def _may_close(self, frame: FrameType | None) -> bool:
+        """Whether nothing that the profiler has begun can be open, seen from ``frame``."""
+        if self._last_window or any(m.busy or m.annotations for m in list(self._modes)):
+            return False
+        return not outermost_foreign(self.stacks, frame)
+
+    def _open_window(self) -> None:
+        self._accelerator = accelerator_in_use()
+        self._profiler.start(self._all_threads)
+        self._opened_ns = time_ns()
+        self.due = self._opened_ns + int(self._options.window_s * 1e9)
+        if self._options.window_calls:
+            self.full_at = self.next_number() + self._options.window_calls
+        self.marking = True
+
+    def _close_window(self) -> None:
+        """Stop the profiler and write what it saw."""
+        if not self.marking:
+            return
+        self.marking = False
+        closed_ns = time_ns()
+        window = self._profiler.stop(tempfile.gettempdir())
+        self._windows += 1
+        if window.unfinished:
+            self._after_unfinished(window.unfinished)
+        lines = self._log.window(window)
+        lines.append(metadata("window", self._window_args(window, closed_ns), self._pid))
+        self._file.write(lines)
+
+    def _after_unfinished(self, count: int) -> None:
+        """A window of the other kind never touches the open operators; a third one might."""
+        self.note(f"{count} operators were running when a window closed; what they called "
+                  "after that stands without them")  # fmt: skip
+        self._all_threads = not self._all_threads
+        self._last_window = True
+
+    # ----------------------------------------------------------------------------- facts
+
+    def _run_args(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT_VERSION,
+            "torch": torch.__version__,
+            "torch_git": torch.version.git_version,
+            "python": sys.version.split()[0],
+            "start_ns": time_ns(),
+            "main_thread": threading.main_thread().native_id,
+            "overloads": "capture_overload_names" in self._profiler.options,
+            "lacks": list(self._profiler.lacks),
+        }
+
+    def _window_args(self, window: Window, closed_ns: int) -> dict[str, Any]:
+        return {
+            "window": self._windows,
+            "start_ns": self._opened_ns,
+            "end_ns": closed_ns,
+            "places": window.places,
+            "devices": window.saved.header.get("deviceProperties", []),
+        }

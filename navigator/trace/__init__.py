@@ -1,0 +1,22 @@
+"""What a program did: the trace model, readers of trace formats, links to an index.
+
+The package can be called: ``with navigator.trace() as t: ...`` records a block of a program,
+see ``navigator.recording.record``. That alone needs torch, and imports it when it is called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Callable(ModuleType):
+    """A module that records when it is called."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return importlib.import_module("navigator.recording").record(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

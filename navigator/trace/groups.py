@@ -1,0 +1,104 @@
+"""Where time goes: rows gathered by operator, module, line, Node or device kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from navigator.trace.table import NODE, OP, REGION
+from navigator.trace.trace import Trace
+
+GroupBy = Literal["operator", "module", "line", "node", "kernel"]
+GROUPS: tuple[GroupBy, ...] = ("operator", "module", "line", "node", "kernel")
+
+
+@dataclass(slots=True)
+class Group:
+    """Rows with something in common."""
+
+    name: str
+    count: int = 0
+    total_us: float = 0.0
+    """Time inside of them, what they call included; what is inside of itself counts once."""
+    own_us: float = 0.0
+    """Time in themselves, what they call left out."""
+    term: str = ""
+    """The filter that leaves just these rows."""
+
+
+def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list[Group]:
+    """Groups of operators, most own time first. ``rows`` limits it to some rows."""
+    if by == "kernel":
+        return _kernels(trace)
+    table = trace.table
+    groups: dict[str, Group] = {}
+    key = _key(trace, by)
+    for row in rows if rows is not None else range(len(table)):
+        if table.kind[row] not in (OP, NODE, REGION):
+            continue
+        name, term = key(row)
+        group = groups.get(name)
+        if group is None:
+            group = groups[name] = Group(name, term=term)
+        group.count += 1
+        group.own_us += own_time(trace, row)
+        if not _is_inside(trace, row, name, key):
+            group.total_us += table.duration[row]
+    return sorted(groups.values(), key=lambda group: -group.own_us)
+
+
+def own_time(trace: Trace, row: int) -> float:
+    """Microseconds in a row itself."""
+    table = trace.table
+    inside = sum(table.duration[child] for child in table.children(row))
+    return max(table.duration[row] - inside, 0.0)
+
+
+Key = Callable[[int], tuple[str, str]]
+"""The group of a row: its name and the term that filters for it."""
+
+
+def _key(trace: Trace, by: GroupBy) -> Key:
+    table = trace.table
+
+    def operator(row: int) -> tuple[str, str]:
+        name, overload = table.names[table.name[row]]
+        label = f"{name}.{overload}" if overload else name
+        return label, f"op:{label}"
+
+    def module(row: int) -> tuple[str, str]:
+        name = table.modules[table.module[row]] if table.module[row] >= 0 else ""
+        return (name, f"module:{name}") if name else ("(outside of any module)", "no:module")
+
+    def line(row: int) -> tuple[str, str]:
+        stack = table.stack[row]
+        place = str(table.stacks[stack].location or "") if stack >= 0 else ""
+        return (place, f"line:{place}") if place else ("(no line)", "no:line")
+
+    def node(row: int) -> tuple[str, str]:
+        name = trace.op(table.node[row]).node if table.node[row] >= 0 else None
+        return (name, f"node:{name}") if name else ("(forward)", "no:node")
+
+    keys: dict[GroupBy, Key] = {"operator": operator, "module": module, "line": line, "node": node}
+    return keys[by]
+
+
+def _is_inside(trace: Trace, row: int, name: str, key: Key) -> bool:
+    """Whether a row stands under another of its group."""
+    parent = trace.table.parent[row]
+    while parent >= 0:
+        if trace.table.kind[parent] in (OP, NODE, REGION) and key(parent)[0] == name:
+            return True
+        parent = trace.table.parent[parent]
+    return False
+
+
+def _kernels(trace: Trace) -> list[Group]:
+    groups: dict[str, Group] = {}
+    for kernel in trace.kernels():
+        group = groups.setdefault(kernel.name, Group(kernel.name))
+        group.count += 1
+        group.total_us += kernel.duration_us
+        group.own_us += kernel.duration_us
+    return sorted(groups.values(), key=lambda group: -group.own_us)

@@ -1,0 +1,94 @@
+"""The arguments of an operator, from the fields a profiler writes them in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from navigator.trace.model import Input
+
+_DTYPES = {
+    "float": "float32", "double": "float64", "int": "int32", "long int": "int64",
+    "long": "int64", "short": "int16", "short int": "int16", "char": "int8",
+    "signed char": "int8", "unsigned char": "uint8", "bool": "bool",
+    "unsigned short": "uint16", "unsigned int": "uint32", "unsigned long": "uint64",
+    "c10::Half": "float16", "c10::BFloat16": "bfloat16", "c10::qint8": "qint8",
+    "c10::quint8": "quint8", "c10::qint32": "qint32", "c10::complex<float>": "complex64",
+    "c10::complex<double>": "complex128", "c10::complex<c10::Half>": "complex32",
+}  # fmt: skip
+"""C++ type names, which kineto writes, to torch's names. A spelling that is not here is shown
+as it stands: ``c10::Float8_e4m3fn`` loses its namespace and its capital."""
+
+_SCALARS = frozenset({"Scalar", "Int", "SymInt", "Double", "SymFloat", "Bool", "SymBool",
+                      "ComplexDouble", "String", "Device", "Enum"})  # fmt: skip
+_SCALAR_LISTS = frozenset({"ScalarList", "IntList", "SymIntList", "DoubleList", "BoolList"})
+_TENSOR_LISTS = frozenset({"TensorList", "GenericList"})
+_OTHERS = frozenset({"None", "GenericDict", "Tuple", "Object", "PyObject", "Generator", "Stream",
+                     "Quantizer", "Storage", "Future", "Capsule"})  # fmt: skip
+"""Tags of ``c10::IValue``, as profiles print them for what is no tensor."""
+
+
+def dtype_name(cpp: str) -> str:
+    known = _DTYPES.get(cpp)
+    if known is not None:
+        return known
+    return cpp.removeprefix("c10::").lower() if cpp.startswith("c10::") else cpp
+
+
+def parse_inputs(types: bytes, dims: bytes, strides: bytes, values: bytes) -> tuple[Input, ...]:
+    """From the JSON texts of ``Input type``, ``Input Dims``, ``Input Strides`` and
+    ``Concrete Inputs``; any may be empty. Garbage gives as many inputs as can be read."""
+    columns = [_array(text) for text in (types, dims, strides, values)]
+    count = max(len(column) for column in columns)
+    return tuple(_input(*(_at(column, i) for column in columns)) for i in range(count))
+
+
+def output_text(types: bytes, dims: bytes) -> str:
+    """``float32[2, 8], int64[3]`` of the tensors that an operator returned."""
+    pairs = zip(_array(types), _array(dims), strict=False)
+    return ", ".join(f"{dtype_name(str(kind))}{list(_ints(shape))}" for kind, shape in pairs)
+
+
+def _array(text: bytes) -> list[Any]:
+    if not text:
+        return []
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return []
+    return value if isinstance(value, list) else []
+
+
+def _at(column: list[Any], index: int) -> Any:
+    return column[index] if index < len(column) else None
+
+
+def _input(kind: Any, dims: Any, strides: Any, value: Any) -> Input:
+    name = kind if isinstance(kind, str) else ""
+    text = value if isinstance(value, str) else ""
+    if name in _SCALAR_LISTS:
+        return Input("scalars", value=text)
+    if name in _TENSOR_LISTS or _is_nested(dims):
+        return Input("tensors", elements=tuple(_ints(d) for d in _list(dims)))
+    if name in _SCALARS:
+        return Input("scalar", value=text)
+    if (name or dims) and name not in _OTHERS:
+        return Input("tensor", dtype_name(name), _ints(dims), _strides(strides))
+    return Input("other", value=text)
+
+
+def _strides(value: Any) -> tuple[int, ...] | None:
+    return _ints(value) if isinstance(value, list) else None
+
+
+def _is_nested(dims: Any) -> bool:
+    return isinstance(dims, list) and any(isinstance(d, list) for d in dims)
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _ints(value: Any) -> tuple[int, ...]:
+    return tuple(v for v in _list(value) if isinstance(v, int))

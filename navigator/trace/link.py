@@ -1,0 +1,269 @@
+"""Joins a trace with an index: each operator's schema, formula and kernel, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from indexes.model import (
+    Definition,
+    DerivativeEntry,
+    DeviceKernelAnswer,
+    Formula,
+    KernelRow,
+    OperatorSummary,
+)
+from indexes.query import Index
+from indexes.schema import parse_schema
+from navigator.trace.keys import backend_keys, serving_keys
+from navigator.trace.model import DeviceKernel, TraceOp
+from navigator.trace.overloads import Overloads
+from navigator.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLink:
+    """The autograd Node an operator of a backward pass runs in, and where it is defined."""
+
+    grad_fn: str
+    entry: DerivativeEntry | None
+    """Its entry in derivatives.yaml; None for a Node that is written by hand."""
+    formulas: tuple[Formula, ...]
+    definition: Definition | None
+    """The class of a Node that is written by hand in C++."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpLink:
+    """Where one operator call leads."""
+
+    full_name: str
+    """``add.Tensor``; empty when the overload is not certain."""
+    candidates: tuple[str, ...]
+    """Full names it could be, when the trace does not decide."""
+    overload_rule: str
+    schema: OperatorSummary | None
+    keys: tuple[str, ...]
+    """The backend's dispatch key; several when the trace does not say on which device it ran."""
+    kernel: KernelRow | None
+    derivative: DerivativeEntry | None
+    """Of the operator itself: how its gradient is computed."""
+    node: NodeLink | None
+    """In a backward pass: the Node it is part of."""
+    reasons: tuple[str, ...]
+    """Why something above is missing, one line each; empty when all is resolved."""
+    note: str = ""
+
+    @property
+    def resolved(self) -> bool:
+        return not self.reasons
+
+
+class Linker:
+    """Answers for one trace. ``schemas`` is the index of the torch that recorded it, where that
+    is at hand and differs from the tree of ``index``: names and formulas come from it."""
+
+    def __init__(self, trace: Trace, index: Index, schemas: Index | None = None) -> None:
+        self._trace = trace
+        self.index = index
+        self.schemas = schemas or index
+        self._links: dict[tuple[str, str | None, int, str | None], OpLink] = {}
+        self._nodes: dict[str, NodeLink] = {}
+        self._names: dict[str, DeviceKernelAnswer] = {}
+        self.note = _version_note(trace, index, self.schemas)
+        """How the source differs from the torch that ran; empty when it does not."""
+
+    def link(self, op: TraceOp) -> OpLink:
+        """Where this call leads. Calls with the same inputs on the same device share it."""
+        inputs = self._trace.table.inputs[op.id]
+        place = f"{op.device}/{op.layout}"
+        key = (op.label, op.node if not op.origin else f"{op.origin} {op.node}", inputs, place)
+        found = self._links.get(key)
+        if found is None:
+            found = self._links[key] = self._new_link(op)
+        return found
+
+    def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
+        """The source of a device kernel's name."""
+        found = self._names.get(kernel.name)
+        if found is None:
+            found = self._names[kernel.name] = self.index.kernel_name(kernel.name)
+        return found
+
+    # ------------------------------------------------------------------------ one link
+
+    def _new_link(self, op: TraceOp) -> OpLink:
+        reasons: list[str] = []
+        node = self._node_of(op)
+        candidates, rule = self._overload(op)
+        schema = self._schema(op, candidates, reasons)
+        keys = backend_keys(op, self._trace.device_types())
+        kernel = None
+        if schema is not None:
+            kernel = self._kernel(schema.full_name, keys, reasons)
+        if node is not None and node.reason:
+            reasons.append(node.reason)
+        return OpLink(
+            full_name=schema.full_name if schema else "",
+            candidates=candidates if len(candidates) > 1 else (),
+            overload_rule=rule,
+            schema=schema,
+            keys=keys,
+            kernel=kernel,
+            derivative=self.schemas.derivative(schema.full_name) if schema else None,
+            node=node,
+            reasons=tuple(reasons),
+            note=self.note,
+        )
+
+    def _overload(self, op: TraceOp) -> tuple[tuple[str, ...], str]:
+        """Full names the operator can be, and by which rule."""
+        if op.kind != "op" or not op.name.startswith("aten::"):
+            return (), ""
+        base = op.name.removeprefix("aten::")
+        if op.overload is not None or self._trace.meta.overloads:
+            name = f"{base}.{op.overload}" if op.overload else base
+            return (name,), "the profiler recorded the overload"
+        fitting = self._overloads.fitting(base, op.inputs)
+        names = tuple(f"{base}.{overload}" if overload else base for overload in fitting)
+        return names, "the only overload that takes these inputs" if op.inputs else ""
+
+    def _schema(
+        self, op: TraceOp, candidates: tuple[str, ...], reasons: list[str]
+    ) -> OperatorSummary | None:
+        if len(candidates) == 1 and candidates[0] in self._summaries:
+            return self._summaries[candidates[0]]
+        if op.kind in ("op", "region"):
+            reasons.append(self._no_schema(op, candidates))
+        return None
+
+    def _no_schema(self, op: TraceOp, candidates: tuple[str, ...]) -> str:
+        if op.kind != "op":
+            return "not an operator: a timed region of the program or of torch"
+        namespace = op.name.partition("::")[0]
+        if namespace != "aten":
+            return f"not an ATen operator: the namespace {namespace} is registered elsewhere"
+        if len(candidates) > 1:
+            why = "" if op.inputs else " (the trace has no inputs: record_shapes=True)"
+            return f"ambiguous: one of {', '.join(candidates)}{why}"
+        version = self.schemas.info.version
+        if candidates:
+            return f"{candidates[0]} is not in the native_functions.yaml of {version}"
+        if op.name.removeprefix("aten::") in self._overloads:
+            return f"its inputs fit no overload in the native_functions.yaml of {version}"
+        return f"{op.name} is not in the native_functions.yaml of {version}: registered elsewhere"
+
+    def _kernel(
+        self, full_name: str, keys: tuple[str, ...], reasons: list[str]
+    ) -> KernelRow | None:
+        rows = self._kernels.get(full_name)
+        if rows is None:
+            reasons.append(f"the tree of {self.index.info.version} has no {full_name}")
+            return None
+        if not keys:
+            reasons.append("the trace does not say which kind of tensor it ran on: one of the "
+                           f"kernels for {', '.join(rows)}")  # fmt: skip
+            return None
+        row = self._serving(rows, keys, reasons)
+        if row is not None and not row.definitions:
+            reasons.append(row.reason or f"{row.symbol} was not found")
+        return row
+
+    def _serving(
+        self, rows: dict[str, KernelRow], keys: tuple[str, ...], reasons: list[str]
+    ) -> KernelRow | None:
+        """The kernel that serves the key; for several keys, the one that serves them all."""
+        found = [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
+        first = found[0]
+        if first is None:
+            reasons.append(f"no kernel for {keys[0]} in native_functions.yaml: it is registered "
+                           "elsewhere")  # fmt: skip
+        elif any(row is None or _code(row) != _code(first) for row in found):
+            symbols = ", ".join(row.symbol for row in found if row is not None)
+            reasons.append(f"the trace does not say on which device it ran: one of {symbols}")
+            return None
+        return first
+
+    # -------------------------------------------------------------------------- nodes
+
+    def _node_of(self, op: TraceOp) -> NodeLink | None:
+        """The Node whose formula this operator is part of; None for the engine's own work."""
+        if op.node is None or op.origin:
+            return None
+        found = self._nodes.get(op.node)
+        if found is None:
+            found = self._nodes[op.node] = self._new_node(op.node)
+        return found
+
+    def _new_node(self, name: str) -> NodeLink:
+        for entry in self.schemas.node(name):
+            formulas = tuple(
+                formula
+                for one in entry.sets
+                if one.grad_fn == name.rpartition("::")[2]
+                for formula in one.formulas
+                if formula.kind == "gradient"
+            )
+            return NodeLink(name, entry, formulas, None)
+        definition = next(iter(self.index.definitions(_cpp_class(name))), None)
+        if definition is not None:
+            return NodeLink(name, None, (), definition)
+        return NodeLink(name, None, (), None, _no_node(name))
+
+    # ------------------------------------------------------------------------- tables
+
+    @cached_property
+    def _summaries(self) -> dict[str, OperatorSummary]:
+        return {op.full_name: op for op in self.schemas.operators()}
+
+    @cached_property
+    def _overloads(self) -> Overloads:
+        return Overloads(parse_schema(op.schema) for op in self.schemas.operators())
+
+    @cached_property
+    def _kernels(self) -> dict[str, dict[str, KernelRow]]:
+        return _by_operator(self.index.kernel_rows())
+
+
+def _by_operator(rows: Iterable[KernelRow]) -> dict[str, dict[str, KernelRow]]:
+    table: dict[str, dict[str, KernelRow]] = {}
+    for row in rows:
+        table.setdefault(row.op, {})[row.key] = row
+    return table
+
+
+def _code(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:
+    return row.symbol, row.definitions
+
+
+def _cpp_class(name: str) -> str:
+    return name if "::" in name else f"torch::autograd::{name}"
+
+
+def _no_node(name: str) -> str:
+    if name.startswith("GeneratedBackwardFor_"):
+        return f"{name} is made by torch.library for a custom operator: no formula in a file"
+    if name.startswith("CompiledFunction"):
+        return f"{name} runs a compiled graph: its formulas were compiled into it"
+    return f"{name} is not in derivatives.yaml: an autograd.Function of the program or of a library"
+
+
+def _version_note(trace: Trace, index: Index, schemas: Index) -> str:
+    """What a reader must know when the source is not that of the torch that ran."""
+    meta = trace.meta
+    if not meta.torch or meta.torch_git == index.info.commit:
+        return ""
+    if schemas is not index:
+        return (
+            f"schema and formula from the installed torch {schemas.info.version}, kernel from "
+            f"the tree {index.info.version}"
+        )
+    if _public(meta.torch) == _public(index.info.version):
+        return ""
+    return f"recorded with torch {meta.torch}; the source is that of {index.info.version}"
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]

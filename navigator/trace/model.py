@@ -1,0 +1,158 @@
+"""The vocabulary of traces: what an operator call, a device kernel and a run are.
+
+Times are microseconds from the start of the trace. Ids count from 0 and are positions in
+the trace's table; a parent always exists and its row is complete before its children's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from indexes.model import Location
+
+OpKind = Literal["call", "op", "node", "engine", "annotation", "region"]
+"""``call``: an outermost torch call of the user's Python. ``op``: an operator, ``aten::add``.
+``node``: an autograd Node running its formula. ``engine``: the autograd engine around one
+Node. ``annotation``: a ``record_function`` block. ``region``: anything else that was timed,
+such as a compiled graph."""
+
+Phase = Literal["forward", "backward", "optimizer"]
+
+Origin = Literal["", "engine", "hook", "recompute"]
+"""Why an operator runs in a backward pass: empty for the formula itself; ``engine`` for what
+the engine adds (summing gradients, reducing them to an input's shape), ``hook`` for a hook
+of the user, ``recompute`` for a forward that checkpointing runs again."""
+
+DeviceWork = Literal["kernel", "memcpy", "memset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One argument of an operator as the profiler saw it."""
+
+    kind: Literal["tensor", "tensors", "scalar", "scalars", "other"]
+    """``other``: None, or a value of a kind that the profiler does not record."""
+    dtype: str = ""
+    """Of a tensor, torch's name: ``float32``."""
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] | None = None
+    """None when not recorded; empty for a tensor that has none, such as a sparse one."""
+    value: str = ""
+    """Of a scalar or a list of scalars, as text."""
+    elements: tuple[tuple[int, ...], ...] = ()
+    """Shapes of the members of a list of tensors."""
+
+    def __str__(self) -> str:
+        if self.kind == "tensor":
+            return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        if self.kind == "tensors":
+            return "(" + ", ".join(str(list(shape)) for shape in self.elements) + ")"
+        return self.value or "-"
+
+
+@dataclass(frozen=True, slots=True)
+class StackFrame:
+    """A Python frame: the line that makes the call, or a ``def`` line where ``exact`` is False."""
+
+    location: Location
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceOp:
+    """One row of a trace: a call, an operator, a Node ... with everything known about it."""
+
+    id: int
+    parent: int | None
+    kind: OpKind
+    name: str
+    """``aten::add``, ``torch.nn.functional.linear``, ``AddmmBackward0``."""
+    overload: str | None
+    """``Tensor``; empty for the default overload; None when the trace does not say."""
+    phase: Phase
+    origin: Origin
+    node: str | None
+    """The autograd Node that ran it: ``AddmmBackward0``."""
+    node_id: int | None
+    """The row of that Node."""
+    forward_id: int | None
+    """Of a Node: the row of the operator whose gradient it computes."""
+    sequence: int
+    """The autograd sequence number; -1 for none."""
+    thread: int
+    """The operating system's thread id."""
+    start_us: float
+    duration_us: float
+    inputs: tuple[Input, ...]
+    output: str
+    """Of a call that returned one tensor: ``float32[2, 8] cpu``."""
+    user: Location | None
+    """The user's line that led here: absolute path, line."""
+    user_exact: bool
+    """False when the trace knows only the first line of the function."""
+    stack: tuple[StackFrame, ...]
+    """A short Python stack, innermost first."""
+    module: str
+    """Path of the ``nn.Module``: ``Net.blocks.0.attn``."""
+    device: str | None
+    """``cpu``, ``cuda:0``; None when the trace does not say."""
+    layout: str
+    """``strided``, ``sparse_coo`` ..., of its inputs."""
+    keys: tuple[str, ...] = ()
+    """The dispatch keys that it was called with, the first one first, where they were
+    recorded: of its tensors and of the thread, less those that the thread excludes."""
+
+    @property
+    def full_name(self) -> str:
+        """``add.Tensor`` for ``aten::add`` with overload ``Tensor``; as it is for other kinds."""
+        base = self.name.removeprefix("aten::")
+        return f"{base}.{self.overload}" if self.overload else base
+
+    @property
+    def label(self) -> str:
+        """``aten::add.Tensor``: the name with its overload."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceKernel:
+    """A kernel, copy or fill that ran on a device."""
+
+    id: int
+    op_id: int | None
+    """The operator that launched it; None with the reason in ``reason``."""
+    kind: DeviceWork
+    name: str
+    start_us: float
+    duration_us: float
+    device: str
+    """``0``, as the trace numbers devices."""
+    stream: str
+    launch: str = ""
+    """The runtime call that launched it: ``cudaLaunchKernel``."""
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class TraceMeta:
+    """What a trace says about its run."""
+
+    path: str = ""
+    format: str = ""
+    """``torchnav``, ``kineto`` ..."""
+    torch: str = ""
+    torch_git: str = ""
+    python: str = ""
+    command: tuple[str, ...] = ()
+    cwd: str = ""
+    devices: tuple[str, ...] = ()
+    """Names of the devices it ran on."""
+    overloads: bool = False
+    """Whether operators carry their overload."""
+    complete: bool = False
+    """Whether the trace was written to its end."""
+    lacks: list[str] = field(default_factory=list)
+    """What is not in it, each with what would have recorded it."""
+    problems: list[str] = field(default_factory=list)
+    """What could not be read or was not seen."""

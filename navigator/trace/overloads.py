@@ -1,0 +1,131 @@
+"""Which overload a recorded operator is, worked out from its inputs where it was not recorded.
+
+The profiler records every argument in schema order, so an overload fits when it has as
+many arguments and each recorded input can be a value of its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from indexes.schema import Argument, Schema
+from navigator.trace.model import Input
+
+_WHOLE = frozenset({"int", "SymInt", "ScalarType", "Layout", "MemoryFormat"})
+_NUMBER = frozenset({"float", "double", "Scalar", "complex"})
+_UNRECORDED = frozenset(
+    ("str", "Device", "Dimname", "Generator", "Storage", "Stream", "QScheme",
+     "ConstQuantizerPtr", "DeviceIndex", "DimnameList", "Quantizer")
+)  # fmt: skip
+"""Types whose values the profiler leaves empty."""
+_LISTS = frozenset({"int", "SymInt", "float", "bool", "Scalar", "double"})
+
+
+class Overloads:
+    """Schemas by operator name."""
+
+    def __init__(self, schemas: Iterable[Schema]) -> None:
+        self._schemas: dict[str, list[Schema]] = {}
+        for schema in schemas:
+            self._schemas.setdefault(schema.name, []).append(schema)
+        self._found: dict[tuple[str, tuple[Input, ...]], tuple[str, ...]] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._schemas
+
+    def fitting(self, name: str, inputs: Sequence[Input]) -> tuple[str, ...]:
+        """Overload names (empty for the default one) of ``add`` that fit; best first.
+
+        Without recorded inputs: all of them.
+        """
+        key = (name, tuple(inputs))
+        found = self._found.get(key)
+        if found is None:
+            fits = self._fitting(self._schemas.get(name, []), inputs)
+            found = self._found[key] = tuple(dict.fromkeys(s.overload for s in fits))
+        return found
+
+    def _fitting(self, schemas: list[Schema], inputs: Sequence[Input]) -> list[Schema]:
+        if not inputs:
+            return schemas
+        half = len(inputs) // 2
+        fits = _closest([s for s in schemas if _fits(s, inputs)], inputs)
+        if inputs[:half] == inputs[half:]:  # under functorch every argument is recorded twice
+            fits += _closest([s for s in schemas if _fits(s, inputs[:half])], inputs[:half])
+        return fits or [s for s in schemas if _fitted_once(s, inputs)]
+
+
+def _fits(schema: Schema, inputs: Sequence[Input]) -> bool:
+    arguments = schema.arguments
+    return len(arguments) == len(inputs) and all(map(_accepts, arguments, inputs))
+
+
+def _fitted_once(schema: Schema, inputs: Sequence[Input]) -> bool:
+    """Whether it fits but for arguments at its end that an older torch did not have."""
+    new = schema.arguments[len(inputs) :]
+    return (
+        bool(new)
+        and all(a.default is not None for a in new)
+        and all(map(_accepts, schema.arguments, inputs))
+    )
+
+
+def _closest(schemas: list[Schema], inputs: Sequence[Input]) -> list[Schema]:
+    """Only those that leave least unexplained: an absent value for an optional argument is
+    explained, one for a required argument is not."""
+    if len(schemas) < 2:
+        return schemas
+    cost = {id(s): sum(map(_unexplained, s.arguments, inputs)) for s in schemas}
+    least = min(cost.values())
+    return [s for s in schemas if cost[id(s)] == least]
+
+
+def _unexplained(argument: Argument, value: Input) -> int:
+    required = not argument.type.endswith("?") and argument.base_type not in _UNRECORDED
+    return int(value.kind == "other" and required)
+
+
+def _accepts(argument: Argument, value: Input) -> bool:
+    if value.kind == "other":
+        return _may_be_absent(argument, value)
+    kind = argument.type.rstrip("?")
+    base = argument.base_type
+    is_list = "[" in kind
+    if value.kind == "tensor":
+        return base == "Tensor" and not is_list
+    if value.kind == "tensors":
+        return base == "Tensor" and is_list
+    if value.kind == "scalars":
+        return is_list and base in _LISTS and _list_fits(base, value.value)
+    return not is_list and _scalar_fits(base, value.value)
+
+
+def _may_be_absent(argument: Argument, value: Input) -> bool:
+    """None, or what the profiler does not record: lists of optional tensors, strings, an
+    undefined tensor, an empty list of numbers."""
+    optional = argument.type.endswith("?") or "?[" in argument.type
+    return optional or argument.base_type in _UNRECORDED or argument.base_type == "Tensor"
+
+
+def _scalar_fits(base: str, text: str) -> bool:
+    if base == "bool":
+        return text in ("True", "False", "")
+    if text in ("True", "False"):
+        return base == "Scalar"
+    if base in _WHOLE:
+        return _is_whole(text)
+    return base in _NUMBER or (base in _UNRECORDED and not text)
+
+
+def _list_fits(base: str, text: str) -> bool:
+    items = [item.strip() for item in text.strip("[]").split(",") if item.strip()]
+    if base == "bool":
+        return all(item in ("True", "False") for item in items)
+    if base in ("int", "SymInt"):
+        return all(_is_whole(item) for item in items)
+    return True
+
+
+def _is_whole(text: str) -> bool:
+    """Floats are printed with a point or an exponent, even whole ones: ``1.``"""
+    return not text or text.lstrip("-").isdigit()

@@ -1,0 +1,239 @@
+"""Chrome traces: what torch.profiler exports, from 2022 to today, and what torchnav records."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from indexes.model import Location
+from navigator.trace.builder import Builder
+from navigator.trace.model import StackFrame
+from navigator.trace.readers.chunks import BadTrace, Surroundings, event_chunks
+from navigator.trace.readers.events import Args, Event, args_of, decode
+from navigator.trace.readers.own import PREFIX, OwnEvents
+from navigator.trace.table import ANNOTATION, NONE, OP, Stack
+from navigator.trace.trace import Trace
+
+Progress = Callable[[int], bool]
+"""Called with the number of rows so far; returns False to stop reading."""
+
+_FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")
+_WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1, "Memset": 2}
+_OVERLOAD = re.compile(r"[\w]+::[\w]+(?P<dot>\.)(?P<overload>\w+)")
+
+
+class ChromeReader:
+    """Feed it chunks of events, then ``finish``."""
+
+    def __init__(self, path: str = "") -> None:
+        self.trace = Trace()
+        self.trace.meta.path = path
+        self._table = self.trace.table
+        self._builder = Builder(self._table)
+        self._own = OwnEvents(self.trace.meta, self._table, self._builder)
+        self._bad = 0
+        self._names: dict[str, int] = {}
+        self._threads: dict[tuple[object, object], int] = {}
+        self._frames: dict[str, tuple[int, int]] = {}
+        self._saw = {"shapes": False, "frames": False, "operators": False}
+        launch, operator = self._launch, self._operator
+        self._handlers: dict[str, Callable[[Event, float, float], None]] = {
+            "cpu_op": operator, "Operator": operator, "user_annotation": self._annotation,
+            "torchnav_call": self._call, "python_function": self._python,
+            "cuda_runtime": launch, "cuda_driver": launch, "Runtime": launch,
+            "xpu_runtime": launch, "privateuse1_runtime": launch, "mtia_runtime": launch,
+            **dict.fromkeys(_WORK, self._device),
+        }  # fmt: skip
+
+    def feed(self, chunk: bytes) -> None:
+        """Events as a JSON array."""
+        events, bad = decode(chunk)
+        self._bad += bad
+        handlers = self._handlers
+        for event in events:
+            if event.ph == "X":
+                handler = handlers.get(event.cat)
+                if handler is not None:
+                    try:
+                        handler(event, float(event.ts or 0.0), float(event.dur or 0.0))
+                    except (ValueError, OverflowError, TypeError):
+                        self._bad += 1
+            elif event.cat == "cpu_instant_event":
+                self._memory(event)
+            elif event.ph == "M" and event.name.startswith(PREFIX):
+                self._own.read(event, self._thread(event))
+
+    def finish(self, around: Surroundings) -> Trace:
+        """Build what is left and say what the trace lacks. Raises BadTrace if it held nothing."""
+        meta = self.trace.meta
+        if meta.format != "torchnav":
+            meta.format = "kineto"
+            self._builder.close_window()
+        elif not meta.complete:
+            self._builder.close_window()
+        if self._bad:
+            meta.problems.append(f"{self._bad} events could not be read")
+        if around.truncated:
+            meta.problems.append(f"the file ends in the middle of an event: {len(self.trace)} rows")
+        self._describe(around)
+        return self.trace
+
+    def _describe(self, around: Surroundings) -> None:
+        meta, fields = self.trace.meta, around.fields
+        if meta.format == "torchnav":
+            if not meta.torch:
+                meta.problems.append("the program did not import torch")
+            elif not meta.complete:
+                meta.problems.append("the recording was cut off: the last window is missing")
+            return
+        meta.complete = not around.truncated
+        devices = fields.get("deviceProperties")
+        if isinstance(devices, list):
+            names = [str(d.get("name", "?")) for d in devices if isinstance(d, dict)]
+            meta.devices = tuple(dict.fromkeys(names))
+        for seen, what in _LACKS.items():
+            if not self._saw[seen]:
+                meta.lacks.append(what)
+        if not meta.overloads and self._saw["operators"]:
+            meta.lacks.append("overload names (capture_overload_names=True would add them); "
+                              "they are worked out from the inputs")  # fmt: skip
+
+    # --------------------------------------------------------------------- the events
+
+    def _operator(self, event: Event, start: float, duration: float) -> None:
+        args = args_of(event)
+        inputs = NONE
+        if args.types or args.dims or args.dims_old:
+            self._saw["shapes"] = True
+            raw = (bytes(args.types), bytes(args.dims or args.dims_old), bytes(args.strides),
+                   bytes(args.values))  # fmt: skip
+            inputs = self._table.raw_inputs.number(raw)
+        name = self._names.get(event.name)
+        if name is None:
+            name = self._new_name(event.name)
+        external = args.external if args.external is not None else args.external_old
+        row = self._builder.add(
+            OP, name, self._thread(event), start, duration, inputs, _sequence(args),
+            _whole(external), _whole(args.forward_thread),
+        )  # fmt: skip
+        if args.keys:
+            self._own.add_operator(row, args)
+
+    def _new_name(self, text: str) -> int:
+        self._saw["operators"] = self._saw["operators"] or "::" in text
+        match = _OVERLOAD.fullmatch(text)
+        if match:
+            self.trace.meta.overloads = True
+            pair: tuple[str, str | None] = (text[: match.start("dot")], match["overload"])
+        else:
+            pair = (text, None)
+        number = self._names[text] = self._table.names.number(pair)
+        return number
+
+    def _annotation(self, event: Event, start: float, duration: float) -> None:
+        name = self._table.names.number((event.name, None))
+        self._builder.add(ANNOTATION, name, self._thread(event), start, duration)
+
+    def _call(self, event: Event, start: float, duration: float) -> None:
+        self._own.add_call(event, self._thread(event), start, duration)
+
+    def _launch(self, event: Event, start: float, duration: float) -> None:
+        correlation = _whole(args_of(event).correlation)
+        self._builder.add_launch(self._thread(event), start, duration, correlation, event.name)
+
+    def _device(self, event: Event, start: float, duration: float) -> None:
+        args = args_of(event)
+        device = args.device if args.device is not None else event.pid
+        stream = args.stream if args.stream is not None else event.tid
+        self._table.kernels.append(
+            _WORK[event.cat], event.name, (str(device), str(stream)), start, duration,
+            _whole(args.correlation),
+        )  # fmt: skip
+
+    def _memory(self, event: Event) -> None:
+        args = args_of(event)
+        size = args.size if isinstance(args.size, int) else 0
+        kind = _whole(args.device_type)
+        if event.name == "[memory]" and size > 0 and kind < len(_DEVICE_TYPES):
+            place = _DEVICE_TYPES[kind]
+            if place != "cpu":
+                place = f"{place}:{_whole(args.device_id)}"
+            start = float(event.ts or 0.0)
+            self._builder.add_allocation(self._thread(event), start, size, place)
+
+    def _python(self, event: Event, start: float, duration: float) -> None:
+        self._saw["frames"] = True
+        found = self._frames.get(event.name)
+        if found is None:
+            found = self._frames[event.name] = self._new_frame(event.name)
+        if found != (NONE, NONE):
+            self._builder.add_frame(self._thread(event), start, duration, *found)
+
+    def _new_frame(self, text: str) -> tuple[int, int]:
+        """(stack, module) that a Python frame of this name stands for."""
+        if text.startswith("nn.Module: "):
+            return NONE, self._table.modules.number(text.removeprefix("nn.Module: "))
+        match = _FRAME.fullmatch(text)
+        if match is None or not _is_users(match["path"]):
+            return NONE, NONE
+        frame = StackFrame(Location(match["path"], int(match["line"])), match["function"])
+        self._table.stacks.append(Stack((frame,), 0, exact=False))
+        return len(self._table.stacks) - 1, NONE
+
+    def _thread(self, event: Event) -> int:
+        key = (event.pid, event.tid)
+        found = self._threads.get(key)
+        if found is None:
+            number = self._table.threads.number((str(event.pid), str(event.tid)))
+            found = self._threads[key] = number
+        return found
+
+
+_DEVICE_TYPES = (
+    "cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "cuda", "fpga", "maia", "xla", "vulkan",
+    "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone",
+)  # fmt: skip
+"""By the numbers of ``c10::DeviceType``. HIP, the seventh, goes by the name of CUDA in PyTorch."""
+_LACKS = {
+    "shapes": "inputs of operators (record_shapes=True would add them)",
+    "frames": "lines of the user's program (with_stack=True would add the functions; "
+    "torchnav trace adds the exact lines)",
+}
+
+
+def _is_users(path: str) -> bool:
+    """Neither torch nor the standard library; the profiler cuts paths to the import root."""
+    first = path.replace("\\", "/").lstrip("/").partition("/")[0].removesuffix(".py")
+    if "torch/" in path and (first == "torch" or "/site-packages/torch/" in path):
+        return False
+    return first not in sys.stdlib_module_names and not path.startswith("<")
+
+
+def _whole(value: int | str | None) -> int:
+    """A number that some versions write as text; 0 where there is none."""
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else 0
+    return int(value) if value and value.isdigit() and len(value) < 19 else 0
+
+
+def _sequence(args: Args) -> int:
+    """-1 where there is none; AccumulateGrad has the largest number there is."""
+    if args.sequence is None:
+        return NONE
+    value = int(args.sequence) if isinstance(args.sequence, int) else _whole(args.sequence)
+    return value if 0 <= value < 2**63 else NONE
+
+
+def read_chrome(path: Path, progress: Progress | None = None) -> Trace:
+    """Read a ``.json`` or ``.json.gz`` trace. Raises BadTrace with one line if it is none."""
+    reader, around = ChromeReader(str(path)), Surroundings()
+    for chunk in event_chunks(path, around):
+        reader.feed(chunk)
+        if progress is not None and not progress(len(reader.trace)):
+            break
+    trace = reader.finish(around)
+    if not len(trace) and not len(trace.table.kernels) and trace.meta.format != "torchnav":
+        raise BadTrace(f"{path} holds no operator and no kernel of a PyTorch profile")
+    return trace

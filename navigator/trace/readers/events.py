@@ -1,0 +1,136 @@
+"""One event of a Chrome trace as the profiler writes it, decoded fast and without trust."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+
+class Args(msgspec.Struct, kw_only=True):
+    """The fields of ``args`` that we read; what is not here is skipped by the decoder."""
+
+    external: int | str | None = msgspec.field(name="External id", default=None)
+    external_old: int | str | None = msgspec.field(name="external id", default=None)
+    sequence: int | str | None = msgspec.field(name="Sequence number", default=None)
+    forward_thread: int | str | None = msgspec.field(name="Fwd thread id", default=None)
+    types: msgspec.Raw = msgspec.field(name="Input type", default=msgspec.Raw())
+    dims: msgspec.Raw = msgspec.field(name="Input Dims", default=msgspec.Raw())
+    dims_old: msgspec.Raw = msgspec.field(name="Input dims", default=msgspec.Raw())
+    strides: msgspec.Raw = msgspec.field(name="Input Strides", default=msgspec.Raw())
+    values: msgspec.Raw = msgspec.field(name="Concrete Inputs", default=msgspec.Raw())
+    correlation: int | str | None = None
+    size: int | str | None = msgspec.field(name="Bytes", default=None)
+    device_type: int | str | None = msgspec.field(name="Device Type", default=None)
+    device_id: int | str | None = msgspec.field(name="Device Id", default=None)
+    stack: int = 0
+    module: str = ""
+    place: str = ""
+    keys: int = 0
+    output_types: msgspec.Raw = msgspec.field(name="Output type", default=msgspec.Raw())
+    output_dims: msgspec.Raw = msgspec.field(name="Output Dims", default=msgspec.Raw())
+    device: int | str | None = None
+    stream: int | str | None = None
+
+
+class Event(msgspec.Struct, kw_only=True):
+    """One event; its ``args`` stay text until somebody needs them."""
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    pid: int | str | float | None = None
+    tid: int | str | float | None = None
+    ts: float | str | None = None
+    dur: float | str | None = None
+    args: msgspec.Raw = msgspec.Raw()
+
+
+_EVENTS = msgspec.json.Decoder(list[Event], strict=False)
+_RAW = msgspec.json.Decoder(list[msgspec.Raw])
+_EVENT = msgspec.json.Decoder(Event, strict=False)
+_ARGS = msgspec.json.Decoder(Args, strict=False)
+_NO_ARGS = Args()
+_ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+
+def decode(chunk: bytes) -> tuple[list[Event], int]:
+    """The events of a JSON array, and how many could not be read."""
+    try:
+        return _EVENTS.decode(chunk), 0
+    except _ERRORS:
+        return _one_by_one(chunk)
+
+
+def _one_by_one(chunk: bytes) -> tuple[list[Event], int]:
+    events: list[Event] = []
+    bad = 0
+    for text in _texts(chunk):
+        try:
+            events.append(_EVENT.decode(text))
+        except _ERRORS:
+            bad += 1
+    return events, bad
+
+
+def _texts(chunk: bytes) -> Iterator[bytes]:
+    """Each element of the array as text; from where the array breaks, each whole line."""
+    try:
+        yield from (bytes(raw) for raw in _RAW.decode(chunk))
+    except _ERRORS:
+        yield from _scan(chunk.decode("utf-8", "replace").lstrip("["))
+
+
+def _scan(text: str) -> Iterator[bytes]:
+    decoder, at = json.JSONDecoder(), 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at = _after_bad(text, at)
+            yield b"!"
+            continue
+        yield json.dumps(value).encode()
+        at = end
+
+
+def _after_bad(text: str, at: int) -> int:
+    following = text.find("\n", at)
+    return following if following >= 0 else len(text)
+
+
+def whole_objects(chunk: bytes) -> tuple[list[dict[str, Any]], int]:
+    """Every object of a JSON array with all its fields, and how many could not be read."""
+    objects: list[dict[str, Any]] = []
+    bad = 0
+    for text in _texts(chunk):
+        try:
+            value = msgspec.json.decode(text)
+        except _ERRORS:
+            value = None
+        if isinstance(value, dict):
+            objects.append(value)
+        else:
+            bad += 1
+    return objects, bad
+
+
+def args_of(event: Event) -> Args:
+    """The fields that operators and device events have; defaults where they are unreadable."""
+    if not event.args:
+        return _NO_ARGS
+    try:
+        return _ARGS.decode(event.args)
+    except _ERRORS:
+        return _NO_ARGS
+
+
+def plain_args(event: Event) -> dict[str, Any]:
+    """``args`` of an event of our own; empty when they are unreadable."""
+    try:
+        value = msgspec.json.decode(event.args)
+    except _ERRORS:
+        return {}
+    return value if isinstance(value, dict) else {}

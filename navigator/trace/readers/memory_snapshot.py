@@ -1,0 +1,108 @@
+"""CUDA memory snapshots: what ``torch.cuda.memory._dump_snapshot`` pickles."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from indexes.model import Location
+from navigator.trace.model import StackFrame
+from navigator.trace.readers.chunks import BadTrace
+from navigator.trace.readers.ranked import Item, build
+from navigator.trace.table import NONE, REGION, Stack, Table
+from navigator.trace.trace import Trace
+from navigator.trace.wording import size
+
+_FRAMES = 12
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Loads lists, dictionaries, texts and numbers; a pickle that names code is refused."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise BadTrace(f"the snapshot names code ({module}.{name}): it is not loaded")
+
+    def persistent_load(self, pid: object) -> NoReturn:
+        raise BadTrace("the snapshot refers to objects outside of it: it is not loaded")
+
+
+def read_memory_snapshot(path: Path) -> Trace:
+    """Allocations in order, each with the Python and C++ lines that asked for it."""
+    snapshot = _load(path)
+    trace = Trace()
+    trace.meta.path, trace.meta.format = str(path), "memory snapshot"
+    trace.meta.complete = True
+    items = list(_items(snapshot, trace.table))
+    if not items:
+        trace.meta.problems.append(
+            "the snapshot has no history: torch.cuda.memory._record_memory_history() before the "
+            "program allocates would add it"
+        )
+    trace.meta.lacks.append("operators: a snapshot holds allocations with the lines that made them")
+    build(trace, items)
+    for row, item in enumerate(items):
+        if item.sequence > 0:
+            trace.table.allocated[row] = item.sequence
+    return trace
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            value = _PlainUnpickler(file).load()
+    except OSError as error:
+        raise BadTrace(f"cannot read {path}: {error.strerror}") from error
+    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, AttributeError,
+            TypeError, MemoryError, RecursionError, OverflowError) as error:  # fmt: skip
+        raise BadTrace(f"{path} is no memory snapshot: {error}") from error
+    if not isinstance(value, dict) or "segments" not in value:
+        raise BadTrace(f"{path} is no memory snapshot: it has no segments")
+    return value
+
+
+def _items(snapshot: dict[str, Any], table: Table) -> Iterator[Item]:
+    stacks: dict[tuple[tuple[str, int, str], ...], int] = {}
+    traces = snapshot.get("device_traces")
+    for device, entries in enumerate(traces if isinstance(traces, list) else []):
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict):
+                yield _item(entry, device, table, stacks)
+
+
+def _item(
+    entry: dict[str, Any], device: int, table: Table,
+    stacks: dict[tuple[tuple[str, int, str], ...], int],
+) -> Item:  # fmt: skip
+    count = entry.get("size")
+    bytes_ = count if isinstance(count, int) and 0 <= count < 2**62 else 0
+    key = tuple(_frames(entry.get("frames")))
+    if key and key not in stacks:
+        frames = tuple(StackFrame(Location(p, line), name) for p, line, name in key)
+        table.stacks.append(Stack(frames[:_FRAMES], min(_users(key), _FRAMES - 1)))
+        stacks[key] = len(table.stacks) - 1
+    return Item(
+        kind=REGION,
+        name=str(entry.get("action", "?")),
+        thread=str(entry.get("stream", 0)),
+        output=f"{size(bytes_)} cuda:{device}",
+        sequence=bytes_ if entry.get("action") == "alloc" else NONE,
+        place=f"cuda:{device}",
+        stack=stacks.get(key, NONE),
+    )
+
+
+def _frames(frames: object) -> Iterator[tuple[str, int, str]]:
+    for frame in frames if isinstance(frames, list) else []:
+        if isinstance(frame, dict):
+            line = frame.get("line")
+            yield (str(frame.get("filename", "")), line if isinstance(line, int) else 0,
+                   str(frame.get("name", "")))  # fmt: skip
+
+
+def _users(frames: tuple[tuple[str, int, str], ...]) -> int:
+    """The innermost Python frame outside of torch; else of Python; else the innermost."""
+    python = [at for at, (path, _, _) in enumerate(frames) if path.endswith(".py")]
+    own = (at for at in python if "/torch/" not in frames[at][0])
+    return next(own, python[0] if python else 0)

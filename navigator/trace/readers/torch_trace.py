@@ -1,0 +1,147 @@
+"""``TORCH_TRACE`` logs: the graphs that torch.compile made, each operator with its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from indexes.model import Location
+from navigator.trace.model import StackFrame
+from navigator.trace.readers.chunks import BadTrace
+from navigator.trace.readers.ranked import Item, build
+from navigator.trace.table import ANNOTATION, NONE, OP, Stack, Table
+from navigator.trace.trace import Trace
+
+_LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
+_FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
+_CALL = re.compile(
+    r"(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
+    r"(?:\.(?P<overload>\w+))?\("
+)
+_GRAPHS = ("aot_forward_graph", "aot_backward_graph", "aot_inference_graph",
+           "inductor_post_grad_graph")  # fmt: skip
+_LARGEST = 1 << 30
+
+
+@dataclass(slots=True)
+class _Graph:
+    """A graph of the log as text."""
+
+    kind: str
+    frame: str
+    lines: list[str] = field(default_factory=list)
+
+
+def is_torch_trace(head: bytes) -> bool:
+    return _LINE.match(head.split(b"\n", 1)[0].decode("utf-8", "replace")) is not None
+
+
+def read_torch_trace(path: Path) -> Trace:
+    """Read a log, or all logs of a folder. Raises BadTrace if there is none."""
+    logs = sorted(path.glob("*.log")) if path.is_dir() else [path]
+    if not logs:
+        raise BadTrace(f"{path} holds no log of TORCH_TRACE")
+    trace = Trace()
+    meta = trace.meta
+    meta.path, meta.format, meta.complete, meta.overloads = str(path), "TORCH_TRACE", True, True
+    items: list[Item] = []
+    for log in logs:
+        for graph in _graphs(log, trace):
+            _add(graph, items, trace.table)
+    if not items:
+        meta.problems.append("the log holds no graph: nothing was compiled, or not to its end")
+    meta.lacks.append("times and inputs: a log of the compiler holds what was compiled, not "
+                      "what ran")  # fmt: skip
+    build(trace, items)
+    return trace
+
+
+def _graphs(log: Path, trace: Trace) -> Iterator[_Graph]:
+    try:
+        if log.stat().st_size > _LARGEST:
+            raise BadTrace(f"{log} is too large for a log of TORCH_TRACE")
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BadTrace(f"cannot read {log}: {error.strerror}") from error
+    current: _Graph | None = None
+    version: list[str] | None = None
+    for line in text.split("\n"):
+        if line.startswith("\t"):
+            if current is not None:
+                current.lines.append(line[1:])
+            elif version is not None:
+                version.append(line)
+            continue
+        if current is not None:
+            yield current
+        if version:
+            _set_version("\n".join(version), trace)
+        header = _header(line)
+        current = _graph_of(header)
+        version = [] if _artifact(header) == "torch_version" else None
+    if current is not None:
+        yield current
+
+
+def _header(line: str) -> dict[str, Any]:
+    match = _LINE.match(line)
+    try:
+        value = json.loads(match["header"]) if match else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _artifact(header: dict[str, Any]) -> str:
+    artifact = header.get("artifact")
+    return str(artifact.get("name", "")) if isinstance(artifact, dict) else ""
+
+
+def _graph_of(header: dict[str, Any]) -> _Graph | None:
+    kind = next((kind for kind in _GRAPHS if kind in header), None)
+    if kind is None:
+        return None
+    frame = f"{header.get('frame_id', '?')}/{header.get('frame_compile_id', '?')}"
+    return _Graph(kind, frame)
+
+
+def _set_version(payload: str, trace: Trace) -> None:
+    try:
+        facts = json.loads(payload)
+    except ValueError:
+        return
+    if isinstance(facts, dict):
+        trace.meta.torch = str(facts.get("pytorch_version", ""))
+        trace.meta.torch_git = str(facts.get("commit") or "")
+
+
+def _add(graph: _Graph, items: list[Item], table: Table) -> None:
+    """The graph as a row, its operators under it."""
+    backward = "backward" in graph.kind
+    items.append(Item(ANNOTATION, f"{graph.kind} {graph.frame}", is_backward=backward))
+    parent = len(items) - 1
+    stack = NONE
+    for line in graph.lines:
+        place = _FILE.search(line)
+        if place:
+            frame = StackFrame(Location(place["path"], int(place["line"])), place["function"])
+            table.stacks.append(Stack((frame,), 0))
+            stack = len(table.stacks) - 1
+        call = _CALL.search(line)
+        if call:
+            overload = call["overload"] or ""
+            items.append(Item(
+                OP, f"{call['space']}::{call['name']}", "" if overload == "default" else overload,
+                parent, output=call["type"] or "", stack=stack, place=_place(call["type"]),
+                is_backward=backward,
+            ))  # fmt: skip
+
+
+def _place(kind: str | None) -> str:
+    """``cuda:0`` of ``f32[2, 4][4, 1]cuda:0``."""
+    device = (kind or "").rpartition("]")[2]
+    return device if device and device != "cpu" else ""

@@ -1,0 +1,286 @@
+"""The rows of a trace as columns: a million operators in about a hundred megabytes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterator
+from typing import Generic, TypeVar, cast
+
+from indexes.model import Location
+from navigator.trace.inputs import parse_inputs
+from navigator.trace.model import (
+    DeviceKernel,
+    DeviceWork,
+    Input,
+    OpKind,
+    Origin,
+    Phase,
+    StackFrame,
+    TraceOp,
+)
+
+_T = TypeVar("_T", bound=Hashable)
+
+KINDS: tuple[str, ...] = ("call", "op", "node", "engine", "annotation", "region")
+CALL, OP, NODE, ENGINE, ANNOTATION, REGION = range(6)
+GONE = 6
+"""Kind of a call that turned out to run no operator."""
+PHASES: tuple[str, ...] = ("forward", "backward", "optimizer")
+FORWARD, BACKWARD, OPTIMIZER = range(3)
+ORIGINS: tuple[str, ...] = ("", "engine", "hook", "recompute")
+FORMULA, BY_ENGINE, BY_HOOK, RECOMPUTE = range(4)
+WORKS: tuple[str, ...] = ("kernel", "memcpy", "memset")
+NONE = -1
+
+
+class Interned(Generic[_T]):
+    """Values seen, each once; a number stands for each."""
+
+    def __init__(self) -> None:
+        self.values: list[_T] = []
+        self._numbers: dict[_T, int] = {}
+
+    def number(self, value: _T) -> int:
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = len(self.values)
+            self.values.append(value)
+        return found
+
+    def __getitem__(self, number: int) -> _T:
+        return self.values[number]
+
+
+class Stack:
+    """Frames innermost first, the index of the user's, and whether lines are exact."""
+
+    __slots__ = ("exact", "frames", "user")
+
+    def __init__(self, frames: tuple[StackFrame, ...], user: int, exact: bool = True) -> None:
+        self.frames, self.user, self.exact = frames, user, exact
+
+    @property
+    def location(self) -> Location | None:
+        return self.frames[self.user].location if 0 <= self.user < len(self.frames) else None
+
+
+RawInputs = tuple[bytes, bytes, bytes, bytes]
+
+
+class Table:
+    """Columns of rows, and of device kernels. Only builders write to it; rows never move."""
+
+    def __init__(self) -> None:
+        self.names: Interned[tuple[str, str | None]] = Interned()
+        """(name, overload)"""
+        self.threads: Interned[tuple[str, str]] = Interned()
+        """(pid, tid)"""
+        self.raw_inputs: Interned[RawInputs] = Interned()
+        self.modules: Interned[str] = Interned()
+        self.key_sets: Interned[tuple[str, ...]] = Interned()
+        """Dispatch keys, the first one first."""
+        self.places: Interned[str] = Interned()
+        """``cuda:0``, ``cpu/sparse_coo``"""
+        self.zero: float | None = None
+        """Time of the earliest row, from which all times are counted."""
+        self.default_place = ""
+        """Where operators run that say nothing: ``cpu`` as long as nothing else was seen."""
+        self.stacks: list[Stack] = []
+        self.outputs: dict[int, str] = {}
+        self.allocated: dict[int, int] = {}
+        """Bytes that a row itself allocated, where allocations were recorded."""
+        self.forward: dict[int, int] = {}
+        """Node row -> row of its forward operator."""
+        self.reverse: dict[int, int] = {}
+        """Forward operator's row -> row of the Node."""
+        self.kind = array("b")
+        self.name = array("i")
+        self.parent = array("i")
+        self.first_child = array("i")
+        self.last_child = array("i")
+        self.next_sibling = array("i")
+        self.phase = array("b")
+        self.origin = array("b")
+        self.node = array("i")
+        self.sequence = array("q")
+        self.thread = array("i")
+        self.start = array("d")
+        self.duration = array("d")
+        self.inputs = array("i")
+        self.stack = array("i")
+        self.module = array("i")
+        self.place = array("h")
+        self.keys = array("i")
+        """Numbers of ``key_sets``."""
+        self.roots: list[int] = []
+        self.kernels = KernelTable()
+        self._inputs: dict[int, tuple[Input, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self.origin)  # the last column that complete_rows extends
+
+    def append(self, kind: int, name: int, thread: int, start: float, duration: float,
+               inputs: int = NONE, sequence: int = NONE) -> int:  # fmt: skip
+        """A new row. Call ``complete_rows`` before anything else is set or read."""
+        row = len(self.kind)
+        self.kind.append(kind)
+        self.name.append(name)
+        self.thread.append(thread)
+        self.start.append(start)
+        self.duration.append(duration)
+        self.inputs.append(inputs)
+        self.sequence.append(sequence)
+        return row
+
+    def complete_rows(self) -> None:
+        """Give the rows that were appended what every row begins with."""
+        new = len(self.kind) - len(self.origin)
+        nothing = array("i", (NONE,)) * new
+        for column in (self.parent, self.first_child, self.last_child, self.next_sibling,
+                       self.node, self.stack, self.module, self.keys):  # fmt: skip
+            column.extend(nothing)
+        self.place.extend(array("h", (NONE,)) * new)
+        self.phase.extend(array("b", (FORWARD,)) * new)
+        self.origin.extend(array("b", (FORMULA,)) * new)
+
+    def adopt(self, parent: int, row: int) -> None:
+        """Make ``row`` the last child of ``parent``."""
+        self.parent[row] = parent
+        last = self.last_child[parent]
+        if last < 0:
+            self.first_child[parent] = row
+        else:
+            self.next_sibling[last] = row
+        self.last_child[parent] = row
+
+    # ------------------------------------------------------------------------ reading
+
+    def children(self, row: int) -> Iterator[int]:
+        child = self.first_child[row]
+        while child >= 0:
+            yield child
+            child = self.next_sibling[child]
+
+    def descendants(self, row: int) -> Iterator[int]:
+        """Everything below, in order of time within each thread."""
+        waiting = list(self.children(row))[::-1]
+        while waiting:
+            child = waiting.pop()
+            yield child
+            waiting += list(self.children(child))[::-1]
+
+    def op(self, row: int) -> TraceOp:
+        """The row in full. Raises IndexError for a row that is not there."""
+        name, overload = self.names[self.name[row]]
+        node = self.node[row]
+        stack = self.stacks[self.stack[row]] if self.stack[row] >= 0 else _NO_STACK
+        device, _, layout = self._place(row).partition("/")
+        return TraceOp(
+            id=row,
+            parent=_optional(self.parent[row]),
+            kind=cast(OpKind, KINDS[min(self.kind[row], REGION)]),
+            name=name,
+            overload=overload,
+            phase=cast(Phase, PHASES[self.phase[row]]),
+            origin=cast(Origin, ORIGINS[self.origin[row]]),
+            node=self._node_name(node) if node >= 0 else None,
+            node_id=_optional(node),
+            forward_id=self.forward.get(row),
+            sequence=self.sequence[row],
+            thread=_thread_number(self.threads[self.thread[row]][1]),
+            start_us=self.start[row] - (self.zero or 0.0),
+            duration_us=self.duration[row],
+            inputs=self.inputs_of(row),
+            output=self.outputs.get(row, ""),
+            user=stack.location,
+            user_exact=stack.exact,
+            stack=stack.frames,
+            module=self.modules[self.module[row]] if self.module[row] >= 0 else "",
+            device=device or None,
+            layout=layout or "strided",
+            keys=self.key_sets[self.keys[row]] if self.keys[row] >= 0 else (),
+        )
+
+    def _node_name(self, row: int) -> str:
+        name = self.names[self.name[row]][0]
+        return name.rpartition(": ")[2] if self.kind[row] == ENGINE else name
+
+    def _place(self, row: int) -> str:
+        return self.places[self.place[row]] if self.place[row] >= 0 else self.default_place
+
+    def has_tensors(self, row: int) -> bool:
+        """Whether any of its recorded inputs is a tensor."""
+        return any(value.kind in ("tensor", "tensors") for value in self.inputs_of(row))
+
+    def inputs_of(self, row: int) -> tuple[Input, ...]:
+        number = self.inputs[row]
+        if number < 0:
+            return ()
+        found = self._inputs.get(number)
+        if found is None:
+            found = self._inputs[number] = parse_inputs(*self.raw_inputs[number])
+        return found
+
+
+_NO_STACK = Stack((), -1)
+
+
+def _optional(row: int) -> int | None:
+    return row if row >= 0 else None
+
+
+def _thread_number(text: str) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+class KernelTable:
+    """Device work as columns."""
+
+    def __init__(self) -> None:
+        self.names: Interned[str] = Interned()
+        self.places: Interned[tuple[str, str]] = Interned()
+        """(device, stream)"""
+        self.work = array("b")
+        self.name = array("i")
+        self.place = array("i")
+        self.start = array("d")
+        self.duration = array("d")
+        self.correlation = array("q")
+        self.op = array("i")
+        self.launch: dict[int, str] = {}
+        """Correlation -> name of the runtime call."""
+        self.reasons: dict[int, str] = {}
+        self.by_op: dict[int, list[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.work)
+
+    def append(self, work: int, name: str, place: tuple[str, str], start: float,
+               duration: float, correlation: int) -> int:  # fmt: skip
+        self.work.append(work)
+        self.name.append(self.names.number(name))
+        self.place.append(self.places.number(place))
+        self.start.append(start)
+        self.duration.append(duration)
+        self.correlation.append(correlation)
+        self.op.append(NONE)
+        return len(self.work) - 1
+
+    def assign(self, kernel: int, op: int) -> None:
+        self.op[kernel] = op
+        self.by_op.setdefault(op, []).append(kernel)
+
+    def kernel(self, number: int, zero: float = 0.0) -> DeviceKernel:
+        device, stream = self.places[self.place[number]]
+        return DeviceKernel(
+            id=number,
+            op_id=_optional(self.op[number]),
+            kind=cast(DeviceWork, WORKS[self.work[number]]),
+            name=self.names[self.name[number]],
+            start_us=self.start[number] - zero,
+            duration_us=self.duration[number],
+            device=device,
+            stream=stream,
+            launch=self.launch.get(self.correlation[number], ""),
+            reason=self.reasons.get(number, ""),
+        )

@@ -1,0 +1,58 @@
+"""A trace: what every screen and command asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from navigator.trace.model import DeviceKernel, TraceMeta, TraceOp
+from navigator.trace.table import GONE, Table
+
+
+@dataclass(slots=True)
+class Trace:
+    """Rows, device kernels, and what the trace says about itself.
+
+    While a reader still feeds it, rows are only added and completed.
+    """
+
+    meta: TraceMeta = field(default_factory=TraceMeta)
+    table: Table = field(default_factory=Table)
+
+    def __len__(self) -> int:
+        """How many ids there are; a few may be calls that ran no operator, which are gone."""
+        return len(self.table)
+
+    def op(self, row: int) -> TraceOp:
+        return self.table.op(row)
+
+    def ops(self) -> Iterator[TraceOp]:
+        """Every row that is there, by id."""
+        return (self.op(row) for row in range(len(self)) if self.table.kind[row] != GONE)
+
+    def roots(self) -> tuple[int, ...]:
+        """Ids of the rows that stand under nothing, by time."""
+        return tuple(self.table.roots)
+
+    def children(self, row: int) -> tuple[int, ...]:
+        return tuple(self.table.children(row))
+
+    def kernels(self) -> Iterator[DeviceKernel]:
+        return (self.kernel(number) for number in range(len(self.table.kernels)))
+
+    def kernel(self, number: int) -> DeviceKernel:
+        return self.table.kernels.kernel(number, self.table.zero or 0.0)
+
+    def kernels_of(self, row: int) -> tuple[DeviceKernel, ...]:
+        """Device work that this row itself launched, not what it calls."""
+        numbers = self.table.kernels.by_op.get(row, ())
+        return tuple(self.kernel(number) for number in numbers)
+
+    def device_types(self) -> tuple[str, ...]:
+        """Kinds of device that anything in the trace ran on: ``cpu`` first, then ``cuda`` ..."""
+        seen = {place.partition("/")[0].partition(":")[0] for place in self.table.places.values}
+        return ("cpu", *sorted(seen - {"cpu", ""}))
+
+    def backward_of(self, row: int) -> int | None:
+        """The row of the Node that computes this operator's gradient, if it ran."""
+        return self.table.reverse.get(row)

@@ -1,0 +1,22 @@
+"""Numbers of a trace as people read them."""
+
+from __future__ import annotations
+
+
+def duration(microseconds: float) -> str:
+    """``12.3us``, ``4.56ms``, ``7.89s``: four significant places at most."""
+    for limit, divisor, unit in ((1e3, 1, "us"), (1e6, 1e3, "ms")):
+        if microseconds < limit:
+            value = microseconds / divisor
+            return f"{value:.1f}{unit}" if value < 100 else f"{value:.0f}{unit}"
+    return f"{microseconds / 1e6:.2f}s"
+
+
+def size(count: int) -> str:
+    """``512 B``, ``3.4 MB``."""
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
