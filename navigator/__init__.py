@@ -1,0 +1,15 @@
+"""What people touch: the command line, the terminal UI, live capture."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> ModuleType:
+    """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``"""
+    if name == "trace":
+        return importlib.import_module("navigator.trace")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

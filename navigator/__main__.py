@@ -1,0 +1,9 @@
+"""``python -m navigator`` is ``torchnav``."""
+
+from __future__ import annotations
+
+import sys
+
+from navigator.cli import main
+
+sys.exit(main())

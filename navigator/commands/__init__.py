@@ -1,0 +1,1 @@
+"""The sub-commands of ``torchnav``, a module for each family."""

@@ -1,0 +1,92 @@
+"""A file as the source pane shows it."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Lock
+
+from navigator.tui.highlight import Colourer, Span, colourer
+from navigator.tui.text import source_lines
+
+_NAME = re.compile(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
+_BLOCK = 64
+"""Lines coloured at a time: about a screenful."""
+
+
+class Document:
+    """The lines of a file, and the colours of those that were asked for."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.lines: Sequence[str] = source_lines(text)
+        self.width = max(map(len, self.lines), default=0)
+        self._colourer: Colourer | None = None
+        self._spans: dict[int, list[Span]] = {}
+
+    def parse(self) -> None:
+        """Get ready to colour; up to 40 ms for the largest files, so not on the event loop."""
+        self._colourer = colourer(self.path, self.lines)
+        self._spans.clear()
+
+    def spans(self, row: int) -> Sequence[Span]:
+        """The coloured spans of a line, counted from 0."""
+        if self._colourer is None:
+            return ()
+        if row not in self._spans:
+            first = row - row % _BLOCK
+            last = min(first + _BLOCK, len(self.lines)) - 1
+            self._spans.update(self._colourer.spans(first, last))
+        return self._spans[row]
+
+    def name_at(self, row: int, column: int) -> str:
+        """The C++ or Python name at a place, with its qualifiers; empty if there is none."""
+        if not 0 <= row < len(self.lines):
+            return ""
+        for match in _NAME.finditer(self.lines[row]):
+            if match.start() <= column < match.end():
+                return match.group()
+        return ""
+
+    def find(self, needle: str) -> list[tuple[int, int]]:
+        """Every (line, column) of a text; case counts only if the needle has capitals."""
+        fold = needle == needle.lower()
+        pattern = re.compile(re.escape(needle), re.IGNORECASE if fold else 0)
+        return [
+            (row, match.start())
+            for row, line in enumerate(self.lines)
+            for match in pattern.finditer(line)
+        ]
+
+
+class Shelf:
+    """The files read last, parsed. May be used from several threads."""
+
+    def __init__(self, read: Callable[[str], str], size: int = 24) -> None:
+        self._read = read
+        self._size = size
+        self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._lock = Lock()
+
+    def document(self, path: str) -> Document:
+        """The file at ``path``, read at the first call. Errors are those of ``read``."""
+        with self._lock:
+            if path in self._documents:
+                self._documents.move_to_end(path)
+                return self._documents[path]
+        document = Document(path, self._read(path))
+        document.parse()
+        self._put(document)
+        return document
+
+    def forget(self, path: str) -> None:
+        """Read it anew next time: it may have been edited."""
+        with self._lock:
+            self._documents.pop(path, None)
+
+    def _put(self, document: Document) -> None:
+        with self._lock:
+            self._documents[document.path] = document
+            while len(self._documents) > self._size:
+                self._documents.popitem(last=False)

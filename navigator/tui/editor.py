@@ -1,0 +1,92 @@
+"""Which command opens a file at a line in the reader's editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How a family of editors is told a line."""
+
+    arguments: tuple[str, ...]
+    """With ``{path}`` and ``{line}`` in them."""
+    window: bool = False
+    """It opens a window of its own, so the terminal stays ours."""
+
+
+_PLUS = Preset(("+{line}", "{path}"))
+_COLON = Preset(("{path}:{line}",))
+_GOTO = Preset(("--goto", "{path}:{line}"), window=True)
+_COLON_WINDOW = Preset(("{path}:{line}",), window=True)
+_JETBRAINS = Preset(("--line", "{line}", "{path}"), window=True)
+
+PRESETS: Mapping[str, Preset] = {
+    **dict.fromkeys(("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "kak", "micro"), _PLUS),
+    **dict.fromkeys(("hx", "helix"), _COLON),
+    **dict.fromkeys(("code", "code-insiders", "codium", "cursor", "windsurf"), _GOTO),
+    **dict.fromkeys(("zed", "zeditor", "subl", "sublime_text"), _COLON_WINDOW),
+    **dict.fromkeys(("pycharm", "clion", "idea", "charm", "fleet"), _JETBRAINS),
+    **dict.fromkeys(("gvim", "mvim", "gedit"), Preset(("+{line}", "{path}"), window=True)),
+    "kate": Preset(("--line", "{line}", "{path}"), window=True),
+}
+
+FALLBACKS = ("nvim", "vim", "hx", "nano", "vi")
+"""Looked for when neither $VISUAL nor $EDITOR is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditorCommand:
+    """What to run."""
+
+    argv: tuple[str, ...]
+    window: bool
+    """Runs beside the terminal and need not be waited for."""
+
+
+class NoEditor(Exception):
+    """There is no editor to open; the message says what to set."""
+
+
+def editor_command(
+    path: Path, line: int, configured: str = "", environ: Mapping[str, str] = os.environ
+) -> EditorCommand:
+    """The command that opens ``path`` at ``line``.
+
+    ``configured`` comes from the config file and may hold ``{path}`` and ``{line}``;
+    then come $VISUAL, $EDITOR and the editors that are usually there. An editor that is
+    not known gets ``+LINE PATH``, which most of them take.
+    """
+    words = _words(configured or environ.get("VISUAL") or environ.get("EDITOR") or _installed())
+    if any("{path}" in word for word in words):
+        return EditorCommand(tuple(_fill(words, path, line)), window=False)
+    preset = PRESETS.get(Path(words[0]).stem.lower(), _PLUS)
+    argv = (*words, *_fill(preset.arguments, path, line))
+    in_terminal = {"-nw", "-t", "-tty", "--tty"} & set(words[1:])
+    return EditorCommand(argv, preset.window and not in_terminal)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise NoEditor(f"cannot read the editor command {command!r}: {error}") from None
+    if not words:
+        raise NoEditor("no editor: set $VISUAL or $EDITOR, e.g. export VISUAL=nvim")
+    if shutil.which(words[0]) is None:
+        raise NoEditor(f"the editor {words[0]!r} is not installed: set $VISUAL or $EDITOR")
+    return words
+
+
+def _installed() -> str:
+    return next((name for name in FALLBACKS if shutil.which(name)), "")
+
+
+def _fill(words: tuple[str, ...] | list[str], path: Path, line: int) -> list[str]:
+    number = str(max(line, 1))
+    return [word.replace("{line}", number).replace("{path}", str(path)) for word in words]

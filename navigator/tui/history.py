@@ -1,0 +1,79 @@
+"""Where the reader has been: back and forward, as in a browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What was on screen: an operator's chain, a place in source, or both."""
+
+    op: str | None = None
+    path: str | None = None
+    line: int = 0
+    end_line: int = 0
+    title: str = ""
+    """What the place is: the symbol of the hop, or a name that was looked up."""
+
+
+class History:
+    """Visits in the order they were made, and which of them is shown.
+
+    The shown visit is updated on leaving it, so that going back returns to the very
+    line one left and not to the line one came to.
+    """
+
+    LIMIT = 500
+
+    def __init__(self) -> None:
+        self._visits: list[Visit] = []
+        self._at = -1
+
+    @property
+    def current(self) -> Visit | None:
+        return self._visits[self._at] if self._visits else None
+
+    def trail(self, limit: int) -> list[Visit]:
+        """The last ``limit`` visits up to the one shown."""
+        return self._visits[max(0, self._at + 1 - limit) : self._at + 1]
+
+    def settle(self, here: Visit) -> None:
+        """The reader has come to rest ``here``: going back will return to it.
+
+        Another place of the operator that is current replaces it; another operator is a
+        visit of its own, also when it was only reached by moving through a list.
+        """
+        if self.current is not None and self.current.op in (here.op, None):
+            self._visits[self._at] = here
+        else:
+            self._append(here)
+
+    def go(self, here: Visit | None, there: Visit) -> None:
+        """Leave ``here`` for ``there``; what was forward of here is forgotten."""
+        if here is not None:
+            self.settle(here)
+        if self.current != there:
+            self._append(there)
+
+    def back(self, here: Visit | None) -> Visit | None:
+        """Leave ``here`` for the visit before; None at the beginning."""
+        return self._step(here, -1)
+
+    def forward(self, here: Visit | None) -> Visit | None:
+        """Leave ``here`` for the visit after; None at the end."""
+        return self._step(here, +1)
+
+    def _step(self, here: Visit | None, by: int) -> Visit | None:
+        if here is not None:
+            self.settle(here)
+        if not 0 <= self._at + by < len(self._visits):
+            return None
+        self._at += by
+        return self._visits[self._at]
+
+    def _append(self, visit: Visit) -> None:
+        del self._visits[self._at + 1 :]
+        self._visits.append(visit)
+        del self._visits[: -self.LIMIT]
+        self._at = len(self._visits) - 1

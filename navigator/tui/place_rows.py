@@ -1,0 +1,107 @@
+"""Places in source as rows of a list: search results, definitions, members, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from indexes.model import Definition, EngineFunction, Hit, Location, Member
+from navigator.tui.history import Visit
+from navigator.tui.session import Session, visit_to
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRow:
+    """One row; without a location it is a heading."""
+
+    name: str
+    location: Location | None = None
+    kind: str = ""
+    detail: str = ""
+    op: str | None = None
+    """The overload whose chain belongs to it."""
+    depth: int = 0
+    """How far it is set in, below the row it belongs to."""
+    comment: str = ""
+    """More words, shown below the list."""
+    below: int = 0
+    """How many rows behind it are set in below it."""
+
+    @property
+    def visit(self) -> Visit:
+        return visit_to(self.location, self.name, self.op)
+
+
+def of_hit(hit: Hit) -> PlaceRow:
+    """A search result."""
+    return PlaceRow(hit.name, hit.location, hit.kind, hit.detail, hit.op)
+
+
+def of_definition(one: Definition) -> PlaceRow:
+    """One of several definitions, told apart by parameters and ``#if`` guards."""
+    parameters = f"({one.parameters})" if one.parameters else ""
+    guard = f"under #if {one.guard}" if one.guard else ""
+    macro = f"made by {one.macro}" if one.macro else ""
+    comment = " · ".join(part for part in (macro, guard) if part)
+    return PlaceRow(one.qualified, one.location, one.kind, parameters, comment=comment)
+
+
+def of_operators(session: Session, names: Iterable[str]) -> Iterator[PlaceRow]:
+    """Operators by their entries in the YAML; names that are none are left out."""
+    for name in names:
+        summary = session.index.summary(name)
+        if summary is not None:
+            yield PlaceRow(name, summary.location, "operator", summary.schema, op=name)
+
+
+def meanings(session: Session, name: str) -> list[PlaceRow]:
+    """What a name in source leads to: definitions, the places of a stub, or operators."""
+    found = [of_definition(one) for one in session.index.definitions(name)]
+    if found:
+        return found
+    match = session.index.resolve(name)
+    return [of_hit(hit) for hit in match.hits] or list(of_operators(session, match.overloads))
+
+
+def target_of(row: PlaceRow) -> Visit:
+    """Where a row leads: to its place, but to the whole chain of an operator."""
+    return Visit(op=row.op, title=row.name) if row.kind == "operator" else row.visit
+
+
+def of_members(members: Sequence[Member]) -> list[PlaceRow]:
+    """The data members of a class, each with its accessors below it."""
+    return [row for member in members for row in _of_member(member)]
+
+
+def _of_member(member: Member) -> Iterator[PlaceRow]:
+    bits = f" : {member.bits} bits" if member.bits is not None else ""
+    yield PlaceRow(
+        member.name, member.location, "", member.type + bits,
+        comment=member.comment, below=len(member.accessors),
+    )  # fmt: skip
+    for name, location in zip(member.accessor_names, member.accessors, strict=False):
+        yield PlaceRow(f"{name}()", location, "accessor", depth=1)
+
+
+def of_engine(functions: Sequence[EngineFunction]) -> list[PlaceRow]:
+    """The functions of the engine by phase, each with the calls it makes."""
+    rows: list[PlaceRow] = []
+    for phase, group in groupby(_by_phase(functions), key=lambda one: one.phase):
+        rows.append(PlaceRow(phase or "beside the phases"))
+        for function in group:
+            rows += _of_function(function)
+    return rows
+
+
+def _by_phase(functions: Sequence[EngineFunction]) -> list[EngineFunction]:
+    """Together by phase, phases in the order in which they come; those without one last."""
+    order = {one.phase: at for at, one in reversed(list(enumerate(functions)))}
+    return sorted(functions, key=lambda one: (not one.phase, order[one.phase]))
+
+
+def _of_function(function: EngineFunction) -> Iterator[PlaceRow]:
+    below = len(function.calls)
+    yield PlaceRow(function.name, function.location, comment=function.comment, below=below)
+    for callee, line in function.calls:
+        yield PlaceRow(callee, Location(function.location.path, line), "calls", depth=1)

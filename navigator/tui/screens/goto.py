@@ -1,0 +1,114 @@
+"""Go to a line, a file:line, or anything by the name that was pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from indexes.model import Location, NameMatch
+from navigator.tui.config import Config
+from navigator.tui.debounce import Debounce
+from navigator.tui.messages import Resolved
+from navigator.tui.place_rows import PlaceRow, of_hit, of_operators, target_of
+from navigator.tui.screens.asking import AskingScreen
+from navigator.tui.screens.early_keys import EarlyKeys
+from navigator.tui.session import Session
+from navigator.tui.text import one_line
+from navigator.tui.type_ahead import TypeAhead
+from navigator.tui.widgets.comment import Comment
+from navigator.tui.widgets.filter_input import FilterInput
+from navigator.tui.widgets.line_list import LineList
+from navigator.tui.widgets.place_list import PlaceList
+
+
+class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
+    """Names as people paste them. Answers the visit, or None."""
+
+    CSS_PATH = "goto.tcss"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", id="goto.close"),
+    ]
+
+    def __init__(self, session: Session | None, config: Config, path: str | None) -> None:
+        super().__init__(session, config)
+        self._path = path
+        self._soon = Debounce(self, 0.05)
+        self._ahead = TypeAhead(self._resolve, self._choose)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="goto"):
+            yield FilterInput(
+                placeholder="add.Tensor, AddmmBackward0, SoftMax.cu:1274, 123 …", target=PlaceList
+            )
+            yield PlaceList()
+            yield Comment()
+
+    def on_mount(self) -> None:
+        self.begin_in(self.query_one(FilterInput))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        text = event.value.strip()
+        self._soon(lambda: self._resolve(text))
+
+    def _resolve(self, text: str) -> None:
+        session, path = self.session, self._path
+        if not text:
+            self._show(text, [])
+        elif text.isdecimal():
+            here = Location(path, int(text)) if path else None
+            self._show(text, [PlaceRow(f"line {int(text)}", here, "line")] if here else [])
+        elif session is not None:
+            self.ask("goto", lambda: resolve(session, text))
+
+    def on_resolved(self, message: Resolved) -> None:
+        self._show(message.text, message.rows, message.note)
+
+    def _show(self, text: str, rows: Sequence[PlaceRow], note: str = "") -> None:
+        places = self.query_one(PlaceList)
+        places.show(rows)
+        places.styles.height = min(len(rows), 12)
+        self.query_one(Comment).show(note)
+        self._ahead.answered(text)
+
+    def on_input_submitted(self) -> None:
+        self.action_choose()
+
+    def on_line_list_chosen(self, message: LineList.Chosen) -> None:
+        self._choose()
+
+    def action_choose(self) -> None:
+        line = self.query_one(FilterInput)
+        line.call_later(lambda: self._ahead.enter(line.value.strip()))
+
+    def _choose(self) -> None:
+        row = self.query_one(PlaceList).current
+        if row is not None:
+            self.dismiss(target_of(row))
+
+
+def resolve(session: Session, text: str) -> Resolved:
+    """What a text means; a file with a line comes before names. For a thread."""
+    place = session.file_place(text)
+    if place is not None and place.path is not None:
+        row = PlaceRow(place.path, Location(place.path, place.line), "file")
+        return Resolved(text, [row])
+    match = session.index.resolve(text)
+    rows = [*of_operators(session, match.overloads), *(of_hit(hit) for hit in match.hits)]
+    if rows:
+        return Resolved(text, rows, one_line(match.note))
+    rows = list(_near(session, match))
+    near = "; these are near" if rows else ""
+    return Resolved(text, rows, f"nothing is called {one_line(text)}{near}")
+
+
+def _near(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
+    """What near names lead to; a bare name to its overloads."""
+    for name in match.suggestions:
+        yield from of_operators(session, session.index.resolve(name).overloads[:3])

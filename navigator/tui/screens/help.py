@@ -1,0 +1,100 @@
+"""Every key, with the id by which it can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from navigator.tui.config import config_path
+from navigator.tui.keys import Key
+from navigator.tui.text import one_line
+from navigator.tui.widgets.chain_rows import LABELS
+from navigator.tui.widgets.comment import Comment
+from navigator.tui.widgets.line_list import LineList, Piece, cut
+
+HelpRow = tuple[str, str, str]
+"""(keys, what they do, id); a heading has only the first."""
+
+LEGEND: Sequence[HelpRow] = (
+    ("Marks", "", ""),
+    ("●", "exact: the source says so", ""),
+    ("◆", "by rule: codegen or a macro, which is named", ""),
+    ("?", "ambiguous: one of several, all are shown", ""),
+    ("✗", "not resolved, with the reason", ""),
+    ("∂", "has a derivative formula", ""),
+    ("Words for the filter", "", ""),
+    ("key:CUDA", "has a kernel for this dispatch key", ""),
+    ("file:SoftMax", "has a kernel in such a file", ""),
+    ("tag:core", "has this tag", ""),
+    ("kind:structured", "structured, delegate, composite, plain ...", ""),
+    ("no:derivative", "not so: also no:CUDA, no:tag ...", ""),
+)
+
+_DIGITS = {f"hop.{label}" for label in LABELS}
+
+
+class HelpList(LineList):
+    """The keys in groups."""
+
+    _rows: Sequence[HelpRow] = ()
+
+    def show(self, rows: Sequence[HelpRow]) -> None:
+        """Show these rows."""
+        self._rows = rows
+        self.rows_changed()
+
+    @property
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def can_rest(self, index: int) -> bool:
+        return bool(self._rows[index][1])
+
+    def row(self, index: int, width: int) -> Iterable[Piece]:
+        keys, words, name = self._rows[index]
+        if not words:
+            return [(f" {keys}", "head")]
+        return cut([(f"   {keys:<18} ", "match"), (f"{words:<25} ", ""), (name, "faint")], width)
+
+
+class HelpScreen(ModalScreen[None]):
+    """The keys of the screen below, as they are bound now."""
+
+    CSS_PATH = "help.tcss"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "escape,q,question_mark,f1", "app.pop_screen", "Close", id="help.close", priority=True
+        ),
+    ]
+
+    def __init__(self, groups: Sequence[tuple[str, Sequence[Key]]]) -> None:
+        super().__init__()
+        self._groups = groups
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="help"):
+            yield HelpList()
+            yield Comment()
+
+    def on_mount(self) -> None:
+        keys = [row for group in self._groups for row in _rows(*group)]
+        self.query_one(HelpList).show([*keys, *LEGEND])
+        where = one_line(str(config_path()))
+        self.query_one(Comment).show(f"Keys can be changed by their id under [keys] in {where}")
+
+
+def _rows(title: str, keys: Sequence[Key]) -> list[HelpRow]:
+    """One row for each thing a key does."""
+    digits = [key for key in keys if key.id in _DIGITS]
+    rows = [(" ".join(key.keys), key.words, key.id) for key in keys if key not in digits]
+    if digits:
+        first, last = digits[0], digits[-1]
+        names = f"{first.keys[0]} … {last.keys[0]}"
+        rows.append((names, "Jump to a hop", f"{first.id} … {last.id}"))
+    return [(title, "", ""), *rows] if rows else []

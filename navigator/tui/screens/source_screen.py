@@ -1,0 +1,144 @@
+"""What every screen with a source pane can do: show, search, follow names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from navigator.tui.history import Visit
+from navigator.tui.messages import Defined, Failed, Reread, SourceLoaded, Used
+from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
+from navigator.tui.screens.chords import member, opener
+from navigator.tui.screens.taking import Edited, TakingScreen
+from navigator.tui.widgets.source_pane import SourcePane
+from navigator.tui.widgets.source_view import SourceView
+
+
+class SourceScreen(TakingScreen):
+    """A screen with a source pane."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
+        opener("go", "g", "Go to…"),
+        member("go", "g", "top", "top"),
+        member("go", "d", "definition", "definition"),
+        member("go", "r", "references", "uses"),
+    ]
+
+    @property
+    def source(self) -> SourcePane:
+        return self.query_one(SourcePane)
+
+    @property
+    def is_in_source(self) -> bool:
+        """Whether the keys go to the source pane."""
+        return isinstance(self.focused, SourceView)
+
+    # ------------------------------------------------------------------------- showing
+
+    def load(self, visit: Visit) -> None:
+        """Show a place in the source pane."""
+        session, path = self.session, visit.path
+        if session is not None and path is not None:
+            self.expected = visit
+            self.ask("source", lambda: SourceLoaded(session.shelf.document(path), visit))
+
+    expected: Visit | None = None
+    """The place that is on its way into the source pane: keys already mean it."""
+
+    def on_source_loaded(self, message: SourceLoaded) -> None:
+        visit = message.visit
+        if visit is self.expected:
+            self.expected = None
+        self.source.show(message.document, max(visit.line, 1), visit.end_line)
+
+    def on_failed(self, message: Failed) -> None:
+        if message.about == "source":
+            self.expected = None
+            self.source.show_message(str(message.error))
+
+    def show_no_source(self, reason: str) -> None:
+        """Show why there is no source to show."""
+        self.expected = None
+        self.workers.cancel_group(self, "source")
+        self.source.show_message(reason)
+
+    def here(self) -> Visit | None:
+        if self.expected is not None:
+            return self.expected
+        view = self.source.view
+        return Visit(path=view.path, line=view.line) if view.path else None
+
+    def name_here(self) -> str:
+        return self.source.view.name_under_cursor()
+
+    def jump(self, visit: Visit) -> None:
+        """Go to a place because the reader asked for it."""
+        self.load(visit)
+        self.set_focus(self.source.view)
+
+    def on_edited(self, message: Edited) -> None:
+        session, path = self.session, message.path
+        if session is not None and self.source.view.path == path:
+            self.ask("edited", lambda: Reread(session.shelf.document(path)))
+
+    def on_reread(self, message: Reread) -> None:
+        if self.source.view.path == message.document.path:
+            self.source.view.replace(message.document)
+
+    def action_search(self) -> None:
+        self.source.start_search()
+
+    async def action_top(self) -> None:
+        if self.focused is not None:
+            await self.focused.run_action("first")
+
+    # --------------------------------------------------------------------------- names
+
+    def action_definition(self) -> None:
+        self.find_definition(self.source.view.name_under_cursor())
+
+    def on_source_view_name_chosen(self, message: SourceView.NameChosen) -> None:
+        self.find_definition(message.name)
+
+    def find_definition(self, name: str) -> None:
+        """Go to where a name is defined, or offer all places."""
+        session = self.session
+        if not name:
+            self.say("put the cursor on a name in the source first")
+        elif session is not None:
+            self.ask("names", lambda: Defined(name, meanings(session, name)))
+
+    def on_defined(self, message: Defined) -> None:
+        if not message.rows:
+            self.say(f"no definition of {message.name} in this tree")
+        elif len(message.rows) == 1:
+            self.jump(target_of(message.rows[0]))
+        else:
+            self.offer(f"definitions of {message.name}", message.rows)
+
+    def action_references(self) -> None:
+        name, session = self.name_here(), self.session
+        if not name:
+            self.say("put the cursor on a name first")
+        elif session is not None:
+            self.ask("names", lambda: Used(name, session.index.uses(name)))
+
+    def on_used(self, message: Used) -> None:
+        if message.hits:
+            self.offer(f"uses of {message.name}", [of_hit(hit) for hit in message.hits])
+        else:
+            self.say(f"no use of {message.name} is known in this tree")
+
+    def offer(self, title: str, rows: Sequence[PlaceRow]) -> None:
+        """Let the reader choose among places, and go to the chosen one."""
+        from navigator.tui.screens.places import PlacesScreen
+
+        screen = PlacesScreen(self.session, self.config, title, rows)
+        self.app.push_screen(screen, self._chosen)
+
+    def _chosen(self, visit: object) -> None:
+        if isinstance(visit, Visit):
+            self.jump(visit)

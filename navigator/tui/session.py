@@ -1,0 +1,145 @@
+"""An open index, and the files read through it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Protocol
+
+from indexes.errors import SourceError
+from indexes.model import (
+    Chain,
+    Definition,
+    EngineFunction,
+    Hit,
+    Location,
+    Member,
+    NameMatch,
+    OperatorSummary,
+    Problem,
+    SourceInfo,
+)
+from navigator.tui.document import Shelf
+from navigator.tui.history import Visit
+from navigator.tui.preview import Preview
+
+if TYPE_CHECKING:
+    from indexes.query import Progress
+
+_FILE_LINE = re.compile(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
+
+
+class Answers(Protocol):
+    """What the screens ask. An ``indexes.query.Index`` answers it all."""
+
+    @property
+    def info(self) -> SourceInfo: ...
+    def operators(self) -> tuple[OperatorSummary, ...]: ...
+    def filter(self, text: str) -> tuple[OperatorSummary, ...]: ...
+    def summary(self, full_name: str) -> OperatorSummary | None: ...
+    def chain(self, full_name: str) -> Chain: ...
+    def resolve(self, text: str) -> NameMatch: ...
+    def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]: ...
+    def definitions(self, symbol: str) -> tuple[Definition, ...]: ...
+    def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]: ...
+    def read(self, path: str) -> str: ...
+    def tensorimpl(self) -> tuple[Member, ...]: ...
+    def engine(self) -> tuple[EngineFunction, ...]: ...
+    def problems(self) -> tuple[Problem, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """What to open: the tree and the cache folder that were asked for."""
+
+    tree: str | None = None
+    cache: Path | None = None
+
+    def sessions(
+        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool]
+    ) -> Iterator[Session]:
+        """What there is to ask at once, then the same brought up to date. For a thread.
+
+        At once there is the index as it was left, or the operators of the YAML where there
+        is no index yet. The second session is left out when nothing has changed.
+        """
+        from indexes.build import index_path
+        from indexes.query import Index
+        from indexes.source import Source, cache_folder
+
+        source = Source.find(self.tree, self.cache)
+        Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
+        has_index = index_path(source, self.cache or cache_folder()).exists()
+        if has_index:
+            yield Session(Index.open(source, self.cache, refresh=False))
+        else:
+            yield Session(Preview(source))
+        index = Index.open(source, self.cache, progress=progress, cancelled=cancelled)
+        report = index.report
+        if not has_index or report.cold or report.read or report.removed:
+            yield Session(index)
+
+
+class Session:
+    """An index with the files that were read from its tree."""
+
+    def __init__(self, index: Answers) -> None:
+        self.index = index
+        self.shelf = Shelf(index.read)
+        self.chain = lru_cache(64)(index.chain)
+        """As ``index.chain``; the last ones are kept, as a reader goes to and fro."""
+
+    @property
+    def info(self) -> SourceInfo:
+        return self.index.info
+
+    def permalink(self, path: str, line: int, end_line: int = 0) -> str:
+        """The address of a place on GitHub. Raises SourceError with the reason for none."""
+        from indexes.source import permalink
+
+        if any("@generated" in head for head in self.shelf.document(path).lines[:5]):
+            raise SourceError(f"{path} is made when PyTorch is built: it is in no repository")
+        link = permalink(self.info, path, line, end_line)
+        if link is None:
+            raise SourceError("the commit of this tree is not known, so there is no permalink")
+        return link
+
+    def absolute(self, path: str) -> Path:
+        """The file on disk, for an editor. Raises SourceError outside the tree."""
+        root = Path(self.info.root).resolve()
+        file = (root / path).resolve()
+        if not file.is_relative_to(root) or not file.is_file():
+            raise SourceError(f"{path} is not a file of {root}")
+        return file
+
+    def file_place(self, text: str) -> Visit | None:
+        """The place that ``SoftMax.cu:1274`` or a longer path means; None for other texts."""
+        match = _FILE_LINE.fullmatch(text.strip())
+        if match is None:
+            return None
+        path = self._path(match["path"])
+        return Visit(path=path, line=int(match["line"] or 1)) if path else None
+
+    def _path(self, written: str) -> str | None:
+        """The one file of the tree that ends in ``written``; the first if there are more."""
+        name = written.removeprefix(self.info.root).lstrip("/")
+        hits = (hit for hit in self.index.find(name) if hit.kind == "file")
+        paths = [hit.location.path for hit in hits]
+        same = [path for path in paths if f"/{path}".endswith(f"/{name}")]
+        return same[0] if same else None
+
+
+def visit_of(hit: Hit) -> Visit:
+    """The place a search result leads to."""
+    return visit_to(hit.location, hit.name, hit.op)
+
+
+def visit_to(location: Location | None, title: str, op: str | None = None) -> Visit:
+    """A place in source, with an operator's chain beside it if there is one."""
+    if location is None:
+        return Visit(op=op, title=title)
+    return Visit(op, location.path, location.line, location.end_line, title)

@@ -1,0 +1,90 @@
+"""Text made fit for a terminal: no control characters, never wider than its place.
+
+Everything shown comes from source files and traces, which are not ours to trust.
+"""
+
+from __future__ import annotations
+
+import re
+
+from indexes.model import Location
+
+ELLIPSIS = "…"
+
+
+def _unprintable() -> dict[int, str]:
+    """Characters that could steer a terminal or turn text around, each with a stand-in."""
+    pictures = {code: chr(0x2400 + code) for code in range(0x20)}
+    codes = [*range(0x7F, 0xA0), *range(0x200B, 0x2010), *range(0x2028, 0x202F)]
+    codes += [*range(0x2060, 0x2070), 0xFEFF, *range(0xD800, 0xE000)]
+    return pictures | dict.fromkeys(codes, "\N{REPLACEMENT CHARACTER}")
+
+
+_TABLE = _unprintable()
+_NAMESPACES = re.compile(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
+
+
+def clean(text: str) -> str:
+    """``text`` with every control, direction and line-breaking character made visible."""
+    return text if text.isascii() and text.isprintable() else text.translate(_TABLE)
+
+
+def one_line(text: str) -> str:
+    """``text`` on one line: runs of white space become one blank."""
+    return clean(" ".join(text.split()))
+
+
+def short_symbol(symbol: str) -> str:
+    """A C++ symbol on one line, without the namespaces it is in."""
+    return one_line(_NAMESPACES.sub("", symbol))
+
+
+def source_lines(text: str) -> list[str]:
+    """The lines of a file as they are shown; lines end at a newline and nowhere else."""
+    text = text.replace("\r\n", "\n").expandtabs(4)
+    if text.endswith("\n"):
+        text = text[:-1]
+    return [clean(line) for line in text.split("\n")]
+
+
+def shorten(text: str, width: int) -> str:
+    """At most ``width`` characters, cut at the end."""
+    if len(text) <= width:
+        return text
+    return text[: max(0, width - 1)] + ELLIPSIS if width > 0 else ""
+
+
+def shorten_start(text: str, width: int) -> str:
+    """At most ``width`` characters, cut at the start."""
+    if len(text) <= width:
+        return text
+    return ELLIPSIS + text[len(text) - width + 1 :] if width > 0 else ""
+
+
+def shorten_path(path: str, width: int) -> str:
+    """``path`` in at most ``width`` characters: folders in the middle go first.
+
+    ``aten/src/ATen/native/cuda/SoftMax.cu:1274`` becomes ``aten/…/cuda/SoftMax.cu:1274``,
+    ``…/SoftMax.cu:1274``, ``SoftMax.cu:1274`` and only then loses letters.
+    """
+    if len(path) <= width:
+        return path
+    *folders, name = path.split("/")
+    for kept in range(len(folders) - 1, -1, -1):
+        short = _with_folders(folders, kept, name)
+        if len(short) <= width:
+            return short
+    return name if len(name) <= width else shorten_start(name, width)
+
+
+def _with_folders(folders: list[str], kept: int, name: str) -> str:
+    """The first folder and the last ones, ``kept`` in all, around an ellipsis."""
+    if kept == 0:
+        return f"{ELLIPSIS}/{name}"
+    tail = folders[len(folders) - kept + 1 :]
+    return "/".join([folders[0], ELLIPSIS, *tail, name])
+
+
+def place(location: Location | None, width: int = 10_000) -> str:
+    """``path:line`` of a location in at most ``width`` characters."""
+    return shorten_path(clean(str(location)), width) if location else ""

@@ -1,0 +1,173 @@
+"""The one-line bars: where the reader is, what a pane shows, what is missing, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from indexes.model import SourceInfo
+from navigator.tui.text import one_line, shorten, shorten_path
+
+
+class Bar(Widget):
+    """One line that draws itself to its width."""
+
+    DEFAULT_CSS: ClassVar[str] = "Bar { height: 1; }"
+
+
+class PaneTitle(Bar):
+    """The name of a pane, or the path of what it shows."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    PaneTitle {
+        padding: 0 1;
+        color: $text-muted;
+        background: $panel;
+        &.-focused { color: $foreground; background: $primary 30%; text-style: bold; }
+        &:ansi { background: ansi_default; text-style: underline; }
+        &.-focused:ansi { color: ansi_blue; text-style: bold underline; }
+    }
+    """
+
+    _text = ""
+    _is_path = False
+    _note = ""
+
+    def show(self, text: str, note: str = "", *, is_path: bool = False) -> None:
+        """Show a text, and a note at the end of the line if there is room."""
+        self._text, self._note, self._is_path = one_line(text), one_line(note), is_path
+        self.refresh()
+
+    def render(self) -> Content:
+        width = self.size.width
+        cut = shorten_path if self._is_path else shorten
+        text = cut(self._text, width)
+        gap = width - len(text) - len(self._note)
+        return Content(text + " " * gap + self._note if gap > 0 and self._note else text)
+
+
+class TopBar(Bar):
+    """Breadcrumbs at the left, the source tree at the right."""
+
+    DEFAULT_CSS: ClassVar[str] = "TopBar { padding: 0 1; }"
+
+    _crumbs: Sequence[str] = ()
+    _source = ""
+
+    def show_crumbs(self, crumbs: Sequence[str]) -> None:
+        """The last places, the one shown at the end."""
+        self._crumbs = [one_line(crumb) for crumb in crumbs if crumb]
+        self.refresh()
+
+    def show_source(self, info: SourceInfo) -> None:
+        """Which source the answers are from."""
+        commit = f" {info.commit[:9]}" if info.commit else ""
+        self._source = one_line(f"{info.kind} {info.version}{commit}{'*' if info.dirty else ''}")
+        self.refresh()
+
+    def render(self) -> Content:
+        width = self.size.width
+        source = shorten(self._source, width // 2)
+        trail = _fitting(self._crumbs, width - len(source) - 2)
+        used = sum(map(len, trail)) + 3 * max(0, len(trail) - 1)
+        parts = [(crumb, "dim") for crumb in trail[:-1]]
+        parts += [(crumb, "bold") for crumb in trail[-1:]]
+        left = Content(" › ").join([Content.styled(*part) for part in parts])
+        gap = " " * max(0, width - used - len(source))
+        return Content.assemble(left, gap, (source, "dim"))
+
+
+def _fitting(crumbs: Sequence[str], width: int) -> list[str]:
+    """The last crumbs that fit; the very last one shortened rather than left out."""
+    kept: list[str] = []
+    for crumb in reversed(crumbs or ["torchnav"]):
+        if kept and sum(map(len, kept)) + 3 * len(kept) + len(crumb) > width:
+            break
+        kept.insert(0, crumb if kept else _shortened(crumb, width))
+    return kept
+
+
+def _shortened(crumb: str, width: int) -> str:
+    """A path loses folders, anything else its end."""
+    is_path = "/" in crumb and " " not in crumb
+    return shorten_path(crumb, width) if is_path else shorten(crumb, width)
+
+
+class NoticeBar(Bar):
+    """A line that matters: what is missing with the command that adds it, or an error."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    NoticeBar {
+        height: auto;
+        max-height: 3;
+        display: none;
+        padding: 0 1;
+        color: $text-warning;
+        background: $warning 15%;
+        &.-shown { display: block; }
+        &.-error { color: $text-error; background: $error 15%; }
+        &:ansi { background: ansi_default; }
+    }
+    """
+
+    _text = ""
+    _note = ""
+
+    def show(self, text: str, note: str = "", *, error: bool = False) -> None:
+        """Show a line, and a note if there is room; an empty line hides the bar."""
+        self._text, self._note = one_line(text), one_line(note)
+        self.set_class(bool(text), "-shown")
+        self.set_class(error, "-error")
+        self.refresh(layout=True)
+
+    def render(self) -> Content:
+        has_room = len(self._text) + len(self._note) + 2 <= self.size.width
+        return Content(f"{self._text}  {self._note}" if has_room else self._text)
+
+
+class ProgressLine(Bar):
+    """How far the index is, and how to stop it."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    ProgressLine {
+        display: none;
+        padding: 0 1;
+        &.-shown { display: block; }
+    }
+    """
+
+    class CancelClicked(Message):
+        """The reader clicked on the bar to stop the work."""
+
+    _stage = ""
+    _done = 0
+    _total = 0
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Show ``done`` of ``total`` in a stage; a total of 0 is not known yet."""
+        self._stage, self._done, self._total = one_line(stage), done, total
+        self.add_class("-shown")
+        self.refresh()
+
+    def hide(self) -> None:
+        self.remove_class("-shown")
+
+    def render(self) -> Content:
+        count = f" {self._done:,} of {self._total:,}" if self._total else ""
+        words = f"{self._stage}{count} "
+        stop = " ctrl+x cancels"
+        room = min(40, self.size.width - len(words) - len(stop))
+        filled = room * self._done // self._total if self._total and room > 0 else 0
+        return Content.assemble(
+            words, ("━" * filled, "$text-primary"), ("━" * (room - filled), "dim"),
+            (stop, "dim"),
+        )  # fmt: skip
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(self.CancelClicked())

@@ -1,0 +1,108 @@
+"""The keys that do something here, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from textual import actions, events
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.widgets import Input
+
+from navigator.tui.keys import Key, keys_of
+from navigator.tui.text import one_line
+from navigator.tui.widgets.bars import Bar
+
+Shown = tuple[DOMNode, Key, str]
+"""Who acts, the key, and the name by which it is shown."""
+_WHILE_TYPING = ("help", "leave", "quit")
+_HELP = len(" ? Help ")
+
+
+class KeyBar(Bar):
+    """Like Textual's footer, but drawn as one line: it changes with every move of focus."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS: ClassVar[str] = """
+    KeyBar {
+        background: $footer-background;
+        color: $footer-description-foreground;
+    }
+    """
+
+    def __init__(self, changed: Mapping[str, str]) -> None:
+        super().__init__()
+        self._changed = changed
+        self._known: dict[type[DOMNode], list[Key]] = {}
+        self._ends: list[tuple[int, DOMNode, str]] = []
+        """(column behind a key's text, who acts, action)"""
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
+    def render(self) -> Content:
+        shown = list(self._shown())
+        shown.sort(key=lambda one: one[1].id == "zoom")
+        has_help = any(key.id == "help" for _, key, _ in shown)
+        room = self.size.width - (_HELP if has_help else 0)
+        parts = self._fitting([one for one in shown if one[1].id != "help"], room)
+        used = self._ends[-1][0] if self._ends else 0
+        for node, key, name in (one for one in shown if one[1].id == "help"):
+            part = _part(key, name)
+            parts += [Content(" " * (self.size.width - used - part.cell_length)), part]
+            self._ends.append((self.size.width, node, key.action))
+        return Content("").join(parts)
+
+    def _fitting(self, shown: list[Shown], room: int) -> list[Content]:
+        """The keys that fit the room; the rest of the line is for the one that shows all."""
+        parts: list[Content] = []
+        self._ends = []
+        width = 0
+        for node, key, name in shown:
+            part = _part(key, name)
+            if width + part.cell_length > room:
+                break
+            width += part.cell_length
+            parts.append(part)
+            self._ends.append((width, node, key.action))
+        return parts
+
+    def _shown(self) -> Iterator[Shown]:
+        """The keys to show, and by which name; after the first stroke of two, the second."""
+        chord = getattr(self.screen, "chord", "")
+        typing = isinstance(self.screen.focused, Input)
+        seen: set[str] = set()  # the inner one of two with the same key acts
+        focused = self.screen.focused
+        for node in (focused or self.screen).ancestors_with_self:
+            for key in self._keys(type(node)):
+                if typing and node is not focused and key.id not in _WHILE_TYPING:
+                    continue
+                names = key.while_typing if typing else key.keys
+                is_shown = key.chord == chord if chord else key.show
+                name = names[0].split(" ")[-1] if names else ""
+                if is_shown and name and name not in seen and _is_enabled(node, key.action):
+                    seen.add(name)
+                    yield node, key, name
+
+    def _keys(self, owner: type[DOMNode]) -> list[Key]:
+        if owner not in self._known:
+            self._known[owner] = keys_of(owner, self._changed)
+        return self._known[owner]
+
+    async def on_click(self, event: events.Click) -> None:
+        for end, node, action in self._ends:
+            if event.x < end:
+                await self.app.run_action(action, node)
+                return
+
+
+def _part(key: Key, name: str) -> Content:
+    words = one_line(key.words)
+    return Content.assemble((f" {name}", "bold $footer-key-foreground"), f" {words} ")
+
+
+def _is_enabled(node: DOMNode, action: str) -> bool:
+    _, name, parameters = actions.parse(action)
+    return bool(node.check_action(name, parameters))

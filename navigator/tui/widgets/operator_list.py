@@ -1,0 +1,84 @@
+"""The operators of the tree, one a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from indexes.model import OperatorSummary
+from navigator.tui.text import clean, shorten
+from navigator.tui.widgets.line_list import LineList, Piece, fill
+
+DEVICES = ("CPU", "CUDA", "MPS", "XPU", "Meta")
+"""The keys worth a place in a narrow list."""
+
+
+class OperatorList(LineList):
+    """Operators with the devices they have kernels for."""
+
+    _operators: Sequence[OperatorSummary] = ()
+    _needles: tuple[str, ...] = ()
+
+    @property
+    def row_count(self) -> int:
+        return len(self._operators)
+
+    @property
+    def current(self) -> OperatorSummary | None:
+        """The operator under the cursor."""
+        return self._operators[self.cursor] if self.cursor < len(self._operators) else None
+
+    def show(self, operators: Sequence[OperatorSummary], filter_text: str = "") -> None:
+        """Show these operators; the words of the filter are marked in their names."""
+        self._operators = operators
+        words = filter_text.lower().split()
+        self._needles = tuple(word for word in words if ":" not in word.replace("::", ""))
+        self.rows_changed()
+
+    def select(self, full_name: str) -> bool:
+        """Put the cursor on an operator; False if it is not among those shown."""
+        for row, operator in enumerate(self._operators):
+            if operator.full_name == full_name:
+                self.move_to(row)
+                return True
+        return False
+
+    def row(self, index: int, width: int) -> Iterable[Piece]:
+        operator = self._operators[index]
+        right = _badges(operator, width - len(operator.full_name) - 3)
+        return fill([(" ", ""), *self._name_pieces(operator.full_name)], [*right, (" ", "")], width)
+
+    def _name_pieces(self, full_name: str) -> list[Piece]:
+        base, dot, overload = clean(full_name).partition(".")
+        pieces = _marked(base, self._needles, "strong")
+        return [*pieces, *_marked(dot + overload, self._needles, "dim")] if dot else pieces
+
+
+def _marked(text: str, needles: tuple[str, ...], style: str) -> list[Piece]:
+    """``text`` with the first needle that is in it marked."""
+    for needle in needles:
+        start = text.lower().find(needle)
+        if start >= 0:
+            end = start + len(needle)
+            parts = [(text[:start], style), (text[start:end], "match"), (text[end:], style)]
+            return [part for part in parts if part[0]]
+    return [(text, style)]
+
+
+def _badges(operator: OperatorSummary, width: int) -> list[Piece]:
+    """What is known of an operator in ``width`` cells: devices, and ∂ for a derivative."""
+    mark = "∂" if operator.has_derivative else " "
+    devices = DEVICES if width > 18 else DEVICES[:2]
+    words = [key for key in devices if key in operator.keys] or [operator.kind]
+    text = shorten_words(words, width - 2)
+    return [(f"{text} " if text else "", "faint"), (mark, "good")] if width > 0 else []
+
+
+def shorten_words(words: Sequence[str], width: int) -> str:
+    """As many whole words as fit, from the first."""
+    text = ""
+    for word in words:
+        longer = f"{text} {word}" if text else word
+        if len(longer) > width:
+            return text or shorten(word, width if width > 3 else 0)
+        text = longer
+    return text
