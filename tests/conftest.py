@@ -1,0 +1,115 @@
+"""What many tests share: real indexes of real trees, each built once, and the command line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes.query import Index
+from indexes.source import Source, installed_torch
+from tests.tree_marks import TREE
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def tree() -> Path:
+    """The small PyTorch-shaped tree."""
+    return TREE
+
+
+@pytest.fixture
+def tree_copy(tmp_path: Path) -> Path:
+    """The small tree again, to be spoilt."""
+    return Path(shutil.copytree(TREE, tmp_path / "pytorch"))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """An empty cache folder."""
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def tree_index(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """An index of the small tree, built from nothing."""
+    index = Index.open(Source.find(str(tree)), tmp_path_factory.mktemp("tree-index"))
+    with contextlib.closing(index):
+        yield index
+
+
+@pytest.fixture(scope="session")
+def wheel_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """An index of the installed torch, shared by the test processes."""
+    torch = installed_torch()
+    if torch is None:
+        pytest.skip("torch is not installed")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    with _only_one(shared / "wheel-index.lock"):
+        index = Index.open(Source.find(str(torch.root)), shared / "wheel-index")
+    with contextlib.closing(index):
+        yield index
+
+
+@contextlib.contextmanager
+def _only_one(lock: Path) -> Iterator[None]:
+    deadline = time.monotonic() + 300
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+            break
+        except FileExistsError:
+            assert time.monotonic() < deadline, "the process that builds the index is stuck"
+            time.sleep(0.1)
+    try:
+        yield
+    finally:
+        lock.unlink()
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """A full PyTorch tree."""
+    named = os.environ.get("TORCHNAV_CHECKOUT")
+    if not named:
+        pytest.skip("needs a PyTorch source tree: set TORCHNAV_CHECKOUT")
+    return Path(named).resolve()
+
+
+@pytest.fixture(scope="session")
+def checkout_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the full tree's index is kept: TORCHNAV_CACHE when that is set, so that runs share."""
+    named = os.environ.get("TORCHNAV_CACHE")
+    return Path(named) if named else tmp_path_factory.mktemp("checkout-index")
+
+
+@pytest.fixture(scope="session")
+def checkout_index(checkout: Path, checkout_cache: Path) -> Iterator[Index]:
+    """An index of the full tree."""
+    with contextlib.closing(Index.open(Source.find(str(checkout)), checkout_cache)) as index:
+        yield index
+
+
+@pytest.fixture
+def torchnav(tmp_path: Path) -> Run:
+    """Runs the command line as a user does, with a cache of its own: ``torchnav("op", "add")``."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        own = {"TORCHNAV_CACHE": str(tmp_path / "cache"), **environment}
+        inherited = {k: v for k, v in os.environ.items() if k != "TORCHNAV_CHECKOUT"}
+        return subprocess.run(
+            [sys.executable, "-m", "navigator", *arguments],
+            env={**inherited, **own}, cwd=Path(__file__).parent.parent,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    return run

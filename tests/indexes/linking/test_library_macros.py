@@ -1,0 +1,96 @@
+"""Macros inside TORCH_LIBRARY blocks, from the bytes of files to the registrations they make."""
+
+from __future__ import annotations
+
+from indexes.codegen.library_calls import registered_operator
+from indexes.linking.library_macros import LibraryMacros
+from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.readers.cpp_facts import LibraryFact, read_cpp
+
+HEADER = b"""
+#define VMAP_SUPPORT2(op, overload, batch_rule) \\
+  m.impl(#op "." #overload, op ## _ ## overload ## _plumbing<decltype(&batch_rule), &batch_rule>);
+#define KERNEL1(KEY, OP, POLICY) m.impl("aten::" #OP, &Wrap<KEY, Policy::POLICY, at::OP>::call);
+#define KERNEL2(KEY, OP, OVERLOAD, POLICY) m.impl("aten::" #OP "." #OVERLOAD, &Wrap<KEY, POLICY>);
+#define _NARG_IMPL(_0, _1, _2, N, ...) N
+#define _NARG(...) C10_EXPAND(_NARG_IMPL(__VA_ARGS__, 2, 1))
+#define C10_EXPAND(x) x
+#define C10_CONCATENATE_IMPL(s1, s2) s1##s2
+#define C10_CONCATENATE(s1, s2) C10_CONCATENATE_IMPL(s1, s2)
+#define _DISPATCH(KEY, NARG, ...) C10_CONCATENATE(KERNEL, NARG)(KEY, __VA_ARGS__)
+#define KERNEL(KEY, ...) _DISPATCH(KEY, _NARG(__VA_ARGS__), __VA_ARGS__)
+#define KERNEL_CPU(...) KERNEL(c10::DeviceType::CPU, __VA_ARGS__)
+#define ADD_NS(RAW_OP) at::RAW_OP
+#define KERNEL_SIGNATURE(FUNC, NAME, SIGNATURE, POLICY) \\
+  m.impl(TORCH_SELECTIVE_NAME("aten::" NAME), &Wrap<Policy::POLICY, SIGNATURE, &FUNC>::call);
+#define AT_FORALL_FP32(_) \\
+  _(exp)                  \\
+  _(pow, Scalar)
+"""
+SOURCE = b"""
+namespace at {
+#define OP(name) m.impl(#name, first::name);
+TORCH_LIBRARY_IMPL(aten, AutocastCPU, m) {
+  KERNEL_CPU(conv1d, lower_precision_fp)
+  KERNEL_CPU(conv1d, padding, lower_precision_fp)  // KERNEL_CPU(commented, fp32)
+#define _KERNEL_FP32(...) KERNEL_CPU(__VA_ARGS__, fp32)
+  AT_FORALL_FP32(_KERNEL_FP32)
+  OP(early);
+  KERNEL_SIGNATURE(ADD_NS(norm), "norm.Scalar", Tensor (const Tensor &, const Scalar&), fp32)
+  m.impl("written", [](const Tensor& x) { OP(inside); return x; });
+  for (auto name : names) {
+    OP(looped);
+  }
+  helper();
+}
+#undef OP
+#define OP(name) m.impl(#name, second::name);
+TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
+  VMAP_SUPPORT2(add, Tensor, SINGLE_ARG(rule<A, B>));
+  OP(late);
+}
+}
+"""
+
+
+def expanded() -> list[LibraryFact]:
+    macros: dict[str, list[PlacedMacro]] = {}
+    for path, data in (("ATen/helper.h", HEADER), ("ATen/x.cpp", SOURCE)):
+        facts, problems = read_cpp(data, path)
+        assert not problems
+        for macro in facts.macros:
+            macros.setdefault(macro.name, []).append(PlacedMacro(path, macro))
+    return LibraryMacros(MacroTable(macros)).expand("ATen/x.cpp", facts.libraries)
+
+
+def test_each_use_becomes_what_it_registers() -> None:
+    made = {registered_operator(f.block, f.method, f.arguments): f for f in expanded()}
+    assert list(made) == [
+        "conv1d", "conv1d.padding", "exp", "pow.Scalar", "early", "norm.Scalar", "looped",
+        "add.Tensor", "late",
+    ]  # fmt: skip
+    assert "Policy::lower_precision_fp" in made["conv1d"].arguments
+    assert "&ADD_NS(norm)>" in made["norm.Scalar"].arguments
+    assert "first::early" in made["early"].arguments
+    assert "second::late" in made["late"].arguments, "the macro in force where it is used"
+    assert "add_Tensor_plumbing<" in made["add.Tensor"].arguments
+    assert "SINGLE_ARG(rule<A, B>)" in made["add.Tensor"].arguments
+
+
+def test_it_stands_where_the_outermost_macro_is_used() -> None:
+    lines = SOURCE.decode().split("\n")
+    for fact in expanded():
+        assert fact.arguments
+        used = lines[fact.line - 1].split("(")[0].split("{")[-1].strip()
+        assert used in {
+            "KERNEL_CPU", "AT_FORALL_FP32", "OP", "VMAP_SUPPORT2", "KERNEL_SIGNATURE",
+        }  # fmt: skip
+        assert fact.macro_path == ("ATen/x.cpp" if used == "OP" else "ATen/helper.h")
+        assert fact.block_line in (4, 19)
+
+
+def test_what_is_written_out_is_kept_as_it_is() -> None:
+    facts, _ = read_cpp(SOURCE, "ATen/x.cpp")
+    written = [f for f in facts.libraries if f.method == "impl"]
+    assert [f.line for f in written] == [11]
+    assert "commented" not in str(facts.libraries)

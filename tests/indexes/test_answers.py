@@ -1,0 +1,122 @@
+"""Names, search, places and uses, asked of a real index: the small tree and the wheel."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.errors import NotFound
+from indexes.query import Index
+from indexes.search import filter_operators, rank
+from tests.tree_marks import NATIVE, YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "meant"),
+    [
+        ("add", "operator", "add.Tensor"),
+        ("aten::add.Tensor", "operator", "add.Tensor"),
+        ("torch.ops.aten.add_.Tensor", "operator", "add_.Tensor"),
+        ("AddmmBackward0", "grad_fn", "addmm"),
+        ("MulBackward0", "grad_fn", "mul.Tensor"),
+        ("nn.Dropout", "operator", "dropout"),
+        ("F.cross_entropy", "operator", "cross_entropy_loss"),
+        ("torch.nn.functional.nll_loss", "operator", "nll_loss_nd"),
+        ("torch.special.expit", "operator", "special_expit"),
+    ],
+)
+def test_what_people_paste_means_an_operator(
+    wheel_index: Index, text: str, kind: str, meant: str
+) -> None:
+    match = wheel_index.resolve(text)
+    assert (match.kind, match.overloads[0]) == (kind, meant)
+
+
+def test_a_name_that_is_not_there_gives_near_ones(wheel_index: Index) -> None:
+    match = wheel_index.resolve("sofmax")
+    assert match.kind == "none"
+    assert "softmax" in match.suggestions
+
+
+def test_symbols_and_stubs_lead_to_their_places(tree_index: Index) -> None:
+    stub = tree_index.resolve("REGISTER_DISPATCH(mul_stub, &mul_kernel)")
+    assert stub.kind == "stub"
+    assert {hit.detail for hit in stub.hits} == {"declared", "defined", "registered"}
+    kernel = tree_index.resolve("at::native::mul_kernel")
+    assert kernel.kind == "symbol"
+    assert [hit.location.path for hit in kernel.hits] == [f"{NATIVE}cpu/BinaryOpsKernel.cpp"]
+
+
+def test_find_puts_the_operator_before_the_symbols(tree_index: Index) -> None:
+    hits = tree_index.find("mul")
+    assert hits[0].name == "mul.Tensor"
+    assert {"function", "operator"} <= {hit.kind for hit in hits}
+    assert tree_index.find("") == ()
+    assert tree_index.find("100%_\\") == ()
+
+
+def test_find_knows_names_of_two_letters(tree_index: Index) -> None:
+    assert any(hit.name.startswith("mu") for hit in tree_index.find("mu"))
+
+
+def test_a_kernel_line_names_the_operators_that_reach_it(tree_index: Index) -> None:
+    (kernel,) = tree_index.resolve("at::native::mul_kernel").hits
+    (place,) = tree_index.at(kernel.location.path, kernel.location.line)
+    assert {"mul.Tensor", "mul_.Tensor", "mul.out"} <= set(place.operators)
+
+
+def test_a_yaml_line_names_its_operator(tree_index: Index) -> None:
+    native = tree_index.native("mul.Tensor")
+    assert native is not None
+    (place, *_) = tree_index.at(YAML, native.location.line)
+    assert (place.kind, place.name) == ("operator", "mul.Tensor")
+
+
+def test_a_line_where_nothing_stands_is_not_found(tree_index: Index) -> None:
+    with pytest.raises(NotFound, match="nothing"):
+        tree_index.at(f"{NATIVE}cpu/BinaryOpsKernel.cpp", 1)
+    with pytest.raises(NotFound, match="no file"):
+        tree_index.at("../../etc/passwd", 1)
+
+
+def test_uses_lead_from_a_device_kernel_to_the_operators(tree_index: Index) -> None:
+    hits = tree_index.uses("mul_kernel")
+    assert ("registration", "REGISTER_DISPATCH(mul_stub, &mul_kernel)") in {
+        (hit.kind, hit.name) for hit in hits
+    }
+    operators = [hit for hit in hits if hit.kind == "operator"]
+    assert "mul.Tensor" in {hit.op for hit in operators}
+    assert all("mul_kernel" in hit.detail for hit in operators)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("key:cuda", lambda op: any("CUDA" in key for key in op.keys)),
+        ("no:derivative", lambda op: not op.has_derivative),
+        ("kind:structured", lambda op: op.kind == "structured"),
+        ("tag:core", lambda op: any("core" in tag for tag in op.tags)),
+        ("file:binaryops", lambda op: any("binaryops" in file.lower() for file in op.files)),
+    ],
+)
+def test_terms_narrow_the_list(tree_index: Index, text: str, test: object) -> None:
+    everything = tree_index.operators()
+    kept = tree_index.filter(text)
+    assert callable(test)
+    assert kept == tuple(op for op in everything if test(op))
+    assert 0 < len(kept) < len(everything)
+
+
+def test_words_and_terms_go_together(tree_index: Index) -> None:
+    names = [op.full_name for op in filter_operators("mul key:CUDA", tree_index.operators())]
+    assert names[0] == "mul.Tensor"
+    assert tree_index.filter("") == tree_index.operators()
+    assert tree_index.filter("zzzzzz") == ()
+
+
+def test_ranks_prefer_the_whole_name_then_a_prefix_then_letters_in_order() -> None:
+    ranked = sorted(
+        ["bmm", "_addmm_activation", "addmm", "addmm.out", "addr_matmul", "xaddmmx"],
+        key=lambda name: rank("addmm", name) or (9, 0, 0),
+    )
+    assert ranked[:3] == ["addmm", "addmm.out", "_addmm_activation"]
+    assert ranked[-1] == "bmm"

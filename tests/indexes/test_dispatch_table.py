@@ -1,0 +1,71 @@
+"""The dispatch table of the small tree, from its YAML files and its TORCH_LIBRARY blocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.dispatch_model import DispatchSlot
+from indexes.errors import NotFound
+from indexes.query import Index
+
+AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
+BATCHING = "aten/src/ATen/functorch/BatchRulesDecompositions.cpp"
+
+
+def slots(index: Index, op: str) -> dict[str, DispatchSlot]:
+    return {slot.key: slot for slot in index.table(op).slots}
+
+
+def line_of(index: Index, path: str, text: str) -> int:
+    return index.read(path).split(text)[0].count("\n") + 1
+
+
+def test_own_registration_alias_and_fallback(tree_index: Index) -> None:
+    found = slots(tree_index, "mm")
+    assert (found["CPU"].kind, found["CPU"].confidence) == ("kernel", "exact")
+    assert found["CPU"].definition is not None
+    autocast = found["AutocastCPU"]
+    assert (autocast.kind, autocast.origin) == ("kernel", AUTOCAST)
+    assert "lower_precision_fp" in autocast.kernel
+    assert autocast.registration is not None
+    assert autocast.registration.line == line_of(tree_index, AUTOCAST, "KERNEL_CPU(mm,")
+    assert [e.path for e in autocast.evidence] == ["aten/src/ATen/autocast_mode.h"]
+    assert found["AutogradCPU"].kind == "autograd kernel"
+    assert found["AutogradCPU"].registration is not None
+    assert found["AutogradCPU"].registration.path == "tools/autograd/derivatives.yaml"
+
+
+def test_an_operator_without_autocast_gets_the_fallback(tree_index: Index) -> None:
+    found = slots(tree_index, "abs")["AutocastCPU"]
+    assert (found.kind, found.fallthrough) == ("backend fallback", True)
+    assert found.registration is not None
+    assert found.registration.path == AUTOCAST
+
+
+def test_a_composite_operator_and_its_batching_decomposition(tree_index: Index) -> None:
+    found = slots(tree_index, "dropout")
+    assert (found["CUDA"].kind, found["CUDA"].kernel) == ("math kernel", "dropout")
+    batched = found["FuncTorchBatched"]
+    assert (batched.kind, batched.origin) == ("batched kernel", BATCHING)
+    assert batched.definition == found["CUDA"].definition, "the composite kernel itself"
+
+
+def test_every_slot_says_why_and_every_place_is_in_the_tree(tree_index: Index) -> None:
+    for op in tree_index.dispatch.operators():
+        for slot in tree_index.table(op).slots:
+            assert slot.rule
+            assert (slot.kind == "missing") == (not slot.kernel), (op, slot)
+            for place in (slot.registration, slot.definition, *slot.evidence):
+                if place:
+                    assert 0 < place.line <= tree_index.read(place.path).count("\n") + 1
+
+
+def test_all_registrations_of_an_operator_are_listed(tree_index: Index) -> None:
+    table = tree_index.table("aten::mm")
+    keys = [one.key for one in table.registrations]
+    assert {"CPU", "Autograd", "Tracer", "AutocastCPU"} <= set(keys)
+
+
+def test_nothing_is_registered_for_an_unknown_name(tree_index: Index) -> None:
+    with pytest.raises(NotFound):
+        tree_index.table("no_such_operator")

@@ -1,0 +1,135 @@
+"""An index of the small tree after edits: it costs what changed, and answers as if built anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from indexes.errors import SourceError
+from indexes.query import Index
+from tests.indexing import answers, opened
+from tests.tree_marks import NATIVE, YAML
+
+BINARY_OPS = NATIVE + "BinaryOps.cpp"
+
+
+def _insert_line(file: Path) -> None:
+    """Pushes everything one line down."""
+    file.write_text("// a new first line\n" + file.read_text())
+
+
+def test_nothing_changed_reads_nothing(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        assert index.report.cold
+        assert index.report.read > 150
+    with opened(tree_copy, cache) as index:
+        assert (index.report.cold, index.report.read, index.report.removed) == (False, 0, 0)
+
+
+def test_an_edited_file_costs_that_file(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        before = answers(index)
+    _insert_line(tree_copy / BINARY_OPS)
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 1
+        after = answers(index)
+    with opened(tree_copy, cache, force=True) as index:
+        assert index.report.cold
+        assert after == answers(index)
+    moved = {key for key in before if before[key] != after[key]}
+    assert ("mul.out", "CPU") in moved
+    assert all(any(BINARY_OPS in place for place in after[key]) for key in moved)
+
+
+def test_an_edited_macro_reaches_the_files_that_use_it(tree_copy: Path, cache: Path) -> None:
+    """The list of scalar types is in c10, its use in TensorFactories.cpp."""
+    with opened(tree_copy, cache):
+        pass
+    header = tree_copy / "c10/core/ScalarType.h"
+    text = header.read_text()
+    header.write_text(text.replace("  _(double, Double)                               \\\n", ""))
+    assert header.read_text() != text
+    with opened(tree_copy, cache) as index:
+        kept = answers(index)["_cast_Float", "CompositeImplicitAutograd"]
+        gone = answers(index)["_cast_Double", "CompositeImplicitAutograd"]
+        assert kept[1] == "macro"
+        assert gone[1] == "missing"
+        assert index.report.read <= 2
+
+
+def test_a_refreshed_index_answers_as_one_built_anew(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    (tree_copy / NATIVE / "cpu/SumKernel.cpp").unlink()
+    _insert_line(tree_copy / YAML.replace("native_functions.yaml", "DispatchStub.h"))
+    with (tree_copy / YAML).open("a") as text:
+        text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
+    (tree_copy / NATIVE / "More.cpp").write_text(
+        "namespace at::native {\nTensor sub(const Tensor& self, const Scalar& other) {\n"
+        "  return self;\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert not index.report.cold
+        assert answers(index)["sub.Scalar", "CompositeImplicitAutograd"][2].endswith("More.cpp:2")
+        refreshed = _everything(index)
+    with opened(tree_copy, cache, force=True) as index:
+        assert refreshed == _everything(index)
+
+
+def _everything(index: Index) -> dict[str, object]:
+    return {
+        "kernels": answers(index),
+        "stubs": sorted(map(repr, index.stub_rows())),
+        "derivatives": sorted(map(repr, index.derivative_rows())),
+        "operators": sorted(map(repr, index.operators())),
+        "chains": [repr(index.chain(op.full_name).hops) for op in index.operators()],
+    }
+
+
+def test_a_deleted_file_takes_its_answers_along(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    (tree_copy / BINARY_OPS).unlink()
+    with opened(tree_copy, cache) as index:
+        assert (index.report.removed, index.report.read) == (1, 0)
+        rows = {(row.op, row.key): row for row in index.kernel_rows()}
+        gone = rows["mul.out", "CPU"]
+        assert (gone.kind, gone.definitions) == ("missing", ())
+        assert gone.reason
+        with pytest.raises(SourceError):
+            index.read(BINARY_OPS)
+
+
+def test_times_may_lie_and_verify_finds_out(tree_copy: Path, cache: Path) -> None:
+    """Same size, same times, other content: only hashing every file can tell."""
+    file = tree_copy / BINARY_OPS
+    was = file.stat()
+    text = file.read_text()
+    with opened(tree_copy, cache):
+        pass
+    file.write_text(text.replace("TORCH_IMPL_FUNC(mul_out)", "TORCH_IMPL_FUNC(lum_out)"))
+    os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert file.stat().st_size == was.st_size
+    with opened(tree_copy, cache, verify=True) as index:
+        assert index.report.read == 1
+        assert answers(index)["mul.out", "CPU"][1] == "missing"
+
+
+def test_a_touched_file_is_not_read_again(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    os.utime(tree_copy / BINARY_OPS)
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 0
+
+
+def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        before = answers(index)
+    renamed = tree_copy.rename(tree_copy.with_name("elsewhere build"))
+    with opened(renamed, cache) as index:
+        assert answers(index) == before
+    with opened(renamed / "aten" / "src", cache) as index:
+        assert (index.report.read, answers(index)) == (0, before)

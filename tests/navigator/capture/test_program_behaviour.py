@@ -1,0 +1,201 @@
+"""A recorded program behaves as without the recorder, and its trace up to the end is kept."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from navigator.trace.readers import read_trace
+from navigator.trace.trace import Trace
+from tests.navigator.trace.programs import RECORDER, run
+
+TALKS = """\
+import atexit, logging, sys, threading, traceback, warnings
+print(sys.argv, __name__, __file__, sys.path[0], __spec__, input())
+import torch
+import torch.nn.functional as F
+atexit.register(lambda: print("at exit", float(torch.ones(2).sum())))
+print(threading.enumerate() == [threading.main_thread()], torch.__spec__.loader is torch.__loader__)
+F.softmax(torch.ones(3))
+torch.quantize_per_tensor(torch.ones(3), 1.0, 0, torch.qint8)
+warnings.warn("mine")
+try:
+    torch.mm(torch.ones(2, 3), torch.ones(2, 3))
+except RuntimeError:
+    traceback.print_exc()
+def work():
+    F.relu(torch.ones(2)) @ torch.ones(3)
+thread = threading.Thread(target=work, name="worker")
+thread.start()
+thread.join()
+class Broken(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        raise ValueError("in backward")
+try:
+    Broken.apply(torch.ones(2, requires_grad=True)).sum().backward()
+except ValueError as error:
+    raise KeyError("at last") from error
+"""
+
+FORKS = """\
+import multiprocessing, os
+import torch
+def work(queue):
+    queue.put(float((torch.ones(3) * 2).sum()))
+if __name__ == "__main__":
+    x = torch.ones(3) + 1
+    child = os.fork()
+    if not child:
+        os._exit(int((x * 2).sum()))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        queue = context.SimpleQueue()
+        process = context.Process(target=work, args=(queue,))
+        process.start()
+        print(queue.get())
+        process.join()
+    loader = torch.utils.data.DataLoader(torch.arange(4), batch_size=2, num_workers=1)
+    print([int(batch.sum()) for batch in loader])
+    x.sub(1)
+"""
+
+
+def names(trace: Trace) -> set[str]:
+    return {op.full_name for op in trace.ops()}
+
+
+def same(text: str) -> str:
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
+
+
+def test_output_warnings_tracebacks_and_exit_status_are_the_same(tmp_path: Path) -> None:
+    plain = run(tmp_path, TALKS, "a", "-b", record=False, stdin="typed\n")
+    recorded = run(tmp_path, TALKS, "a", "-b", stdin="typed\n")
+    assert "KeyError: 'at last'" in plain.stderr
+    assert recorded.stdout == plain.stdout
+    assert same(recorded.stderr) == same(plain.stderr)
+    assert recorded.returncode == plain.returncode == 1
+    trace = read_trace(tmp_path / "trace.json")
+    assert trace.meta.complete
+    assert "SumBackward0" in names(trace)
+
+
+def test_children_are_left_alone(tmp_path: Path) -> None:
+    done = run(tmp_path, FORKS)
+    assert done.stdout.split("\n")[:4] == ["12", "6.0", "6.0", "[1, 5]"], done.stderr
+    assert done.stderr == ""
+    trace = read_trace(tmp_path / "trace.json")
+    assert {"add.Tensor", "sub.Tensor"} <= names(trace)
+    assert "mul.Tensor" not in names(trace)
+    assert trace.meta.complete
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ("raise SystemExit(7)", 7), ("import os; os._exit(5)", 5),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)",
+         -signal.SIGTERM),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)",
+         -signal.SIGINT),
+    ],
+)  # fmt: skip
+def test_the_trace_is_kept_however_the_program_ends(tmp_path: Path, end: str, status: int) -> None:
+    done = run(tmp_path, f"import time\nimport torch\ntorch.ones(3).mul(2)\n{end}\n")
+    assert done.returncode == status
+    trace = read_trace(tmp_path / "trace.json")
+    assert trace.meta.complete
+    assert {"ones", "mul.Tensor"} <= names(trace)
+
+
+def test_calls_are_written_at_once_and_survive_a_kill(tmp_path: Path) -> None:
+    program = "import time\nimport torch\ntorch.ones(3).mul(2)\ntime.sleep(60)\n"
+    (tmp_path / "program.py").write_text(program)
+    file = tmp_path / "trace.json"
+    command = [sys.executable, str(RECORDER), "-o", str(file), "program.py"]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        deadline = time.monotonic() + 60
+        while b"torch.Tensor.mul" not in (file.read_bytes() if file.exists() else b""):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.kill()
+    trace = read_trace(file)
+    calls = [op for op in trace.ops() if op.kind == "call"]
+    assert [(c.name, c.user.line if c.user else 0) for c in calls] == [
+        ("torch.ones", 3), ("torch.Tensor.mul", 3),
+    ]  # fmt: skip
+    assert any("cut off" in problem for problem in trace.meta.problems)
+
+
+def test_windows_lose_nothing(tmp_path: Path) -> None:
+    program = (
+        "import torch\nlayer = torch.nn.Linear(2, 2)\nfor _ in range(300):\n"
+        "    layer(torch.ones(2)).sum().backward()\n"
+        "    with torch.profiler.record_function('block'):\n        torch.ones(2).neg()\n"
+    )
+    done = run(tmp_path, program, options=("--window", "0.005"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "trace.json").read_bytes().count(b'"torchnav_window"') > 5
+    trace = read_trace(tmp_path / "trace.json")
+    assert not trace.meta.problems
+    counts = dict.fromkeys(("aten::linear", "AddmmBackward0", "aten::neg", "block"), 0)
+    for op in trace.ops():
+        if op.name in counts:
+            counts[op.name] += 1
+            assert op.name == "block" or op.user is not None
+            assert op.kind != "node" or op.forward_id is not None
+    counts.pop("AddmmBackward0")
+    assert set(counts.values()) == {300}
+
+
+def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__main__.py").write_text("import sys; print(sys.argv[1:], __package__)")
+    (package / "__init__.py").write_text("")
+    for program in (["-m", "package", "x"], ["package", "x"]):
+        plain = subprocess.run([sys.executable, *program], cwd=tmp_path, capture_output=True,
+                               text=True, check=True)  # fmt: skip
+        recorded = subprocess.run(
+            [sys.executable, str(RECORDER), "-o", "t.json", *program], cwd=tmp_path,
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert recorded.stdout == plain.stdout
+    trace = read_trace(tmp_path / "t.json")
+    assert trace.meta.problems == ["the program did not import torch"]
+
+
+@pytest.mark.parametrize("program", ["def f(:\n", "1/0\n", "import nothing_like_this\n"])
+def test_errors_before_torch_look_the_same(tmp_path: Path, program: str) -> None:
+    plain = run(tmp_path, program, record=False)
+    recorded = run(tmp_path, program)
+    assert recorded.stderr == plain.stderr
+    assert recorded.returncode == plain.returncode == 1
+
+
+def test_what_torch_reads_from_the_environment_is_the_programs(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\nassert 'torch' not in sys.modules\nos.environ['OMP_NUM_THREADS'] = '1'\n"
+        "import torch\nprint(torch.get_num_threads(), 'KINETO_LOG_LEVEL' in os.environ)\n"
+    )
+    plain = run(tmp_path, program, record=False)
+    assert plain.stdout.endswith("False\n")
+    assert run(tmp_path, program).stdout == plain.stdout
+
+
+def test_a_full_disk_stops_the_recording_and_not_the_program(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").symlink_to("/dev/full")
+    done = run(tmp_path, "print('before')\nimport torch\nprint(torch.ones(2).sum())\n")
+    assert done.stdout == "before\ntensor(2.)\n"
+    assert done.returncode == 0

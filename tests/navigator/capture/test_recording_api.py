@@ -1,0 +1,61 @@
+"""``with navigator.trace() as t: ...`` in a program of the user."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """\
+import navigator, torch
+from torch.overrides import _get_current_function_mode_stack
+
+x = torch.ones(3, requires_grad=True)
+engine = torch.autograd.Variable._execution_engine
+x.neg()
+with navigator.trace() as t:
+    x.mul(x).sum().backward()
+    try:
+        t.trace
+    except RuntimeError:
+        pass
+    else:
+        raise AssertionError
+names = {op.full_name for op in t.trace.ops()}
+assert {"mul.Tensor", "MulBackward0"} <= names and "neg" not in names, names
+lines = [op.user.line for op in t.trace.ops() if op.kind == "op"]
+assert set(lines) == {8}, lines
+
+with navigator.trace(skip=2, warmup=1, steps=2) as t:
+    for number in range(8):
+        x + number
+        t.step()
+assert [op.inputs[1].kind for op in t.trace.ops() if op.full_name == "add.Tensor"] == ["tensor"] * 2
+assert len([op for op in t.trace.ops() if op.kind == "call"]) == 2
+
+@navigator.trace("kept.json")
+def function():
+    return x.sin()
+
+function()
+x.cos()
+from navigator.trace.readers import read_trace
+from pathlib import Path
+kept = {op.full_name for op in read_trace(Path("kept.json")).ops()}
+assert "sin" in kept and "cos" not in kept
+
+assert _get_current_function_mode_stack() == []
+assert torch.autograd.Variable._execution_engine is engine
+print("done")
+"""
+
+
+def test_a_block_steps_and_a_function_are_recorded(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+        env={"PYTHONPATH": str(root), "PATH": ""}, check=False,
+    )  # fmt: skip
+    assert done.stdout == "done\n", done.stderr

@@ -1,0 +1,87 @@
+"""Who may load what, proved in processes of their own."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+_IMPORT_ALL = """
+import importlib, pkgutil, sys
+package = importlib.import_module({package!r})
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
+"""
+
+
+def loaded_by(code: str) -> set[str]:
+    """Top-level names of the modules that a fresh interpreter has after running ``code``."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_indexes_knows_no_screen_no_git_and_no_torch() -> None:
+    loaded = loaded_by(_IMPORT_ALL.format(package="indexes"))
+    assert "yaml" in loaded or "sqlite3" in loaded  # it did import the package
+    assert not loaded & {"torch", "textual", "rich", "click", "git", "navigator"}
+
+
+def test_the_screen_never_loads_torch() -> None:
+    loaded = loaded_by(_IMPORT_ALL.format(package="navigator.tui"))
+    assert "textual" in loaded
+    assert "torch" not in loaded
+
+
+def test_capture_needs_only_torch_and_the_standard_library() -> None:
+    paths = sorted((ROOT / "navigator/capture").rglob("*.py"))
+    assert paths
+    # It also runs as a folder of scripts, whose modules then import one another by name.
+    allowed = {*sys.stdlib_module_names, "torch", "navigator", *(path.stem for path in paths)}
+    for path in paths:
+        for name in imported(path):
+            assert name.partition(".")[0] in allowed, f"{path} imports {name}"
+            if name.startswith("navigator"):
+                assert name == "navigator" or name.startswith("navigator.capture"), path
+
+
+def imported(path: Path) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return names
+
+
+_ANSWER = """
+import io, sys
+from contextlib import redirect_stdout
+from navigator.cli import main
+with redirect_stdout(io.StringIO()) as out:
+    status = main({arguments!r})
+assert status == 0, (status, out.getvalue()[:500])
+assert out.getvalue()
+print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["op", "softmax", "--json"], ["op", "relu"], ["find", "softmax"], ["export", "kernels"]],
+    ids=" ".join,
+)
+def test_an_answer_loads_only_what_it_needs(arguments: list[str], wheel_index: str) -> None:
+    loaded = loaded_by(_ANSWER.format(arguments=[*arguments, "--cache", wheel_index]))
+    heavy = {"textual", "rich", "git", "torch", "tree_sitter", "yaml", "numpy", "asyncio"}
+    assert not loaded & heavy

@@ -1,0 +1,138 @@
+"""The compiled recorder tells the same as the other one, and what only it can tell."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from navigator.trace.model import TraceOp
+from navigator.trace.readers import read_trace
+from navigator.trace.trace import Trace
+from tests.navigator.trace.programs import MIXED, RECORDER, STEP, line_of, run
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("g++") is None and shutil.which("clang++") is None, reason="no C++ compiler"
+)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    command = [sys.executable, str(RECORDER.with_name("build.py")), str(shared / "native")]
+    with open(shared / "native.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others find it
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def compiled_step(library: str, tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    folder = tmp_path_factory.mktemp("compiled")
+    done = run(folder, STEP, str(folder / "own.json"), options=("--native", library))
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    return read_trace(folder / "trace.json")
+
+
+@pytest.fixture(scope="module")
+def compiled_mixed(library: str, tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    folder = tmp_path_factory.mktemp("compiled")
+    done = run(folder, MIXED, options=("--native", library))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "Counter()"
+    return read_trace(folder / "trace.json")
+
+
+def the_step(trace: Trace) -> list[TraceOp]:
+    top = next(op for op in trace.ops() if op.name == "the step")
+    below = (trace.op(row) for row in trace.table.descendants(top.id))
+    return [op for op in below if op.kind == "op" and op.thread == top.thread]
+
+
+def facts(op: TraceOp) -> tuple[object, ...]:
+    line = op.user.line if op.user else None
+    return (op.label, op.phase, op.origin, op.node, op.module, line, op.device, str(op.inputs))
+
+
+def test_the_same_operators_lines_modules_and_nodes(compiled_step: Trace, step: Trace) -> None:
+    ours, others = (Counter(map(facts, the_step(trace))) for trace in (compiled_step, step))
+    assert ours == others
+    assert not compiled_step.meta.problems
+
+
+def test_nodes_are_linked(compiled_step: Trace) -> None:
+    nodes = [op for op in compiled_step.ops() if op.kind == "node"]
+    linked = [op for op in nodes if "AccumulateGrad" not in op.name]
+    assert linked
+    assert all(op.forward_id is not None for op in linked)
+
+
+def test_every_operator_has_its_dispatch_keys(compiled_step: Trace) -> None:
+    ops = the_step(compiled_step)
+    linear = next(op for op in ops if op.name == "aten::linear")
+    assert linear.keys[:2] == ("AutogradCPU", "ADInplaceOrView")
+    assert "CPU" in linear.keys
+    inside = next(op for op in ops if op.name == "aten::as_strided")
+    assert "AutogradCPU" not in inside.keys, "kernels call below autograd"
+
+
+def test_outputs_are_recorded(compiled_step: Trace) -> None:
+    linear = next(op for op in the_step(compiled_step) if op.name == "aten::linear")
+    assert linear.output == "float32[2, 5, 48]"
+
+
+def test_recomputation_hooks_threads_and_compiled_regions(compiled_mixed: Trace) -> None:
+    def at(mark: str, name: str) -> list[TraceOp]:
+        line = line_of(MIXED, mark)
+        return [op for op in compiled_mixed.ops() if op.name == name and op.user
+                and op.user.line == line]  # fmt: skip
+
+    assert sorted(op.origin for op in at("checkpoint", "aten::gelu")) == ["", "recompute"]
+    assert [op.origin for op in at("hook", "aten::neg")] == ["hook"]
+    assert {op.node for op in at("custom backward", "aten::mul")} == {"SquareBackward"}
+    assert at("thread", "aten::mul")
+    without = [op for op in compiled_mixed.ops() if op.kind == "op" and op.user is None]
+    assert not without, "the Python stack is known inside of compiled graphs too"
+
+
+def test_the_command_builds_it_in_the_cache(library: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import torch\nprint(torch.ones(2).sum().item())\n")
+    arguments = [sys.executable, "-m", "navigator", "trace", "--compiled", "-o", "trace.json"]
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "TORCHNAV_CACHE": str(Path(library).parents[2]),
+    }
+    done = subprocess.run([*arguments, "program.py"], cwd=tmp_path, env=environment, text=True,
+                          capture_output=True, timeout=300, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2.0\n", "")
+    ones = next(op for op in read_trace(tmp_path / "trace.json").ops() if op.name == "aten::ones")
+    assert ones.keys
+    assert ones.user
+    assert ones.user.line == 2
+
+
+def test_a_library_of_another_torch_is_not_used(tmp_path: Path) -> None:
+    wrong = tmp_path / "_torchnav_native.so"
+    wrong.write_bytes(b"\x7fELF no library")
+    done = run(tmp_path, "import torch\ntorch.ones(2)\n", options=("--native", str(wrong)))
+    assert (done.returncode, done.stderr) == (0, "")
+    trace = read_trace(tmp_path / "trace.json")
+    assert any("could not be loaded" in problem for problem in trace.meta.problems)
+    assert "aten::ones" in {op.name for op in trace.ops()}
+
+
+def test_without_a_compiler_there_is_one_clear_line(tmp_path: Path) -> None:
+    command = [sys.executable, str(RECORDER.with_name("build.py")), str(tmp_path / "native")]
+    environment = {k: v for k, v in os.environ.items() if k != "CXX"} | {"PATH": ""}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False,
+                          timeout=300)  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == ("torchnav: there is no C++ compiler: install g++, or name one in CXX\n")

@@ -1,0 +1,135 @@
+"""``torchnav trace``, ``open`` and ``export trace`` on the command line."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from navigator.cli import main
+from tests.navigator.trace.conftest import TRACES
+from tests.navigator.trace.programs import STEP, line_of
+
+BERT = str(TRACES / "h100-bert-small.json.gz")
+OP_KEYS = {"kind", "name", "overload", "phase", "grad_fn", "keys", "user", "schema", "kernel",
+           "derivative", "resolved", "reason"}  # fmt: skip
+KERNEL_KEYS = {"kind", "name", "op_id", "duration_us", "source", "library", "reason"}
+
+
+def torchnav(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[3]
+    environment = os.environ | {"PYTHONPATH": str(root), "TORCHNAV_CACHE": str(cwd / "cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "navigator", *arguments], cwd=cwd, input=stdin, text=True,
+        capture_output=True, timeout=300, env=environment, check=False,
+    )  # fmt: skip
+
+
+def exported(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
+    assert main(["export", "trace", *arguments, "--json"]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_rows_follow_the_contract(
+    capsys: pytest.CaptureFixture[str], small_tree: tuple[str, ...], wheel_index: str,
+    step_folder: Path,
+) -> None:  # fmt: skip
+    rows = exported(capsys, *small_tree, str(step_folder / "trace.json"))
+    rows += exported(capsys, *small_tree, BERT)
+    ops = [row for row in rows if row["kind"] == "op"]
+    kernels = [row for row in rows if row["kind"] == "device_kernel"]
+    assert len(ops) + len(kernels) == len(rows)
+    assert all(row.keys() >= OP_KEYS for row in ops)
+    assert all(row.keys() >= KERNEL_KEYS for row in kernels)
+    assert all(row["reason"] for row in ops if not row["resolved"])
+    mm = [row for row in ops if row["name"] == "aten::mm" and row["grad_fn"]]
+    for row in mm:
+        assert row["phase"] == "backward"
+        assert row["user"] == {
+            "path": str(step_folder / "program.py"), "line": line_of(STEP, "backward"),
+            "exact": True,
+        }  # fmt: skip
+        derivative = row["derivative"]
+        assert isinstance(derivative, dict)
+        assert derivative["grad_fn"] == "AddmmBackward0"
+        assert set(derivative["formulas"]) == {"self", "mat1", "mat2"}
+        assert isinstance(row["kernel"], dict)
+        assert row["kernel"]["path"] == "aten/src/ATen/native/LinearAlgebra.cpp"
+        assert "installed torch" in str(row["note"])
+
+
+def test_a_report_and_markdown(
+    capsys: pytest.CaptureFixture[str], small_tree: tuple[str, ...], wheel_index: str,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    report = tmp_path / "report.html"
+    assert main(["export", "trace", *small_tree, BERT, "--html", str(report)]) == 0
+    text = report.read_text()
+    html.parser.HTMLParser().feed(text)
+    assert "http://" not in text
+    assert "<script" not in text
+    assert "ufunc/add.h" in text
+    rows = exported(capsys, *small_tree, BERT)
+    add = next(row for row in rows if row["name"] == "aten::add")
+    assert main(["export", "trace", *small_tree, BERT, "--markdown", str(add["id"])]) == 0
+    markdown = capsys.readouterr().out
+    assert markdown.startswith("### `aten::add`\n")
+    assert "- kernel for CUDA: `ufunc_add_CUDA`" in markdown
+    assert main(["export", "trace", *small_tree, BERT, "--markdown", "999999"]) == 1
+
+
+def test_a_summary_without_an_index(capsys: pytest.CaptureFixture[str], nowhere: Path) -> None:
+    assert main(["export", "trace", BERT]) == 0
+    out = capsys.readouterr().out
+    assert "61 on devices" in out
+    assert "aten::addmm" in out
+    assert "lacks      overload names" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["trace"], 2), (["trace", "nothing.py"], 2), (["open", "nothing.json"], 2),
+        (["trace", "--python", "/no/python", "x.py"], 2), (["export", "trace", "nothing"], 2),
+        (["export", "trace", "bad.json"], 1), (["open", "bad.json"], 2),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], nowhere: Path, arguments: list[str], status: int
+) -> None:
+    (nowhere / "bad.json").write_text("{]")
+    (nowhere / "x.py").write_text("")
+    assert main(arguments) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("torchnav: ")
+
+
+def test_a_program_has_its_own_streams_and_status(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import sys\nprint(sys.argv[1:], input())\nimport torch\ntorch.ones(2) + 1\nsys.exit(4)\n"
+    )
+    for arguments in (
+        ["trace", "program.py", "-o", "t.json", "x", "-o", "y"],
+        ["trace", "-o", "t.json", "program.py", "x", "-o", "y"],
+        ["trace", "-o", "t.json", "--", "program.py", "x", "-o", "y"],
+    ):
+        (tmp_path / "t.json").unlink(missing_ok=True)
+        done = torchnav(*arguments, cwd=tmp_path, stdin="typed\n")
+        assert done.stdout == "['x', '-o', 'y'] typed\n", done.stderr
+        assert (done.returncode, done.stderr) == (4, "")
+        assert b"aten::add.Tensor" in (tmp_path / "t.json").read_bytes()
+
+
+def test_without_a_terminal_it_records_into_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import torch\ntorch.ones(2)\n")
+    done = torchnav("trace", "program.py", cwd=tmp_path)
+    assert done.returncode == 0
+    (file,) = (tmp_path / "cache" / "traces").glob("program-*.json")
+    assert done.stderr == f"torchnav: recording to {file}\n" or str(file) in done.stderr

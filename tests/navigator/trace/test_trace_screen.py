@@ -1,0 +1,178 @@
+"""Somebody looks at traces on the screen: a recorded one, a GPU profile, a running program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from navigator.trace.running import RunningProgram
+from navigator.tui.config import Config
+from navigator.tui.screens.running import OpenedScreen, RunningScreen
+from navigator.tui.screens.trace import TraceScreen
+from navigator.tui.session import Opener
+from navigator.tui.tracing import MakeScreen, TraceApp
+from tests.navigator.trace.conftest import TRACES
+from tests.navigator.trace.programs import RECORDER
+from tests.navigator.tui.conftest import Person
+
+LOOKS = Path(__file__).parent / "looks"
+Story = Callable[[Person], Awaitable[None]]
+
+TEN_LINES = """\
+import torch
+
+print("name?")
+name = input()
+x = torch.randn(4, 8, requires_grad=True)
+y = x.mul(x)
+loss = y.sum()
+loss.backward()
+print("hello", name)
+"""
+
+
+@pytest.fixture
+def opener(small_tree: tuple[str, ...], wheel_index: str) -> Opener:
+    assert wheel_index == small_tree[3]
+    return Opener(small_tree[1], Path(small_tree[3]))
+
+
+@asynccontextmanager
+async def sit(
+    opener: Opener, make: MakeScreen, width: int = 120, height: int = 40
+) -> AsyncIterator[Person]:
+    app = TraceApp(opener, Config(), make)
+    async with app.run_test(size=(width, height)) as pilot:
+        yield Person(pilot)
+
+
+def screen_of(person: Person) -> TraceScreen:
+    screen = person.app.screen_stack[0]
+    assert isinstance(screen, TraceScreen)
+    return screen
+
+
+def opened(file: Path) -> MakeScreen:
+    return lambda opener, config: OpenedScreen(opener, config, file)
+
+
+async def test_a_backward_operator_leads_to_its_formula(opener: Opener, step_folder: Path) -> None:
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await person.sees("torch.nn.init.normal_")
+        await person.types("/node:mulback op:mul.tensor")
+        await person.sees("no row matches")
+        await person.presses("escape", "escape")
+        await person.types("/op:aten::mm")
+        await person.sees("aten::mm")
+        await person.presses("enter")
+        await person.sees("AddmmBackward0", "gradient of aten::addmm", "mm_mat1_backward")
+        await person.presses("u")
+        await person.sees("loss.backward()  # LINE backward")
+
+
+async def test_a_gpu_profile_at_80_by_24(opener: Opener) -> None:
+    async with sit(opener, opened(TRACES / "h100-bert-small.json.gz"), 80, 24) as person:
+        await person.sees("ProfilerStep#6", "embedding bfloat16")
+        await person.types("/op:aten::add")
+        await person.sees("add bfloat16[1, 141, 512]")
+        await person.presses("enter")
+        await person.sees("cuda:0", "modeling_bert.py:181", "add.Tensor")
+        await person.presses("i")
+        await person.sees("NVIDIA H100", "capture_overload_names=True")
+        await person.presses("escape", "v")
+        await person.sees("· flat")
+
+
+def pane_text(person: Person) -> str:
+    """The characters of the trace pane, which do not depend on the tree."""
+    region = screen_of(person).pane.region
+    lines = person.screen().split("\n")[region.y : region.bottom]
+    return "\n".join(line[region.x : region.right].rstrip() for line in lines) + "\n"
+
+
+async def on_a_kernel(person: Person) -> None:
+    await person.types("/op:aten::addmm")
+    await person.sees("addmm bfloat16")
+    await person.presses("enter", "j", "j")
+    await person.sees("cuBLAS")
+
+
+async def in_groups(person: Person) -> None:
+    await person.presses("v", "v")
+    await person.sees("aten::addmm")
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "story"),
+    [
+        ("rows-80x24", (80, 24), on_a_kernel), ("rows-160x45", (160, 45), on_a_kernel),
+        ("groups-120x30", (120, 30), in_groups),
+    ],
+)  # fmt: skip
+async def test_the_characters(
+    opener: Opener, name: str, size: tuple[int, int], story: Story
+) -> None:
+    async with sit(opener, opened(TRACES / "h100-bert-small.json.gz"), *size) as person:
+        await person.sees("ProfilerStep#6")
+        await story(person)
+        await person.pilot.pause(0.3)
+        seen = pane_text(person)
+    kept = LOOKS / f"{name}.txt"
+    if os.environ.get("TORCHNAV_UPDATE"):
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(seen, encoding="utf-8")
+    assert seen == kept.read_text(encoding="utf-8")
+
+
+async def test_groups_open_their_rows(opener: Opener, step_folder: Path) -> None:
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await person.sees("torch.nn.init.normal_")
+        await person.presses("v", "v")
+        await person.sees("operator", "aten::addmm")
+        await person.presses("enter")
+        await person.until(lambda: screen_of(person).pane.filter.value.startswith("op:"))
+        await person.sees("flat")
+
+
+async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_folder: Path) -> None:
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await person.sees("torch.nn.init.normal_")
+        screen = screen_of(person)
+        assert screen.trace is not None
+        gelu = next(op for op in screen.trace.ops()
+                    if op.name == "aten::gelu" and screen.trace.backward_of(op.id))  # fmt: skip
+        screen.pane.ops.select(gelu.id)
+        await person.presses("g", "f")
+        await person.sees("GeluBackward0", "gradient of aten::gelu")
+        await person.presses("g", "f")
+        await person.until(lambda: screen.pane.ops.current == gelu.id)
+
+
+async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(TEN_LINES)
+    file = tmp_path / "trace.json"
+    command = [sys.executable, str(RECORDER), "-o", str(file), "--", str(tmp_path / "program.py")]
+    program = RunningProgram(command)
+    try:
+        make: MakeScreen = lambda opener, config: RunningScreen(  # noqa: E731
+            opener, config, file, program, "program.py"
+        )
+        async with sit(opener, make) as person:
+            await person.sees("name?")
+            assert program.is_running
+            await person.pilot.click("#stdin")
+            await person.types("you")
+            await person.presses("enter")
+            await person.sees("torch.Tensor.mul", "program.py:6", "backward", "hello you")
+            await person.sees("ended with status 0")
+            screen = screen_of(person)
+            await person.until(lambda: screen.trace and screen.trace.meta.complete)
+            assert screen.trace is not None
+            assert "MulBackward0" in {op.name for op in screen.trace.ops()}
+    finally:
+        program.stop()

@@ -1,0 +1,130 @@
+"""A person at the screen: types, presses keys, waits for words to appear."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+from navigator.tui.app import TorchnavApp
+from navigator.tui.config import Config
+from navigator.tui.screens.browser import BrowserScreen
+from navigator.tui.session import Opener
+from tests.tree_marks import TREE
+
+W = TypeVar("W", bound=Widget)
+Sit = Callable[..., AbstractAsyncContextManager["Person"]]
+
+_KEYS = {" ": "space", ":": "colon", ".": "full_stop", "_": "underscore", "/": "slash"}
+PATIENCE = 20.0
+"""Seconds to wait for what should come at once; tests share the machine."""
+
+
+class Person:
+    """Somebody who sees the screen as text and has a keyboard."""
+
+    def __init__(self, pilot: Pilot[int]) -> None:
+        self.pilot = pilot
+        assert isinstance(pilot.app, TorchnavApp)
+        self.app = pilot.app
+
+    @property
+    def browser(self) -> BrowserScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, BrowserScreen)
+        return screen
+
+    def screen(self) -> str:
+        """The characters on the screen, without the blanks at the ends of lines."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(part.text for part in strip).rstrip() for strip in strips)
+
+    def line(self, words: str) -> str:
+        """The first line on the screen with these words."""
+        return next(line for line in self.screen().split("\n") if words in line)
+
+    async def presses(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def types(self, text: str) -> None:
+        """Type as fast as a paste, which is how a slow line delivers keys."""
+        for letter in text:
+            self.app.post_message(events.Key(_KEYS.get(letter, letter), letter))
+        await self.pilot.pause()
+
+    async def until(self, seen: Callable[[], Any], what: str = "") -> None:
+        """Wait until something is so."""
+        end = monotonic() + PATIENCE
+        while not seen():
+            assert monotonic() < end, f"waited in vain for {what!r}:\n{self.screen()}"
+            await self.pilot.pause(0.01)
+
+    async def sees(self, *words: str) -> None:
+        """Wait until all these words are on the screen, on one line or wrapped."""
+        for word in words:
+            await self.until(lambda word=word: self._shows(word), word)  # type: ignore[misc]
+
+    def _shows(self, words: str) -> bool:
+        screen = self.screen()
+        return words in screen or words in " ".join(screen.split())
+
+    async def sees_no(self, word: str) -> None:
+        await self.until(lambda: word not in self.screen(), f"no {word}")
+
+    def place(self) -> str:
+        """The file and line that the source pane shows."""
+        view = self.browser.source.view
+        return f"{view.path}:{view.line}" if view.path else ""
+
+    async def is_at(self, place: str) -> None:
+        """Wait until the source pane shows this place (the end of its path will do)."""
+        await self.until(lambda: self.place().endswith(place), place)
+
+    async def asks_for(self, name: str) -> None:
+        """Filter for a name and go into the chain of the first operator."""
+        await self.types(name)
+        await self.presses("enter")
+        await self.until(lambda: self.browser.is_ready, f"the chain of {name}")
+
+
+@pytest.fixture
+def sit(small_tree: tuple[str, ...]) -> Sit:
+    """Sit down at a screen of a size: ``async with sit(80, 24) as person``."""
+    cache = Path(small_tree[3])
+
+    @asynccontextmanager
+    async def sit_down(
+        width: int = 120, height: int = 40, *, tree: Path | None = TREE, cache: Path = cache,
+        config: Config | None = None, op: str | None = None,
+    ) -> AsyncIterator[Person]:  # fmt: skip
+        opener = Opener(str(tree) if tree else None, cache)
+        app = TorchnavApp(opener, config or Config(), op)
+        async with app.run_test(size=(width, height), notifications=True) as pilot:
+            yield Person(pilot)
+
+    return sit_down
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An editor with a window of its own that writes down how it was called, one line a call."""
+    log = tmp_path / "calls.txt"
+    script = tmp_path / "code"
+    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(script))
+    return log
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tmux, no special terminal, whatever runs the tests."""
+    for name in ("TMUX", "VTE_VERSION", "TERM_PROGRAM", "EDITOR", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)

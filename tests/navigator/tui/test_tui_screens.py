@@ -1,0 +1,208 @@
+"""The screens beside the browser, and ways to get anywhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from navigator.tui.widgets.line_list import LineList
+from tests.navigator.tui.conftest import Sit
+
+
+@pytest.mark.parametrize(
+    ("pasted", "op"),
+    [
+        ("add.Tensor", "add.Tensor"),
+        ("aten::mul", "mul.Tensor"),
+        ("torch.softmax", "softmax.int"),
+        ("Tensor.add_", "add_.Tensor"),
+    ],
+)
+async def test_a_pasted_name_opens_its_chain(sit: Sit, pasted: str, op: str) -> None:
+    async with sit(80, 24) as person:
+        await person.asks_for("relu")
+        await person.presses("colon")
+        await person.types(pasted)
+        await person.presses("enter")
+        await person.until(lambda: person.browser.op == op, op)
+
+
+async def test_a_pasted_node_or_stub_or_file(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.asks_for("relu")
+        await person.presses("colon")
+        await person.types("MulBackward0")
+        await person.sees("mul.Tensor")
+        await person.presses("escape", "colon")
+        await person.types("SoftMax.cu:20")
+        await person.sees("SoftMax.cu:20")
+        await person.presses("enter")
+        await person.is_at("aten/src/ATen/native/cuda/SoftMax.cu:20")
+
+
+async def test_a_name_that_is_near(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("colon")
+        await person.types("sofmax.int")
+        await person.sees("nothing is called sofmax.int", "softmax.int")
+
+
+async def test_finding_a_symbol_and_opening_it(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("s")
+        await person.types("mul_kernel")
+        await person.sees("mul_kernel_cuda", "BinaryMulKernel.cu")
+        while "mul_kernel_cuda" not in person.app.screen.name_here():  # type: ignore[attr-defined]
+            await person.presses("down")
+        await person.presses("enter")
+        await person.until(lambda: "BinaryMulKernel.cu" in person.place(), "the kernel")
+        await person.presses("left_square_bracket")
+        await person.until(lambda: "native_functions.yaml" in person.place(), "where I was")
+
+
+async def test_finding_nothing(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("s")
+        await person.types("zzzzqqqq")
+        await person.sees("nothing is called zzzzqqqq")
+        await person.presses("enter", "escape")
+        await person.sees("Schema")
+
+
+async def test_what_a_tensor_is_made_of(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("relu")
+        await person.presses("T")
+        await person.sees("members of TensorImpl", "storage_", "key_set_", "TensorImpl.h")
+        await person.presses("down", "space")
+        await person.sees("accessor")
+        await person.presses("enter")
+        await person.until(lambda: "TensorImpl.h" in person.place(), "TensorImpl.h")
+
+
+async def test_how_a_backward_pass_runs(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("relu")
+        await person.presses("E")
+        await person.sees("phases of a backward pass", "Engine::", "engine.cpp")
+        await person.presses("tab")
+        await person.presses("escape", "escape")
+        await person.sees("Schema")
+
+
+async def test_help_lists_the_keys_as_they_are(sit: Sit) -> None:
+    async with sit(100, 60) as person:
+        await person.presses("question_mark")
+        await person.sees("Edit", "g d", "go.definition", "config.toml")
+        await person.presses("escape")
+        await person.sees_no("go.definition")
+
+
+async def test_the_palette_knows_operators_and_actions(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("ctrl+p")
+        await person.types("softmax.int")
+        await person.sees("softmax.int(Tensor self")
+        await person.presses("enter", "enter")
+        await person.until(lambda: person.browser.op == "softmax.int", "softmax.int")
+
+
+async def test_what_the_answers_are_from(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("i")
+        await person.sees("checkout, PyTorch 2.7.0a0", "not known", "torchnav clone --history")
+        await person.presses("i")
+        await person.sees_no("checkout, PyTorch")
+
+
+async def test_letters_jump_to_any_hop(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.asks_for("softmax.int")
+        await person.presses("f")
+        await person.sees(" a ")
+        letter = person.line("● softmax.int ").split("│")[1].split()[0]
+        await person.presses(letter)
+        await person.until(lambda: "native_functions.yaml" in person.place(), "the schema")
+        assert person.browser.is_in_source
+
+
+async def test_the_operator_that_a_call_means(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("softmax.int")
+        while "_softmax" not in person.browser.name_here():
+            await person.presses("j")
+        await person.presses("o")
+        await person.until(lambda: person.browser.op == "_softmax", "_softmax")
+
+
+async def test_back_and_forward_through_operators(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("colon")
+        await person.types("mul.Tensor")
+        await person.presses("enter")
+        await person.until(lambda: person.browser.op == "mul.Tensor", "mul")
+        await person.presses("alt+left")
+        await person.until(lambda: person.browser.op == "relu", "relu")
+        await person.sees("relu", "threshold_backward")
+        await person.presses("alt+right")
+        await person.until(lambda: person.browser.op == "mul.Tensor", "mul again")
+        await person.presses("right_square_bracket")
+        await person.sees("nothing further on")
+
+
+async def test_filters(sit: Sit) -> None:
+    async with sit() as person:
+        await person.types("softmax key:CUDA no:derivative")
+        await person.sees("2/", "_softmax.out", "_softmax_backward_data")
+        assert person.browser.operators.list.row_count == 2
+        await person.presses("escape", "escape")
+        await person.until(lambda: not person.browser.operators.filter.value, "no filter")
+        await person.sees("_cast_Float")
+
+
+async def test_a_click_chooses_an_operator_a_hop_and_folds_a_group(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.types("mul")
+        await person.sees("mul.Tensor")
+        await person.pilot.click(person.browser.operators.list, offset=(3, 0))
+        hops = person.browser.chain.hops
+        await person.until(
+            lambda: (
+                person.browser.is_ready and hops.chain and hops.chain.op.full_name == "mul.Tensor"
+            ),
+            "the chain",
+        )
+        rows = hops.row_count
+        derivative = next(at for at, row in enumerate(hops.rows) if row.group == "Derivative")
+        await person.pilot.click(hops, offset=(3, derivative))
+        await person.until(lambda: hops.row_count < rows, "the group folded")
+        await person.pilot.click(hops, offset=(3, derivative))
+        await person.until(lambda: hops.row_count == rows, "the group open again")
+
+
+async def test_a_list_draws_only_what_is_in_view(sit: Sit) -> None:
+    class Numbers(LineList):
+        drawn = 0
+
+        @property
+        def row_count(self) -> int:
+            return 1_000_000
+
+        def row(self, index: int, width: int) -> list[tuple[str, str]]:
+            self.drawn += 1
+            return [(str(index), "")]
+
+    async with sit(80, 24) as person:
+        numbers = Numbers()
+        await person.app.screen.mount(numbers)
+        numbers.rows_changed()
+        person.app.screen.set_focus(numbers)
+        await person.presses("end")
+        await person.pilot.pause()
+        assert numbers.cursor == 999_999
+        assert numbers.drawn < 500

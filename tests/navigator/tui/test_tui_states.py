@@ -1,0 +1,158 @@
+"""Sizes, missing layers, bad input: what is seen when not all is well."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.navigator.tui.conftest import Sit
+
+YAML = "aten/src/ATen/native/native_functions.yaml"
+
+
+@pytest.mark.parametrize("size", [(200, 50), (80, 24), (40, 10), (9, 3), (1, 1)])
+async def test_no_size_is_too_small(sit: Sit, size: tuple[int, int]) -> None:
+    async with sit(*size) as person:
+        await person.asks_for("softmax")
+        await person.presses("j", "j", "enter", "j", "slash", "escape", "tab", "z", "z")
+        await person.presses("question_mark", "escape", "T", "escape", "s", "escape")
+        for width, height in ((80, 24), (1, 1), (150, 40)):
+            await person.pilot.resize_terminal(width, height)
+            await person.pilot.pause()
+        await person.sees("checkout 2.7.0a0")
+
+
+async def test_at_80_columns_the_chain_and_the_source_take_turns(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.asks_for("softmax")
+        browser = person.browser
+        assert not browser.source.display or browser.source.region.width == 0
+        await person.presses("enter")
+        await person.until(lambda: browser.source.region.width == 80, "the source")
+        await person.presses("escape")
+        await person.until(lambda: browser.chain.region.width > 40, "the chain")
+
+
+async def test_a_zoomed_pane_has_the_screen_to_itself(sit: Sit) -> None:
+    async with sit(200, 50) as person:
+        await person.asks_for("softmax")
+        await person.presses("z")
+        await person.until(lambda: person.browser.chain.region.width == 200, "zoom")
+        await person.presses("enter")
+        await person.until(lambda: person.browser.source.region.width == 200, "source")
+        await person.presses("z")
+        await person.until(lambda: person.browser.source.region.width < 120, "no zoom")
+
+
+async def test_the_operators_are_there_while_the_index_is_built(
+    sit: Sit, tree: Path, tmp_path: Path
+) -> None:
+    """Seen through every message: the first answers come before the index is finished."""
+    async with sit(cache=tmp_path / "cache") as person:
+        seen = []
+
+        def note() -> bool:
+            if person.browser.session is not None:
+                seen.append(type(person.browser.session.index).__name__)
+            return seen[-1:] == ["Index"]
+
+        await person.until(note, "the index")
+        assert "Preview" in seen
+        await person.asks_for("softmax")
+        await person.sees("softmax_cpu_out")
+    assert (tmp_path / "cache").is_dir()
+
+
+async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Path) -> None:
+    async with sit(cache=tmp_path / "cache") as person:
+        person.browser.action_cancel()
+        await person.until(
+            lambda: "stopped" in person.screen() or _is_indexed(person.browser.session), "a stop"
+        )
+        await person.presses("ctrl+r")
+        await person.until(lambda: _is_indexed(person.browser.session), "the index")
+        await person.asks_for("softmax")
+        await person.sees("softmax_cpu_out")
+
+
+def _is_indexed(session: object) -> bool:
+    return type(getattr(session, "index", None)).__name__ == "Index"
+
+
+async def test_the_wheel_says_what_it_lacks_and_what_adds_it(
+    sit: Sit, wheel_index: str, nowhere: Path
+) -> None:
+    async with sit(80, 24, tree=None, cache=Path(wheel_index)) as person:
+        await person.sees("kernels, stubs and the autograd engine", "torchnav clone", "wheel")
+        await person.asks_for("softmax.int")
+        await person.sees("the installed wheel holds no")
+        await person.presses("1")
+        await person.is_at(person.place())
+        await person.until(lambda: "native_functions.yaml" in person.place(), "the schema")
+        await person.presses("y", "l")
+        await person.until(lambda: "github.com" in person.app.clipboard, "a link")
+        assert "/aten/src/ATen/native/native_functions.yaml#L" in person.app.clipboard
+        await person.presses("E")
+        await person.sees("phases of a backward pass", "engine.h")
+        await person.presses("escape", "x")
+        await person.sees_no("kernels, stubs and the autograd engine")
+
+
+async def one_line_for(sit: Sit, tree: Path, cache: Path, *words: str) -> None:
+    """These words are on the screen, no traceback is, and keys still work."""
+    async with sit(100, 24, tree=tree, cache=cache) as person:
+        await person.sees(*words)
+        assert "Traceback" not in person.screen()
+        await person.presses("question_mark", "escape")
+        await person.sees(*words)
+
+
+async def test_a_folder_that_is_no_tree(sit: Sit, tmp_path: Path) -> None:
+    await one_line_for(sit, tmp_path, tmp_path / "cache", "is not a PyTorch source tree")
+
+
+async def test_a_folder_that_does_not_exist(sit: Sit, tmp_path: Path) -> None:
+    await one_line_for(sit, tmp_path / "none", tmp_path / "cache", "no source tree at")
+
+
+async def test_a_tree_without_operators(sit: Sit, tree_copy: Path, tmp_path: Path) -> None:
+    (tree_copy / YAML).write_text("")
+    await one_line_for(sit, tree_copy, tmp_path / "cache", "native_functions.yaml")
+
+
+async def test_an_index_file_of_garbage_is_built_anew(
+    sit: Sit, tmp_path: Path, small_tree: tuple[str, ...]
+) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(small_tree[3], cache)
+    for file in cache.rglob("*.db"):
+        file.write_bytes(os.urandom(4096))
+    async with sit(cache=cache) as person:
+        await person.asks_for("softmax")
+        await person.sees("softmax_cpu_out")
+
+
+async def test_a_file_that_is_gone_is_one_line(sit: Sit, tree_copy: Path, tmp_path: Path) -> None:
+    async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
+        await person.asks_for("mul.Tensor")
+        await person.until(lambda: _is_indexed(person.browser.session), "the index")
+        await person.sees("mul_out")
+        (tree_copy / "aten/src/ATen/native/BinaryOps.cpp").unlink()
+        await person.presses("g", "k")
+        await person.sees("cannot read aten/src/ATen/native/BinaryOps.cpp")
+
+
+async def test_markup_and_escapes_in_source_are_only_text(
+    sit: Sit, tree_copy: Path, tmp_path: Path
+) -> None:
+    path = tree_copy / "aten/src/ATen/native/BinaryOps.cpp"
+    text = path.read_text()
+    path.write_text(text.replace("mul_stub(device_type(), *this)", "[red]\x1b[2J[/]([x]{y})", 1))
+    async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
+        await person.until(lambda: _is_indexed(person.browser.session), "the index")
+        await person.asks_for("mul.Tensor")
+        await person.presses("g", "k")
+        await person.sees("[red]␛[2J[/]([x]{y})")

@@ -1,0 +1,80 @@
+#define TORCH_ASSERT_ONLY_METHOD_OPERATORS
+#include <ATen/native/quantized/cpu/QuantizedOps.h>
+#include <torch/library.h>
+
+namespace at::native {
+
+DEFINE_DISPATCH(qrelu_stub); //! defines qrelu_stub
+DEFINE_DISPATCH(qadd_relu_stub); //! defines qadd_relu_stub
+DEFINE_DISPATCH(qadd_stub); //! defines qadd_stub
+// Defined, and registered nowhere.
+DEFINE_DISPATCH(qdropout_stub); //! defines qdropout_stub
+
+#ifdef USE_PYTORCH_QNNPACK
+static Tensor qnnpack_relu(Tensor input) { //! hop relu function
+  qnnp_create_clamp_nc_u8(1);
+  return input;
+}
+#endif
+
+// at::native functions for the native_functions.yaml
+Tensor relu_quantized_cpu(const Tensor& qx) { //! kernel relu QuantizedCPU
+  #ifdef USE_PYTORCH_QNNPACK
+  if (at::globalContext().qEngine() == at::QEngine::QNNPACK && qx.scalar_type() == kQUInt8) {
+    return qnnpack_relu(qx);
+  }
+  #endif
+  Tensor qy;
+  qrelu_stub(qx.device().type(), qx, qy);
+  return qy;
+}
+
+Tensor gelu_quantized_cpu(const Tensor& qx, std::string_view approximate) { //! kernel gelu QuantizedCPU
+  return qx;
+}
+
+static Tensor quantized_cat_impl(const ITensorListRef& qxs, int64_t dim) { //! hop cat function
+  return at::native::dequantize_tensors(qxs);
+}
+
+Tensor cat_quantized_cpu(const ITensorListRef& qxs, int64_t dim) { //! kernel cat QuantizedCPU
+  return quantized_cat_impl(qxs, dim);
+}
+
+Tensor& cat_out_quantized_cpu(const ITensorListRef& qxs, int64_t dim, Tensor& out) { //! kernel cat.out QuantizedCPU
+  out.copy_(quantized_cat_impl(qxs, dim));
+  return out;
+}
+
+namespace {
+
+template <bool ReLUFused>
+Tensor _add_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  if constexpr (ReLUFused) {
+    qadd_relu_stub(self.device().type(), out, self, other);
+  } else {
+    qadd_stub(self.device().type(), out, self, other);
+  }
+  return out;
+}
+
+template <bool ReLUFused = false>
+Tensor qadd(Tensor qa, Tensor qb, double scale, int64_t zero_point) {
+  auto qc = at::_empty_affine_quantized(qa.sizes(), scale, zero_point);
+  return _add_out<ReLUFused>(qc, qa, qb);
+}
+
+TORCH_LIBRARY_IMPL(quantized, QuantizedCPU, m) {
+  m.impl(TORCH_SELECTIVE_NAME("quantized::add"),                 TORCH_FN(qadd</*ReLUFused=*/false>));
+  m.impl(TORCH_SELECTIVE_NAME("quantized::add_relu"),            TORCH_FN(qadd</*ReLUFused=*/true>));
+  // a lambda
+  m.impl(TORCH_SELECTIVE_NAME("quantized::layer_norm"), [](
+    Tensor input,
+    std::vector<int64_t> normalized_shape) {
+      return input;
+  });
+}
+
+} // namespace
+
+}  // namespace at::native

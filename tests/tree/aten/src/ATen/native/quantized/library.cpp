@@ -1,0 +1,8 @@
+#include <torch/library.h>
+
+TORCH_LIBRARY(quantized, m) {
+  m.set_python_module("caffe2.torch.fb.model_transform.splitting.split_dispatcher");
+  m.def(TORCH_SELECTIVE_SCHEMA("quantized::add(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc"), {at::Tag::pt2_compliant_tag});
+  m.def(TORCH_SELECTIVE_SCHEMA("quantized::add_relu(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc"));
+  m.def(TORCH_SELECTIVE_SCHEMA("quantized::layer_norm(Tensor input, int[] normalized_shape) -> Tensor"));
+}

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+namespace c10 {
+
+// A list macro: it knows the rows, its users say what to make of each.
+#define AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(_) \
+  _(uint8_t, Byte) /* 0 */                     \
+  _(int64_t, Long) /* 4 */                     \
+  _(float, Float) /* 6 */                      \
+  _(double, Double) /* 7 */
+
+#define AT_FORALL_SCALAR_TYPES_AND(SCALARTYPE, _) \
+  _(float, Float)                                 \
+  _(double, Double)                               \
+  _(decltype(impl::Probe<SCALARTYPE>::t), SCALARTYPE)
+
+enum class ScalarType : int8_t {
+#define DEFINE_ENUM(_1, n) n,
+  AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(DEFINE_ENUM)
+#undef DEFINE_ENUM
+      Undefined,
+  NumOptions
+};
+
+} // namespace c10

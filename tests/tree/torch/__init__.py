@@ -1,0 +1,1 @@
+"""A stand-in for torch: it is read, never imported."""
