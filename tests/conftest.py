@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from indexes.query import Index
 from indexes.source import Source, installed_torch
+from tests.indexing import opened, shared_cache
 from tests.tree_marks import TREE
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -52,28 +52,8 @@ def wheel_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     torch = installed_torch()
     if torch is None:
         pytest.skip("torch is not installed")
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    with _only_one(shared / "wheel-index.lock"):
-        index = Index.open(Source.find(str(torch.root)), shared / "wheel-index")
-    with contextlib.closing(index):
+    with opened(torch.root, shared_cache(torch.root, tmp_path_factory)) as index:
         yield index
-
-
-@contextlib.contextmanager
-def _only_one(lock: Path) -> Iterator[None]:
-    deadline = time.monotonic() + 300
-    while True:
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
-            break
-        except FileExistsError:
-            assert time.monotonic() < deadline, "the process that builds the index is stuck"
-            time.sleep(0.1)
-    try:
-        yield
-    finally:
-        lock.unlink()
 
 
 @pytest.fixture(scope="session")

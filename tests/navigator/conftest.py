@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from indexes.query import Index
-from indexes.source import Source, installed_torch
-
-TREE = Path(__file__).parents[1] / "tree"
+from indexes.source import installed_torch
+from tests.indexing import shared_cache
+from tests.tree_marks import TREE
 
 
 @pytest.fixture(scope="session")
@@ -21,38 +16,13 @@ def wheel_index(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A cache folder that holds an index of the wheel."""
     torch = installed_torch()
     assert torch
-    return _index(torch.root, tmp_path_factory)
+    return str(shared_cache(torch.root, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
 def small_tree(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """The options by which a command answers from ``tests/tree``, whose index is built."""
-    return ("--tree", str(TREE), "--cache", _index(TREE, tmp_path_factory))
-
-
-def _index(root: Path, factory: pytest.TempPathFactory) -> str:
-    """A cache folder with the index of a tree, shared by the test processes."""
-    base = factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    with _only_one(shared / "index.lock"):
-        Index.open(Source.find(str(root)), shared / "index").close()
-    return str(shared / "index")
-
-
-@contextlib.contextmanager
-def _only_one(lock: Path) -> Iterator[None]:
-    deadline = time.monotonic() + 300
-    while True:
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
-            break
-        except FileExistsError:
-            assert time.monotonic() < deadline, "the process that builds the index is stuck"
-            time.sleep(0.1)
-    try:
-        yield
-    finally:
-        lock.unlink()
+    return ("--tree", str(TREE), "--cache", str(shared_cache(TREE, tmp_path_factory)))
 
 
 @pytest.fixture
