@@ -1,0 +1,1 @@
+"""What torchnav costs beside other tools on the same tree: ``python -m benchmarks TREE``."""
