@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,13 @@ from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
 from indexes.source import SourceFile
-from indexes.store import Store
+from indexes.store import Store, stored_parameters
 
 if TYPE_CHECKING:
     from indexes.build import Builder
+
+
+_WORD = re.compile(r"\w+")
 
 
 class _StoredMacros(Mapping[str, list[PlacedMacro]]):
@@ -45,7 +49,9 @@ class _Refresh:
         self.files = changes.files
         self.known = changes.known
         self.names: set[str] = set()
-        self.macros_changed = False
+        self.macros: set[str] = set()
+        """Macros that were changed, moved, added or removed."""
+        self.aliases_changed = False
 
     def changed(self, suspects: list[SourceFile]) -> list[SourceFile]:
         """Suspects with another content; the rest only get their new times."""
@@ -66,13 +72,18 @@ class _Refresh:
 
     def remove(self, path: str) -> None:
         number = self.known[path][0]
-        self._note_macros(number, [])
+        self._note(number, CppFacts())
         self.names |= self.store.drop_file(number)
         self.store.db.execute("DELETE FROM problems WHERE path=?", (path,))
 
-    def _note_macros(self, number: int, now: list[tuple[str, str]]) -> None:
-        rows = self.store.query("SELECT name,body FROM macros WHERE file=?", (number,))
-        self.macros_changed |= sorted(rows) != sorted(now)
+    def _note(self, number: int, now: CppFacts) -> None:
+        """Compares what other files see of a file with what it held before."""
+        sql = "SELECT name,parameters,body,line FROM macros WHERE file=?"
+        before = set(self.store.query(sql, (number,)))
+        after = {(m.name, stored_parameters(m), m.body, m.line) for m in now.macros}
+        self.macros |= {m[0] for m in before ^ after}
+        rows = self.store.query("SELECT name,target,scope FROM aliases WHERE file=?", (number,))
+        self.aliases_changed |= sorted(rows) != sorted(tuple(a[:3]) for a in now.aliases)
 
     def reread(self, changed: list[SourceFile]) -> list[int]:
         """Reads changed files; returns the numbers of the C++ ones."""
@@ -82,7 +93,7 @@ class _Refresh:
             self.builder.tell("reading", at, len(readable))
             number = self._replace(self.files[facts.path], facts.hash)
             if facts.cpp:
-                self._note_macros(number, [(m.name, m.body) for m in facts.cpp.macros])
+                self._note(number, facts.cpp)
                 numbers.append(number)
             self.names |= self.store.drop_rows(number)
             self.builder.add_facts(self.store, number, facts)
@@ -104,13 +115,10 @@ class _Refresh:
         return int(row[0])
 
     def expand(self, numbers: list[int]) -> None:
-        """Expands macro uses of changed files; of all files when a macro itself changed."""
-        if self.macros_changed:
-            rows = self.store.query(
-                "SELECT file FROM uses WHERE made=0 UNION SELECT file FROM libraries"
-                " WHERE method='use'"
-            )
-            numbers = [r[0] for r in rows]
+        """Expands the macro uses of changed files, and of those that a changed macro reaches."""
+        self.store.flush()
+        if self.macros:
+            numbers = sorted({*numbers, *self._users()})
         table = MacroTable(_StoredMacros(self.store))
         libraries = LibraryMacros(table)
         for number in numbers:
@@ -127,6 +135,20 @@ class _Refresh:
             self.store.add_uses(number, made.uses, made=1)
             self.names |= {d.name for d in made.definitions}
 
+    def _users(self) -> set[int]:
+        """Files that use a changed macro, by itself or through another macro."""
+        bodies = [(n, _words(b)) for n, b in self.store.query("SELECT name,body FROM macros")]
+        reached: set[str] = set()
+        more = self.macros
+        while more:
+            reached |= more
+            more = {n for n, words in bodies if n not in reached and not words.isdisjoint(reached)}
+        rows = self.store.query(
+            "SELECT file,name||' '||arguments FROM uses WHERE made=0 UNION ALL"
+            " SELECT file,block||' '||arguments FROM libraries WHERE method='use'"
+        )
+        return {file for file, text in rows if not _words(text).isdisjoint(reached)}
+
     def _drop_made(self, number: int) -> None:
         rows = self.store.query(
             "SELECT d.id,n.name FROM definitions d JOIN names n ON n.id=d.name"
@@ -137,6 +159,10 @@ class _Refresh:
         self.store.db.executemany("DELETE FROM calls WHERE caller=?", [(r[0],) for r in rows])
         self.store.db.executemany("DELETE FROM definitions WHERE id=?", [(r[0],) for r in rows])
         self.store.db.execute("DELETE FROM uses WHERE file=? AND made=1", (number,))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
 
 
 def apply_changes(
@@ -167,5 +193,6 @@ def apply_changes(
     store.flush()
     for number in numbers:
         store.make_searchable(number)
-    link_kernels(store, builder.has_sources, None if renewed else work.names)
+    everything = renewed or work.aliases_changed
+    link_kernels(store, builder.has_sources, None if everything else work.names)
     return len(changed)

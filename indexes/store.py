@@ -223,10 +223,7 @@ class Store:
         self.add_uses(file, facts.uses, made=0)
         self._insert(
             "macros",
-            [
-                (file, m[0], None if m[1] is None else "\x1f".join(m[1]), *m[2:])
-                for m in facts.macros
-            ],
+            [(file, m[0], stored_parameters(m), *m[2:]) for m in facts.macros],
         )
         self.add_libraries(file, facts.libraries, made=0)
         self._insert("aliases", [(file, *a) for a in facts.aliases])
@@ -357,6 +354,11 @@ class Store:
         for path, *m in self.query(sql + where, given):
             parameters = None if m[1] is None else [p for p in m[1].split("\x1f") if p]
             yield path, MacroFact(m[0], parameters, m[2], m[3], m[4], m[5])
+
+
+def stored_parameters(macro: MacroFact) -> str | None:
+    """The parameters of a macro as one column; None for one that takes none."""
+    return None if macro.parameters is None else "\x1f".join(macro.parameters)
 
 
 def _stub(macro: str, arguments: str) -> str | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,3 +56,51 @@ def _only_one(lock: Path) -> Iterator[None]:
         yield
     finally:
         lock.unlink()
+
+
+def contents(file: Path) -> dict[str, Counter[tuple[Any, ...]]]:
+    """Every row of an index file by table, its numbers replaced by what they stand for, so that
+    indexes made in different ways can be compared."""
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        found = db.execute(_DEFINITIONS).fetchall()
+        definitions = {row[0]: row[1:] for row in found}
+        tables = {"definitions": Counter(definitions.values())}
+        for table, sql in _ROWS.items():
+            tables[table] = Counter(db.execute(sql).fetchall())
+        tables["calls"] = Counter((definitions[r[0]], *r[1:]) for r in db.execute(_CALLS))
+        tables["kernels"] = Counter(
+            (*row[:-1], *sorted(map(repr, (definitions[int(n)] for n in row[-1].split(",") if n))))
+            for row in db.execute("SELECT * FROM kernels")
+        )
+    return tables
+
+
+_DEFINITIONS = """
+SELECT d.id,f.path,n.name,s.name,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,d.base,
+  d.macro,d.macro_path,d.macro_line
+FROM definitions d JOIN names n ON n.id=d.name JOIN names s ON s.id=d.scope
+  JOIN files f ON f.id=d.file
+"""
+_CALLS = """
+SELECT c.caller,n.name,c.qualifier,c.line,c.kind,c.template FROM calls c JOIN names n ON n.id=c.name
+"""
+_ROWS = {
+    "files": "SELECT path,kind,size,hash FROM files",
+    "searchable": "SELECT n.name FROM search s JOIN names n ON n.id=s.rowid"
+    " WHERE n.id IN (SELECT name FROM definitions)",
+    **{
+        table: f"SELECT * FROM {table}"
+        for table in ("ops", "derivatives", "nodes", "documents", "problems")
+    },
+    **{
+        table: f"SELECT (SELECT path FROM files WHERE id=file),{columns} FROM {table}"
+        for table, columns in {
+            "uses": "name,arguments,scope,line,guard,offset,parameters,end_line,stub,made",
+            "macros": "name,parameters,body,line,offset,undefined_at",
+            "libraries": "macro,block,method,arguments,line,block_line,guard,macro_path,"
+            "macro_line,op,made",
+            "aliases": "name,target,scope,line",
+            "python": "kind,target,symbol,line,end_line,detail,made",
+        }.items()
+    },
+}

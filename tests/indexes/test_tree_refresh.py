@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from indexes.build import index_path
 from indexes.errors import SourceError
 from indexes.query import Index
-from tests.indexing import answers, opened
+from tests.indexing import answers, contents, opened
 from tests.tree_marks import NATIVE, YAML
 
 BINARY_OPS = NATIVE + "BinaryOps.cpp"
@@ -17,7 +20,7 @@ BINARY_OPS = NATIVE + "BinaryOps.cpp"
 
 def _insert_line(file: Path) -> None:
     """Pushes everything one line down."""
-    file.write_text("// a new first line\n" + file.read_text())
+    file.write_bytes(b"// a new first line\n" + file.read_bytes())
 
 
 def test_nothing_changed_reads_nothing(tree_copy: Path, cache: Path) -> None:
@@ -86,6 +89,39 @@ def _everything(index: Index) -> dict[str, object]:
         "operators": sorted(map(repr, index.operators())),
         "chains": [repr(index.chain(op.full_name).hops) for op in index.operators()],
     }
+
+
+@pytest.mark.parametrize("patterns", [("*.h",), ("*.h", "*.cpp", "*.cu")])
+def test_macros_that_moved_are_seen_where_they_are_used(
+    tree_copy: Path, cache: Path, patterns: tuple[str, ...]
+) -> None:
+    """With their users or without them: every row is that of a new build."""
+    with opened(tree_copy, cache):
+        pass
+    for file in (found for pattern in patterns for found in tree_copy.rglob(pattern)):
+        file.write_bytes(b"#define A_NEW_FIRST_LINE 1\n" + file.read_bytes())
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_an_added_alias_reaches_the_kernels_of_other_files(tree_copy: Path, cache: Path) -> None:
+    """A parameter of a type that only a header explains: the header changes, not the kernel."""
+    (tree_copy / NATIVE / "More.cpp").write_text(
+        "namespace at::native {\nTensor sub(const Tensor& self, const Number& other) {\n"
+        "  return self;\n}\nTensor sub(const Tensor& self, int other) {\n  return self;\n}\n}\n"
+    )
+    with (tree_copy / YAML).open("a") as text:
+        text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
+    with opened(tree_copy, cache) as index:
+        assert len(answers(index)["sub.Scalar", "CompositeImplicitAutograd"]) > 3
+    (tree_copy / "c10/core/Number.h").write_text("namespace at {\nusing Number = Scalar;\n}\n")
+    with opened(tree_copy, cache) as index:
+        found = answers(index)["sub.Scalar", "CompositeImplicitAutograd"]
+        assert [place.rpartition(":")[2] for place in found[2:]] == ["2"]
+
+
+def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:
+    with opened(tree, cache, **options) as index:
+        return contents(index_path(index.source, cache))
 
 
 def test_a_deleted_file_takes_its_answers_along(tree_copy: Path, cache: Path) -> None:
