@@ -32,6 +32,7 @@ class Lookup:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.named = lru_cache(8192)(self._named)
+        self.nominated = lru_cache(256)(self._nominated)
         self.calls = lru_cache(4096)(self._calls)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.native = lru_cache(8192)(self._native)
@@ -61,6 +62,14 @@ class Lookup:
         if any(known.definition.kind in ("class", "enum") for known in self.named(name)):
             return True
         return bool(self.store.query("SELECT 1 FROM aliases WHERE name=? LIMIT 1", (name,)))
+
+    def _nominated(self, scope: str) -> Sequence[str]:
+        rows = self.store.query(
+            "SELECT DISTINCT a.target FROM aliases a JOIN files f ON f.id=a.file"
+            " WHERE a.name='' AND a.scope=? AND f.path LIKE '%.h' ORDER BY a.target",
+            (scope,),
+        )
+        return tuple(r[0].lstrip(":") for r in rows if scope)
 
     def _calls(self, known: Known) -> Sequence[Call]:
         sql = (

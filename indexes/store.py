@@ -16,7 +16,7 @@ from indexes.errors import SourceError
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CppFacts, DefinitionFact, LibraryFact, MacroFact, UseFact
 
-STORE_VERSION = 3
+STORE_VERSION = 4
 """Raise it whenever the tables change: an older index is then built again."""
 
 CALL_KINDS = ("call", "member", "launch", "name")

@@ -78,6 +78,10 @@ class Facts(Protocol):
     def is_type(self, name: str) -> bool:
         """Whether a class or an alias of a type bears this name."""
 
+    def nominated(self, scope: str) -> Sequence[str]:
+        """The namespaces in which names of ``scope`` are found too: a header says
+        ``using namespace c10;`` inside ``namespace at``."""
+
     def calls(self, known: Known) -> Sequence[Call]:
         """What the body of a definition uses, in order."""
 

@@ -55,7 +55,7 @@ def _meant(
         return [FormulaFunction(name, formula, None, base)]
     if name.startswith("std::") or facts.is_type(simple):
         return []  # the standard library, or a constructor
-    others = _in_scopes(name, (*_OWN_SCOPES, *_OTHER_SCOPES), facts)
+    others = _in_scopes(name, (*_OWN_SCOPES, *_OTHER_SCOPES), facts) or _nominated(name, facts)
     if others:
         others = chosen_overloads(formula.text, name, others, facts.native(entry.op))
         return [FormulaFunction(name, formula, d, None, len(others)) for d in others]
@@ -81,3 +81,10 @@ def _in_scopes(name: str, scopes: Sequence[str], facts: Facts) -> list[Definitio
         if found := [d for d in known if d.scope == wanted]:
             return found
     return []
+
+
+def _nominated(name: str, facts: Facts) -> list[Definition]:
+    """``at::f`` of a namespace that a header opens in ``at`` by ``using namespace``."""
+    within, _, simple = name.rpartition("::")
+    scopes = facts.nominated(within) if within else ()
+    return _in_scopes(simple, scopes, facts)

@@ -68,7 +68,8 @@ class Scan:
     found: list[Found] = field(default_factory=list)
     uses: list[ScopedUse] = field(default_factory=list)
     aliases: list[tuple[str, str, str, int]] = field(default_factory=list)
-    """(name, target, scope, offset) of ``using X = Y;`` and ``typedef Y X;``."""
+    """(name, target, scope, offset) of ``using X = Y;`` and ``typedef Y X;``; no name for
+    ``using namespace Y;``."""
 
     def guard_at(self, offset: int) -> tuple[str, ...]:
         """Conditions in force at ``offset``, outermost first."""
@@ -268,6 +269,8 @@ class _Scanner:
             target, name = found.groups()
         elif found := re.fullmatch(r"using (?:typename )?([\w:]+::)(\w+)", words):
             target, name = found.group(1) + found.group(2), found.group(2)
+        elif found := re.fullmatch(r"using namespace ([\w:]+)", words):
+            target, name = found[1], ""
         else:
             return
         self.scan.aliases.append((name, target, self._scope(), start))

@@ -11,7 +11,7 @@ from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
 from indexes.readers.cpp_body import body_calls, passed_names
 from indexes.readers.cpp_library import library_calls
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Raise it whenever the same bytes give other facts."""
 
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
@@ -97,7 +97,7 @@ class LibraryFact(NamedTuple):
 
 
 class AliasFact(NamedTuple):
-    """``using X = Y;``"""
+    """``using X = Y;``, or ``using namespace Y;``, which has no name."""
 
     name: str
     target: str

@@ -10,3 +10,9 @@
 #define C10_DIAGNOSTIC_PUSH_AND_IGNORED_IF_DEFINED(warning) \
   _Pragma("clang diagnostic push") _Pragma(C10_STRINGIZE(clang diagnostic ignored warning))
 #define C10_DIAGNOSTIC_POP() _Pragma("clang diagnostic pop")
+
+// Names of c10 are names of at too, in every file: this header is included everywhere.
+namespace c10 {}
+namespace at {
+using namespace c10;
+}
