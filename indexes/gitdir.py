@@ -88,12 +88,23 @@ def github_name(folder: GitFolder) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class GitResult:
+    """What a run of git gave: its exit status (124 when it took too long) and its output."""
+
     status: int
     output: str
+    error: str = ""
 
 
-def _git(root: Path, *arguments: str) -> _Result:
+_TOO_LONG = 124
+
+
+def ask(folder: GitFolder, *arguments: str, timeout: float | None = None) -> GitResult:
+    """Runs a git command that only reads. ``timeout`` is in seconds."""
+    return _git(folder.work_tree, *arguments, timeout=timeout)
+
+
+def _git(root: Path, *arguments: str, timeout: float | None = None) -> GitResult:
     import subprocess
 
     environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
@@ -105,11 +116,14 @@ def _git(root: Path, *arguments: str) -> _Result:
     command = ["git", "--no-optional-locks", *safe, "-C", str(root), *arguments]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=environment, text=True, errors="replace", check=False
-        )
+            command, capture_output=True, env=environment, text=True, errors="replace",
+            check=False, timeout=timeout,
+        )  # fmt: skip
     except OSError:  # no git
-        return _Result(127, "")
-    return _Result(done.returncode, done.stdout)
+        return GitResult(127, "", "git is not installed")
+    except subprocess.TimeoutExpired:
+        return GitResult(_TOO_LONG, "", f"git took longer than {timeout:g} s")
+    return GitResult(done.returncode, done.stdout, done.stderr)
 
 
 def _packed(common: Path, ref: str) -> str | None:

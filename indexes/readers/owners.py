@@ -19,6 +19,8 @@ class OwnerRule(NamedTuple):
     line: int
     section: str = ""
     """The comment above the group of rules, which says what they are for."""
+    labels: tuple[str, ...] = ()
+    """Of the ``# label:`` line above it, in versions that have those."""
 
 
 def read_codeowners(data: bytes, path: str) -> tuple[tuple[OwnerRule, ...], tuple[Problem, ...]]:
@@ -26,18 +28,47 @@ def read_codeowners(data: bytes, path: str) -> tuple[tuple[OwnerRule, ...], tupl
     rules: list[OwnerRule] = []
     problems: list[Problem] = []
     section, open_comment = "", False
+    labels: tuple[str, ...] = ()
     for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         text = text.strip()
         if text.startswith("#"):
             section = _section(section if open_comment else "", text)
+            labels = _labels(text, labels)
             open_comment = True
             continue
         open_comment = False
         if text:
-            rules.append(_rule(text, number, section))
+            rules.append(_rule(text, number, section)._replace(labels=labels))
             if any(mark in rules[-1].pattern for mark in ("!", "[")):
                 problems.append(Problem(path, number, "GitHub does not accept this pattern"))
     return tuple(rules), tuple(problems)
+
+
+_LABEL = re.compile(r"#\s*label:\s*(.+)")
+_GROUP = re.compile(r"#\s*\[\w+\]\s*$")
+_UNOWNED = re.compile(r"#\s*(/[\w./*?-]+)\s*$")
+
+
+def _labels(comment: str, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The labels below a comment: a ``# label:`` line holds to the next, or to the next group."""
+    if found := _LABEL.match(comment):
+        return tuple(re.split(r"\s*,\s*", found[1].strip()))
+    return () if _GROUP.match(comment) else before
+
+
+def read_label_lines(data: bytes) -> tuple[OwnerRule, ...]:
+    """The rules with a ``# label:`` line above them, in order, those that are commented out
+    because nobody owns their paths too. Empty in versions without such lines."""
+    rules: list[OwnerRule] = []
+    labels: tuple[str, ...] = ()
+    for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        text = text.strip()
+        labels = _labels(text, labels) if text.startswith("#") else labels
+        unowned = _UNOWNED.match(text)
+        if unowned or (text and not text.startswith("#")):
+            rule = _rule(unowned[1] if unowned else text, number, "")
+            rules.append(rule._replace(labels=labels))
+    return tuple(rules) if any(rule.labels for rule in rules) else ()
 
 
 def _section(before: str, text: str) -> str:

@@ -25,10 +25,10 @@ def read_tests(text: Text) -> list[PythonFact]:
         PythonFact("class" if one.is_class else "test", "", one.qualified, one.line, 0)
         for one in found
     ]
-    return [*_owners(text.data), *facts]
+    return [*read_owners(text.data), *facts]
 
 
-def _owners(data: bytes) -> list[PythonFact]:
+def read_owners(data: bytes) -> list[PythonFact]:
     """``# Owner(s): ["module: nn"]``: the label that triage uses for the tests of a file."""
     match = _OWNERS.search(data, 0, _HEADER)
     if match is None:

@@ -44,7 +44,7 @@ def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     problems: list[Problem] = []
     broken: list[Problem] = []
-    node = _compose(text, 0, path, broken)
+    node = compose(text, 0, path, broken)
     if broken:
         entries = _entry_by_entry(text, path, problems)
     else:
@@ -129,7 +129,8 @@ def _too_deep(text: str) -> int | None:
     return None
 
 
-def _compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
+def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
+    """The root node of a YAML text; None, with a problem, for what is not YAML or is empty."""
     import yaml
 
     deep = _too_deep(text)
@@ -169,7 +170,7 @@ def _listed(node: Node | None, offset: int, path: str, problems: list[Problem]) 
 def _entry_by_entry(text: str, path: str, problems: list[Problem]) -> list[Entry]:
     entries: list[Entry] = []
     for chunk, offset in _chunks(text):
-        node = _compose(chunk, offset, path, problems)
+        node = compose(chunk, offset, path, problems)
         if node is not None:
             entries += _listed(node, offset, path, problems)
     return entries
