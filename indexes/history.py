@@ -98,9 +98,7 @@ class History:
         where = [f"-L{line},{end_line}:{path}", "-s"] if line else ["--follow"]
         tail = () if line else ("--", path)
         asked = " ".join(["git log", *where[:1], *tail])
-        found = gitdir.ask(
-            self._git, "log", f"-n{limit}", _FORMAT, *where, *tail, timeout=TIMEOUT
-        )
+        found = gitdir.ask(self._git, "log", f"-n{limit}", _FORMAT, *where, *tail, timeout=TIMEOUT)
         if found.status:
             return Changes((), asked, self._failed(found))
         changes = tuple(_change(one) for one in found.output.split("\0")[1:])
