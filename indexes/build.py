@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -55,8 +54,7 @@ CancelCallback = Callable[[], bool]
 
 def index_path(source: Source, cache: Path) -> Path:
     """Where the index of a tree is kept."""
-    key = hashlib.blake2b(str(source.root).encode(), digest_size=6).hexdigest()
-    return cache / "indexes" / f"{source.kind}-{key}.db"
+    return cache / "indexes" / f"{source.key}.db"
 
 
 class Builder:
@@ -69,16 +67,21 @@ class Builder:
         self.source = source
         self.cache = cache
         self.path = index_path(source, cache)
+        self._hashes: dict[str, bytes] = {}
         self._progress = progress or (lambda _: None)
         self._cancelled = cancelled or (lambda: False)
 
     def run(self, verify: bool = False, force: bool = False) -> Report:
         """Brings the index up to date. Raises SourceError or Cancelled, and then leaves
         what was there as it was."""
-        files = {f.path: f for f in self.source.files()}
         if not force and (store := self._existing()):
-            return self._refresh(store, files, verify)
-        return self._cold(files)
+            return self._refresh(store, verify)
+        return self._anew(self._files(), alone=force)
+
+    def _files(self) -> dict[str, SourceFile]:
+        files = {f.path: f for f in self.source.files()}
+        self._hashes = {f.path: f.blob for f in files.values() if f.blob}
+        return files
 
     def _existing(self) -> Store | None:
         if not self.path.exists():
@@ -96,23 +99,43 @@ class Builder:
 
     # ------------------------------------------------------------------ cold
 
-    def _cold(self, files: dict[str, SourceFile]) -> Report:
-        from indexes.build_cold import fill
-
+    def _anew(self, files: dict[str, SourceFile], alone: bool) -> Report:
+        """Builds aside, from another tree's index unless ``alone``, and swaps it in."""
         aside = self._aside()
         try:
-            store = Store(aside, create=True)
-            store.db.execute("BEGIN")
-            with _without_collector():
-                report = fill(self, store, files)
-            store.db.execute("COMMIT")
-            store.close()
+            report = None if alone else self._from_another(aside, files)
+            if report is None:
+                aside.write_bytes(b"")
+                report = self._cold(aside, files)
             os.replace(aside, self.path)
         except OSError as error:
             raise SourceError(f"cannot write the index {self.path}: {error.strerror}") from error
         finally:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
+        return report
+
+    def _from_another(self, aside: Path, files: dict[str, SourceFile]) -> Report | None:
+        from indexes.seeds import bring_up_to_date, copy_nearest
+
+        try:
+            return (
+                bring_up_to_date(self, aside, files) if copy_nearest(self, files, aside) else None
+            )
+        except SourceError:
+            return None  # it is damaged: no loss but time
+
+    def _cold(self, aside: Path, files: dict[str, SourceFile]) -> Report:
+        from indexes.build_cold import fill
+
+        store = Store(aside, create=True)
+        try:
+            store.db.execute("BEGIN")
+            with _without_collector():
+                report = fill(self, store, files)
+            store.db.execute("COMMIT")
+        finally:
+            store.close()
         return report
 
     def _aside(self) -> Path:
@@ -154,21 +177,25 @@ class Builder:
         )
 
     def hash(self, path: str) -> bytes:
-        """Hash of a file's content; empty when it cannot be read."""
+        """Hash of a file's content, read once in a build; empty when it cannot be read."""
         from indexes.scan_worker import content_hash
 
-        try:
-            return content_hash(self.source.read(path))
-        except SourceError:
-            return b""
+        if path not in self._hashes:
+            try:
+                self._hashes[path] = content_hash(self.source.read(path))
+            except SourceError:
+                self._hashes[path] = b""
+        return self._hashes[path]
 
     # ------------------------------------------------------------------ refresh
 
-    def _refresh(self, store: Store, files: dict[str, SourceFile], verify: bool) -> Report:
+    def _refresh(self, store: Store, verify: bool) -> Report:
         from indexes.refresh import refresh
 
         try:
-            return refresh(self, store, files, verify)
+            if self.source.fixed and not verify:
+                return Report(files=store.query("SELECT count(*) FROM files")[0][0])
+            return refresh(self, store, self._files(), verify)
         finally:
             store.close()
 

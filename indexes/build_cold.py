@@ -30,7 +30,7 @@ def fill(builder: Builder, store: Store, files: dict[str, SourceFile]) -> Report
     store.add_registered_by_helpers()
     store.add_indexes()
     link_kernels(store, builder.has_sources)
-    store.set_meta("store_version", str(STORE_VERSION))
+    store.set_meta("store_version", STORE_VERSION)
     return report
 
 

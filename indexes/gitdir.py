@@ -104,20 +104,29 @@ def ask(folder: GitFolder, *arguments: str, timeout: float | None = None) -> Git
     return _git(folder.work_tree, *arguments, timeout=timeout)
 
 
-def _git(root: Path, *arguments: str, timeout: float | None = None) -> GitResult:
-    import subprocess
-
+def git_environment() -> dict[str, str]:
+    """The environment in which git is run: it fetches nothing and asks nothing."""
     environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
     # Set inside a hook; they would answer for another repository.
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         environment.pop(name, None)
+    return environment
+
+
+def git_command(root: str, *arguments: str) -> list[str]:
+    """A git command that writes nothing to the repository of ``root``."""
     # A tree's own configuration must not make git run a program of the tree's choice.
     safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
-    command = ["git", "--no-optional-locks", *safe, "-C", str(root), *arguments]
+    return ["git", "--no-optional-locks", *safe, "-C", root, *arguments]
+
+
+def _git(root: Path, *arguments: str, timeout: float | None = None) -> GitResult:
+    import subprocess
+
     try:
         done = subprocess.run(
-            command, capture_output=True, env=environment, text=True, errors="replace",
-            check=False, timeout=timeout,
+            git_command(str(root), *arguments), capture_output=True, env=git_environment(),
+            text=True, errors="replace", check=False, timeout=timeout,
         )  # fmt: skip
     except OSError:  # no git
         return GitResult(127, "", "git is not installed")

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from indexes.errors import Cancelled, SourceError
 from indexes.readers.cpp_facts import CppFacts
-from indexes.scan_worker import decode, encode, read_safely
+from indexes.scan_worker import Contents, content_hash, decode, encode, read_safely
 from indexes.walk import SourceFile
 
 _FEW = 24
@@ -43,20 +43,18 @@ def read_files(
 ) -> Iterator[FileFacts]:
     """Facts of ``files``, in the order in which they come. Raises Cancelled."""
     if len(files) <= _FEW:
+        contents = Contents(root)
         for file in files:
             if cancelled():
                 raise Cancelled("indexing was cancelled; nothing was changed")
-            yield _read_here(root, file)
+            yield _read_here(contents, file)
         return
     yield from _Pool(root, files, cancelled).run()
 
 
-def _read_here(root: str, file: SourceFile) -> FileFacts:
-    from indexes.scan_worker import content_hash
-
+def _read_here(contents: Contents, file: SourceFile) -> FileFacts:
     try:
-        with open(f"{root}/{file.path}", "rb") as opened:
-            data = opened.read()
+        data = contents.read(file.path, file.blob)
     except OSError as error:
         return FileFacts(file.path, b"", None, [], [[0, str(error)]])
     kind = reader_kind(file)
@@ -93,10 +91,10 @@ class _Pool:
         self._lists = [part for part in self._split(files) if part]
 
     def _split(self, files: list[SourceFile]) -> list[list[str]]:
-        """One list of ``kind NUL path`` for each child; the C++ ones, which cost most, first."""
+        """One list of ``kind NUL path NUL blob`` for each child, the C++ ones first."""
         width = max(1, min(_MOST_CHILDREN, os.cpu_count() or 1))
         ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size))
-        lines = [f"{reader_kind(f)}\0{f.path}" for f in ordered]
+        lines = [f"{reader_kind(f)}\0{f.path}\0{f.blob.hex()}" for f in ordered]
         return [lines[start::width] for start in range(width)]
 
     def run(self) -> Iterator[FileFacts]:

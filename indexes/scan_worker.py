@@ -2,7 +2,8 @@
 
 A plain child process rather than a pool: it needs nothing from the program that
 starts it, be that a terminal UI with threads or a script without a main guard.
-Input: ``kind NUL path`` lines. Output for each file: a header ``kind NUL path NUL
+Input: ``kind NUL path NUL blob-hex`` lines; a blob is read from git, a path without one from
+the tree. Output for each file: a header ``kind NUL path NUL
 hash-hex NUL size`` and a newline, then ``size`` bytes of facts.
 """
 
@@ -12,22 +13,23 @@ import gc
 import hashlib
 import marshal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexes.model import Definition
-from indexes.readers.cpp_facts import FACTS_VERSION, DefinitionFact, read_cpp
+from indexes.readers.cpp_facts import DefinitionFact, read_cpp
 from indexes.readers.jiterator import read as read_jiterator
 from indexes.readers.python_facts import to_rows
 
+if TYPE_CHECKING:
+    from indexes.git_objects import Blobs
+
 
 def content_hash(data: bytes) -> bytes:
-    """The name of a content, the same wherever the file stands."""
-    return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def facts_key(kind: str) -> str:
-    """Which reader, in which version, facts come from."""
-    return f"{kind}{FACTS_VERSION}"
+    """The name of a content, the same wherever the file stands: git's name for the blob, so
+    that contents of a commit are known without reading them."""
+    blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+    blob.update(data)
+    return blob.digest()
 
 
 def read_facts(kind: str, path: str, data: bytes) -> list[Any]:
@@ -83,15 +85,37 @@ def decode(packed: bytes) -> list[Any]:
     return facts
 
 
+class Contents:
+    """The bytes of files of one tree, or of blobs of its repository."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._blobs: Blobs | None = None
+
+    def read(self, path: str, blob: bytes) -> bytes:
+        """The blob, or the file where there is none. Raises OSError."""
+        if blob:
+            self._blobs = self._blobs or _blobs(self._root)
+            return self._blobs.read(blob)
+        with open(f"{self._root}/{path}", "rb") as file:
+            return file.read()
+
+
+def _blobs(root: str) -> Blobs:
+    from indexes.git_objects import Blobs
+
+    return Blobs(root)
+
+
 def main(root: str) -> None:
     """Answers for every path on standard input until it ends."""
     gc.disable()  # facts are trees of small lists without cycles, and the process is short
     out = sys.stdout.buffer
+    contents = Contents(root)
     for line in sys.stdin:
-        kind, path = line.rstrip("\n").split("\0")
+        kind, path, blob = line.rstrip("\n").split("\0")
         try:
-            with open(f"{root}/{path}", "rb") as file:
-                data = file.read()
+            data = contents.read(path, bytes.fromhex(blob))
         except OSError as error:
             packed, digest = encode([[], [[0, str(error)]]]), b""
         else:

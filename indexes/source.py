@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -76,6 +77,9 @@ class CloneRecord:
 class Source:
     """One tree of PyTorch source. Opening it reads nothing but where it is."""
 
+    fixed = False
+    """Whether it never changes, as a commit."""
+
     def __init__(self, root: Path, kind: SourceKind) -> None:
         self.root = root
         self.kind = kind
@@ -130,6 +134,11 @@ class Source:
                 " give a checkout with --tree or fetch one with `torchnav clone`"
             )
         return cls(torch.root, layout)
+
+    @property
+    def key(self) -> str:
+        """The name of its index among those of other trees."""
+        return f"{self.kind}-{hashlib.blake2b(str(self.root).encode(), digest_size=6).hexdigest()}"
 
     @property
     def layout(self) -> Layout:
@@ -218,7 +227,10 @@ class Source:
         path = _LOGICAL.get(logical, logical)
         if self.kind == "wheel":
             path = _wheel_path(path)
-        return path if (self.root / path).exists() else None
+        return path if self._holds(path) else None
+
+    def _holds(self, path: str) -> bool:
+        return (self.root / path).exists()
 
 
 _WHEEL_LACKS = (

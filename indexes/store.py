@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexes.errors import SourceError
+from indexes.readers import FACTS_VERSION
 
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CppFacts, DefinitionFact, LibraryFact, MacroFact, UseFact
 
-STORE_VERSION = 4
-"""Raise it whenever the tables change: an older index is then built again."""
+STORE_VERSION = f"5.{FACTS_VERSION}"
+"""Raise its first number whenever the tables change: an older index is then built again."""
 
 CALL_KINDS = ("call", "member", "launch", "name")
 _KIND = {kind: number for number, kind in enumerate(CALL_KINDS)}
@@ -117,8 +118,12 @@ class Store:
 
     def _check(self) -> None:
         row = self.db.execute("SELECT value FROM meta WHERE key='store_version'").fetchone()
-        if row is None or row[0] != str(STORE_VERSION):
+        if row is None or row[0] != STORE_VERSION:
             raise SourceError(f"an index of another torchnav version: {self.path}")
+
+    def write_aside(self) -> None:
+        """Writes without a journal: for an index that nobody else sees yet."""
+        self.db.executescript(_PRAGMAS)
 
     def close(self) -> None:
         """Closes the file."""

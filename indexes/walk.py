@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -33,6 +33,8 @@ class SourceFile(NamedTuple):
     """Bytes."""
     mtime_ns: int
     inode: int
+    blob: bytes = b""
+    """git's name of the content, where that is known without reading it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,35 @@ def walk(root: str, layout: Layout) -> Iterator[SourceFile]:
             continue
         if stat.S_ISREG(found.st_mode):
             yield SourceFile(path, "other", found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
+    """Those of ``files`` (path, bytes, blob) that ``walk`` would give of a tree that holds them."""
+    for path, size, blob in files:
+        kind = "other" if path in _SINGLE[layout] else _listed_kind(path, layout)
+        if kind and not (kind == "cpp" and size > MAX_BYTES):
+            yield SourceFile(path, kind, size, 0, 0, blob)
+
+
+def _listed_kind(path: str, layout: Layout) -> FileKind | None:
+    folder, _, name = path.rpartition("/")
+    for part in _PARTS[layout]:
+        if not path.startswith(f"{part.start}/"):
+            continue
+        kind = part.kinds.get(name[name.rfind(".") + 1 :])
+        if kind is None or not _SKIPPED.isdisjoint(folder[len(part.start) :].split("/")):
+            return None
+        if any(f"{folder}/".startswith(f"{skipped}/") for skipped in part.skip):
+            return None
+        if part.tests:
+            return "test" if name.startswith("test_") else None
+        return kind
+    return None
+
+
+def singles(layout: Layout) -> tuple[str, ...]:
+    """The single files that are indexed, relative to the root."""
+    return _SINGLE[layout]
 
 
 def folders(layout: Layout) -> tuple[str, ...]:

@@ -11,9 +11,6 @@ from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
 from indexes.readers.cpp_body import body_calls, passed_names
 from indexes.readers.cpp_library import library_calls
 
-FACTS_VERSION = 2
-"""Raise it whenever the same bytes give other facts."""
-
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
 _INTERPRETED = re.compile(
     r"(?:\w*REGISTER_\w*DISPATCH|DECLARE_DISPATCH|DEFINE_DISPATCH|TORCH_LIBRARY\w*"

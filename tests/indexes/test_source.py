@@ -262,7 +262,7 @@ class TestFiles:
         assert not {"aten/table.cpp", "aten/link.cpp"} & files.keys()
         assert not any(path.startswith("aten/loop") for path in files)
         found = os.stat(tree / YAML)
-        assert files[YAML][2:] == (found.st_size, found.st_mtime_ns, found.st_ino)
+        assert files[YAML][2:5] == (found.st_size, found.st_mtime_ns, found.st_ino)
 
     def test_wheel_gives_headers_yaml_and_python_but_not_generated_operators(self) -> None:
         paths = {f.path: f.kind for f in Source.find().files()}

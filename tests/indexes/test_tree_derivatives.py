@@ -135,7 +135,9 @@ def test_outputs_that_are_not_differentiable_are_kept(tree_index: Index) -> None
 
 def test_a_function_of_a_namespace_opened_by_a_using_directive_is_found(tree_index: Index) -> None:
     hops = [
-        hop for hop in tree_index.chain("mul.Scalar").hops if hop.symbol.endswith("scalar_to_tensor")
+        hop
+        for hop in tree_index.chain("mul.Scalar").hops
+        if hop.symbol.endswith("scalar_to_tensor")
     ]
     assert [(hop.role, hop.symbol) for hop in hops] == [
         ("formula_function", "c10::scalar_to_tensor")
