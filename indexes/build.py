@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.errors import Cancelled, SourceError
+from indexes.looked import Looked, look
 from indexes.source import Source, SourceFile
 from indexes.store import Store
 
@@ -44,6 +45,8 @@ class Report:
     """Files whose content was read and parsed anew."""
     removed: int = 0
     cold: bool = False
+    state: str = ""
+    """The name of the state that the tree was found in; empty where it was not kept."""
     stale: str = ""
     """Why the index could not be brought up to date, when it was usable all the same."""
 
@@ -74,12 +77,35 @@ class Builder:
     def run(self, verify: bool = False, force: bool = False) -> Report:
         """Brings the index up to date. Raises SourceError or Cancelled, and then leaves
         what was there as it was."""
-        if not force and (store := self._existing()):
-            return self._refresh(store, verify)
-        return self._anew(self._files(), alone=force)
+        if self.source.fixed:
+            return self._fixed(verify, force)
+        looked = look(self.source, str(self.path), trusted=not (verify or force))
+        if looked.unchanged:
+            return Report(files=looked.count, state=looked.remembered())
+        store = None if force else self._existing()
+        if store:
+            report = self._refresh(store, self._hashed(looked.files), verify, looked)
+        else:
+            looked = look(self.source, str(self.path), trusted=False)
+            report = self._anew(self._hashed(looked.files), alone=force)
+        report.state = looked.remember()
+        return report
+
+    def _fixed(self, verify: bool, force: bool) -> Report:
+        """The same for a source that never changes."""
+        store = None if force else self._existing()
+        if store is None:
+            return self._anew(self._hashed(self._files()), alone=force)
+        if verify:
+            return self._refresh(store, self._hashed(self._files()), verify)
+        with contextlib.closing(store):
+            return Report(files=store.query("SELECT count(*) FROM files")[0][0])
 
     def _files(self) -> dict[str, SourceFile]:
-        files = {f.path: f for f in self.source.files()}
+        return {f.path: f for f in self.source.files()}
+
+    def _hashed(self, files: dict[str, SourceFile]) -> dict[str, SourceFile]:
+        """The files, with the hashes that are known without reading them noted."""
         self._hashes = {f.path: f.blob for f in files.values() if f.blob}
         return files
 
@@ -189,13 +215,17 @@ class Builder:
 
     # ------------------------------------------------------------------ refresh
 
-    def _refresh(self, store: Store, verify: bool) -> Report:
+    def _refresh(
+        self,
+        store: Store,
+        files: dict[str, SourceFile],
+        verify: bool,
+        looked: Looked | None = None,
+    ) -> Report:
         from indexes.refresh import refresh
 
         try:
-            if self.source.fixed and not verify:
-                return Report(files=store.query("SELECT count(*) FROM files")[0][0])
-            return refresh(self, store, self._files(), verify)
+            return refresh(self, store, files, verify, looked)
         finally:
             store.close()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,19 +58,39 @@ def commit(folder: GitFolder) -> str | None:
     return _hash(_text(folder.common / ref)) or _packed(folder.common, ref)
 
 
-def dirty(folder: GitFolder, folders: Sequence[str]) -> bool | None:
-    """Whether tracked files in ``folders`` differ from HEAD. None when git can't say: there
-    is none, or it refuses a repository that another user owns.
+def dirty(
+    folder: GitFolder, folders: Sequence[str], counts: Callable[[str], bool] = lambda _: True
+) -> bool | None:
+    """Whether tracked files in ``folders`` differ from HEAD, those whose path ``counts``. None
+    when git can't say: there is none, or it refuses a repository that another user owns.
 
     ``diff-index`` answers most trees in a few hundredths of a second but takes a
     changed time for a change, so only its "no" is final.
     """
     present = [path for path in folders if (folder.work_tree / path).exists()]
-    quick = _git(folder.work_tree, "diff-index", "--quiet", "HEAD", "--", *present)
-    if quick.status == 0:
+    names = ("--name-only", "-z", "--no-renames")
+    quick = _git(folder.work_tree, "diff-index", *names, "HEAD", "--", *present)
+    if quick.status == 0 and not any(map(counts, quick.output.split("\0")[:-1])):
         return False
-    found = _git(folder.work_tree, "status", "--porcelain", "--untracked-files=no", "--", *present)
-    return bool(found.output.strip()) if found.status == 0 else None
+    slow = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
+    found = _git(folder.work_tree, *slow, "--", *present)
+    changed = (entry[3:] for entry in found.output.split("\0")[:-1])
+    return any(map(counts, changed)) if found.status == 0 else None
+
+
+def watched(root: Path) -> list[str]:
+    """The files under ``.git`` that the commit, ``dirty`` and ``is_shallow`` depend on, beside
+    the work tree; ``.git`` itself where it is no folder."""
+    folder = git_folder(root)
+    pointer = [] if (root / ".git").is_dir() else [str(root / ".git")]
+    if folder is None:
+        return pointer
+    ref = _text(folder.path / "HEAD").strip().removeprefix("ref: ")
+    names = ["packed-refs", "shallow", "config", "reftable/tables.list"]
+    if ref.startswith("refs/") and ".." not in ref:
+        names.append(ref)
+    own = [str(folder.path / name) for name in ("HEAD", "index", "commondir")]
+    return [*pointer, *own, *(str(folder.common / name) for name in names)]
 
 
 def is_shallow(folder: GitFolder) -> bool:

@@ -6,31 +6,38 @@ from a change is in ``refresh_apply``.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from typing import TYPE_CHECKING
 
 from indexes.errors import SourceError
+from indexes.looked import Looked
+from indexes.seen import RACY_NS
 from indexes.source import SourceFile
 from indexes.store import Store
 
 if TYPE_CHECKING:
     from indexes.build import Builder, Report
 
-_RACY_NS = 2_000_000_000
-"""A file written so shortly before it was read may have changed with the same time."""
-
 
 class Changes:
-    """Compares the files of a tree with what an index has read."""
+    """Compares files of a tree with what an index has read: all of them, or those that a look
+    at the tree found moved where the rest is as it was."""
 
-    def __init__(self, store: Store, files: dict[str, SourceFile]) -> None:
+    def __init__(
+        self, store: Store, files: dict[str, SourceFile], looked: Looked | None = None
+    ) -> None:
         self.store = store
         self.files = files
-        self.known = {
-            row[1]: row
-            for row in store.query("SELECT id,path,kind,size,mtime_ns,inode,hash FROM files")
-        }
+        self._moved = looked.moved if looked else frozenset()
+        only = None if looked is None or looked.is_whole else json.dumps(list(files))
+        where = "" if only is None else "WHERE path IN (SELECT value FROM json_each(?))"
+        rows = store.query(
+            f"SELECT id,path,kind,size,mtime_ns,inode,hash FROM files {where}",
+            () if only is None else (only,),
+        )
+        self.known = {row[1]: row for row in rows}
 
     def suspects(self, verify: bool) -> list[SourceFile]:
         """Files whose content may differ from what was read."""
@@ -39,22 +46,26 @@ class Changes:
             f
             for path, f in self.files.items()
             if verify
+            or path in self._moved
             or (row := self.known.get(path)) is None
             or row[3:6] != (f.size, f.mtime_ns, f.inode)
-            or f.mtime_ns > scanned - _RACY_NS
+            or f.mtime_ns > scanned - RACY_NS
         ]
 
     def removed(self) -> list[str]:
         return [path for path in self.known if path not in self.files]
 
 
-def refresh(builder: Builder, store: Store, files: dict[str, SourceFile], verify: bool) -> Report:
+def refresh(
+    builder: Builder, store: Store, files: dict[str, SourceFile], verify: bool,
+    looked: Looked | None = None,
+) -> Report:  # fmt: skip
     """Re-reads what changed since the index was made. Raises SourceError when it cannot write."""
     from indexes.build import Report
 
-    changes = Changes(store, files)
+    changes = Changes(store, files, looked)
     suspects, removed = changes.suspects(verify), changes.removed()
-    report = Report(files=len(files), removed=len(removed))
+    report = Report(files=looked.count if looked else len(files), removed=len(removed))
     if not suspects and not removed:
         return report
     from indexes.refresh_apply import apply_changes

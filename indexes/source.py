@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +12,10 @@ from pathlib import Path
 from indexes import gitdir
 from indexes.errors import SourceError
 from indexes.model import SourceInfo, SourceKind
+from indexes.roots import YAML as _YAML
+from indexes.roots import cache_path, index_key, layout_of, tree_around
 from indexes.torch_install import TorchInstall, installed_torch, torch_in
-from indexes.walk import Layout, SourceFile, folders, walk
+from indexes.walk import Layout, SourceFile, folders, kind_of, walk
 
 __all__ = [
     "CLONE_RECORD",
@@ -30,10 +30,6 @@ __all__ = [
     "read_clone_record",
 ]
 
-_YAML: dict[Layout, str] = {
-    "checkout": "aten/src/ATen/native/native_functions.yaml",
-    "wheel": "torchgen/packaged/ATen/native/native_functions.yaml",
-}
 _LOGICAL = {
     "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
     "tags.yaml": "aten/src/ATen/native/tags.yaml",
@@ -110,10 +106,8 @@ class Source:
 
     @classmethod
     def _around(cls, path: Path) -> Source | None:
-        for root in (path, *path.parents):
-            if layout := _layout(root):
-                return cls(root, layout)
-        return None
+        found = tree_around(str(path))
+        return cls(Path(found[0]), found[1]) if found else None
 
     @classmethod
     def _cloned(cls, torch: TorchInstall | None, cache: Path | None) -> Source | None:
@@ -128,7 +122,7 @@ class Source:
                 "no PyTorch source: give a checkout with --tree, fetch one with"
                 " `torchnav clone`, or install torch with `pip install torch`"
             )
-        if not (layout := _layout(torch.root)):
+        if not (layout := layout_of(str(torch.root))):
             raise SourceError(
                 f"the installed torch {torch.version} holds no native_functions.yaml:"
                 " give a checkout with --tree or fetch one with `torchnav clone`"
@@ -138,7 +132,7 @@ class Source:
     @property
     def key(self) -> str:
         """The name of its index among those of other trees."""
-        return f"{self.kind}-{hashlib.blake2b(str(self.root).encode(), digest_size=6).hexdigest()}"
+        return index_key(str(self.root), self.kind)
 
     @property
     def layout(self) -> Layout:
@@ -148,12 +142,12 @@ class Source:
     def info(self) -> SourceInfo:
         """Version, commit, whether files were edited, and what this source lacks.
 
-        For a checkout this runs git once, to learn whether it is dirty.
+        For a checkout this may run git once, to learn whether it is dirty.
         """
         if self.kind == "wheel":
             return self._wheel_info()
         git = gitdir.git_folder(self.root)
-        dirty = gitdir.dirty(git, folders(self.layout)) if git else False
+        dirty = self.edited
         return SourceInfo(
             kind=self.kind,
             root=str(self.root),
@@ -162,6 +156,37 @@ class Source:
             dirty=bool(dirty),
             missing=(*self._missing(git), *(() if dirty is not None else (_EDITS_UNKNOWN,))),
         )
+
+    @cached_property
+    def edited(self) -> bool | None:
+        """Whether tracked files that are indexed differ from the commit; None when git can't
+        say. It may be set where it is known already."""
+        git = None if self.kind == "wheel" else gitdir.git_folder(self.root)
+        if git is None:
+            return False
+        return gitdir.dirty(git, folders(self.layout), lambda p: bool(kind_of(p, self.layout)))
+
+    def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
+        """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
+        git = gitdir.git_folder(self.root)
+        if git is None or before is None:
+            return self.edited
+        now = gitdir.dirty(git, paths)
+        if now is not None and (now or not before):
+            self.edited = now
+        return self.edited
+
+    def watched(self) -> list[str]:
+        """The files, besides the indexed ones, that ``info`` depends on; absolute."""
+        root = str(self.root)
+        if self.kind == "wheel":
+            return [f"{root}/torch/version.py"]
+        return [
+            f"{root}/version.txt",
+            f"{root}/{_LOGICAL['derivatives.yaml']}",
+            f"{root}/.git/{CLONE_RECORD}",
+            *gitdir.watched(self.root),
+        ]
 
     def _wheel_info(self) -> SourceInfo:
         torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
@@ -179,9 +204,9 @@ class Source:
             lacks.append(f"authors and changes: {command}")
         return tuple(lacks)
 
-    def files(self) -> Iterator[SourceFile]:
-        """The files to index, in no order that means anything."""
-        return walk(str(self.root), self.layout)
+    def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
+        """The files to index, in no order that means anything; ``beside`` as for ``walk``."""
+        return walk(str(self.root), self.layout, beside)
 
     def read(self, path: str) -> bytes:
         """The bytes of one file, by its path relative to the tree.
@@ -246,13 +271,7 @@ _UNSHALLOW = "git fetch --unshallow, in the checkout"
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
-    if named := environ.get("TORCHNAV_CACHE"):
-        return Path(named).expanduser()
-    if sys.platform == "win32" and (local := environ.get("LOCALAPPDATA")):
-        return Path(local) / "torchnav"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "torchnav"
-    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "torchnav"
+    return Path(cache_path(environ))
 
 
 def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:
@@ -270,7 +289,7 @@ def read_clone_record(root: Path) -> CloneRecord | None:
         record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return record if _layout(record.root) == "checkout" else None
+    return record if layout_of(str(record.root)) == "checkout" else None
 
 
 def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:
@@ -289,13 +308,6 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
     if line and end_line > line:
         lines += f"-L{end_line}"
     return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
-
-
-def _layout(root: Path) -> Layout | None:
-    for layout, path in _YAML.items():
-        if (root / path).is_file():
-            return layout
-    return None
 
 
 def _wheel_path(path: str) -> str:

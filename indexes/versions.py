@@ -58,7 +58,7 @@ class CommitSource(Source):
         lacks = (_SUBMODULES,)
         return SourceInfo(self.kind, str(self.root), version, self.commit, False, lacks)
 
-    def files(self) -> Iterator[SourceFile]:
+    def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
         """The files to index, each with its blob."""
         return listed(((p, *rest) for p, rest in self._listing.items()), self.layout)
 

@@ -83,21 +83,60 @@ _SINGLE: dict[Layout, tuple[str, ...]] = {
 }
 
 
-def walk(root: str, layout: Layout) -> Iterator[SourceFile]:
+def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator[SourceFile]:
     """Every file of the tree at ``root`` that is indexed: no links, nothing over 1 MB of C++.
 
     A folder that is absent or cannot be read gives nothing; the caller knows from
-    the kinds that come out whether a layer is missing.
+    the kinds that come out whether a layer is missing. ``beside`` gets the other paths whose
+    change may change what is indexed: folders, files too large, files that are absent.
     """
+    beside = [] if beside is None else beside
     for part in _PARTS[layout]:
-        yield from _walk_part(root, part)
+        yield from _walk_part(root, part, beside)
     for path in _SINGLE[layout]:
-        try:
-            found = os.lstat(f"{root}/{path}")
-        except OSError:
-            continue
-        if stat.S_ISREG(found.st_mode):
-            yield SourceFile(path, "other", found.st_size, found.st_mtime_ns, found.st_ino)
+        found = single_file(root, path, "other")
+        if found:
+            yield found
+        else:
+            beside.append(path)
+
+
+def single_file(root: str, path: str, kind: FileKind | None) -> SourceFile | None:
+    """One file of the tree as ``walk`` gives it; None where it is no file to index."""
+    try:
+        found = os.lstat(f"{root}/{path}")
+    except OSError:
+        return None
+    if kind is None or not stat.S_ISREG(found.st_mode):
+        return None
+    if kind == "cpp" and found.st_size > MAX_BYTES:
+        return None
+    return SourceFile(path, kind, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def kind_of(path: str, layout: Layout) -> FileKind | None:
+    """The kind that ``walk`` gives a file of that path, going by its name alone; None for
+    one that it leaves out."""
+    if path in _SINGLE[layout]:
+        return "other"
+    return next((_kind_in(path, part) for part in _PARTS[layout] if _is_in(path, part)), None)
+
+
+def _kind_in(path: str, part: _Part) -> FileKind | None:
+    return "test" if part.tests else part.kinds.get(path[path.rfind(".") + 1 :])
+
+
+def _is_in(path: str, part: _Part) -> bool:
+    if not path.startswith(f"{part.start}/"):
+        return False
+    name = path[path.rfind("/") + 1 :]
+    if name[name.rfind(".") + 1 :] not in part.kinds:
+        return False
+    if part.tests and not name.startswith("test_"):
+        return False
+    inside = path[len(part.start) + 1 :].split("/")[:-1]
+    above = [f"{part.start}/{'/'.join(inside[:at])}" for at in range(1, len(inside) + 1)]
+    return not (_SKIPPED.intersection(inside) or part.skip.intersection(above))
 
 
 def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
@@ -134,10 +173,11 @@ def folders(layout: Layout) -> tuple[str, ...]:
     return tuple(part.start for part in _PARTS[layout])
 
 
-def _walk_part(root: str, part: _Part) -> Iterator[SourceFile]:
+def _walk_part(root: str, part: _Part, beside: list[str]) -> Iterator[SourceFile]:
     pending = [part.start]
     while pending:
         folder = pending.pop()
+        beside.append(folder)
         try:
             with os.scandir(f"{root}/{folder}") as found:
                 entries = list(found)
@@ -147,19 +187,20 @@ def _walk_part(root: str, part: _Part) -> Iterator[SourceFile]:
             name = entry.name
             kind = part.kinds.get(name[name.rfind(".") + 1 :])
             if kind is not None and entry.is_file(follow_symlinks=False):
-                if file := _file(entry, f"{folder}/{name}", kind, part.tests):
+                if part.tests and not name.startswith("test_"):
+                    continue
+                path = f"{folder}/{name}"
+                if file := _file(entry, path, "test" if part.tests else kind):
                     yield file
+                else:
+                    beside.append(path)
             elif entry.is_dir(follow_symlinks=False) and name not in _SKIPPED:
                 path = f"{folder}/{name}"
                 if path not in part.skip:
                     pending.append(path)
 
 
-def _file(entry: os.DirEntry[str], path: str, kind: FileKind, tests: bool) -> SourceFile | None:
-    if tests:
-        if not entry.name.startswith("test_"):
-            return None
-        kind = "test"
+def _file(entry: os.DirEntry[str], path: str, kind: FileKind) -> SourceFile | None:
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError:  # removed since it was listed

@@ -1,0 +1,108 @@
+"""The files of a tree as they are now, found in the cheapest way that is sure."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from functools import cached_property
+
+from indexes.seen import Seen
+from indexes.source import Source, SourceFile
+from indexes.walk import kind_of, single_file
+
+_WORDS = {True: "yes", False: "no", None: "unknown"}
+
+
+class Looked:
+    """One look at a tree: whether anything moved since its index was brought up to date."""
+
+    def __init__(self, source: Source, index: str, seen: Seen | None) -> None:
+        self._source = source
+        self._index = index
+        self._root = str(source.root)
+        self._started = time.time_ns()
+        self._seen = seen
+        self._moved = seen.moved() if seen else []
+        self._beside: list[str] = []
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether all is as it was."""
+        return self._seen is not None and not self._moved
+
+    @cached_property
+    def files(self) -> dict[str, SourceFile]:
+        """The files by path: only those that moved where the rest is known to be as it was,
+        else all of them."""
+        return self._in_place or {f.path: f for f in self._source.files(self._beside)}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether ``files`` holds all files."""
+        return not self._in_place
+
+    @property
+    def count(self) -> int:
+        """How many files the tree has."""
+        known = self._seen and (self.unchanged or not self.is_whole)
+        return self._seen.files if self._seen and known else len(self.files)
+
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """Paths of indexed files that are not as they were."""
+        if self._seen is None:
+            return frozenset()
+        paths = (self._seen.paths[at] for at in self._moved if at < self._seen.files)
+        return frozenset(path[len(self._root) + 1 :] for path in paths)
+
+    @cached_property
+    def _in_place(self) -> dict[str, SourceFile]:
+        """The files that moved, if nothing else did: no folder, nothing of git's."""
+        if self._seen is None or any(at >= self._seen.files for at in self._moved):
+            return {}
+        layout = self._source.layout
+        found = [single_file(self._root, path, kind_of(path, layout)) for path in self.moved]
+        files = {file.path: file for file in found if file}
+        return files if len(files) == len(found) else {}
+
+    # --------------------------------------------------------------------- for next time
+
+    def remembered(self) -> str:
+        """Takes over what was known of an unchanged tree; the name of its state."""
+        assert self._seen is not None
+        self._source.edited = _value(self._seen.edited)
+        return self._seen.name
+
+    def remember(self) -> str:
+        """Keeps this look, whose files are in the index now; its name, or nothing where the
+        cache cannot be written."""
+        now = self._now()
+        with contextlib.suppress(OSError):
+            now.save(self._index)
+            return now.name
+        return ""
+
+    def _now(self) -> Seen:
+        if self._in_place:
+            assert self._seen is not None
+            before = _value(self._seen.edited)
+            edited = self._source.edited_since(before, list(self.moved))
+            return self._seen.again(_WORDS[edited], self._started)
+        edited = self._source.edited
+        return Seen.take(
+            self._index, self._whole(list(self.files)),
+            [*self._whole(self._beside), *self._source.watched()], _WORDS[edited], self._started,
+        )  # fmt: skip
+
+    def _whole(self, paths: Sequence[str]) -> list[str]:
+        return [f"{self._root}/{path}" for path in paths]
+
+
+def _value(word: str) -> bool | None:
+    return {"yes": True, "no": False}.get(word)
+
+
+def look(source: Source, index: str, trusted: bool) -> Looked:
+    """Looks at a tree. ``trusted`` False looks at everything as if for the first time."""
+    return Looked(source, index, Seen.load(index) if trusted else None)

@@ -1,0 +1,112 @@
+"""What a tree looked like when its index was brought up to date: one pass of stats tells
+whether that still holds, with no listing of folders, no git and no database.
+
+The file stands beside the index. It names every file and folder whose change may change an
+answer, with time, size, inode and time of change of each. What was written within two seconds
+before it was looked at may be written again with the same time; it never counts as seen.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HEAD = b"torchnav seen 1"
+RACY_NS = 2_000_000_000
+"""A file written so shortly before it was read may have changed with the same time."""
+_VALUES = 4
+_ABSENT = (0, 0, 0, 0)
+_RACY = (-1, -1, -1, -1)
+_INODES = (1 << 63) - 1
+"""Some file systems number with all of 64 bits."""
+
+
+def seen_file(index: str) -> str:
+    """Where it is kept for an index file."""
+    return f"{index}.seen"
+
+
+class Seen:
+    """Paths, the first ``files`` of them indexed files, with what stat said of each."""
+
+    def __init__(
+        self, name: str, edited: str, files: int, paths: list[str], values: array[int]
+    ) -> None:
+        self.name = name
+        """Another one for each state of the tree: what answers are kept under."""
+        self.edited = edited
+        """Whether git calls indexed files edited: ``yes``, ``no``, ``unknown``."""
+        self.files = files
+        self.paths = paths
+        self._values = values
+
+    @classmethod
+    def take(
+        cls, index: str, files: Iterable[str], beside: Iterable[str], edited: str, started_ns: int
+    ) -> Seen:
+        """Looks at the paths now, and at the index file. ``started_ns`` is when they were
+        begun to be read."""
+        indexed = list(files)
+        paths = [*indexed, *beside]
+        values = _look(paths, started_ns - RACY_NS) + _look([index])
+        name = f"{started_ns:x}-{os.getpid():x}"
+        return cls(name, edited, len(indexed), [*paths, index], values)
+
+    def again(self, edited: str, started_ns: int) -> Seen:
+        """The same paths, looked at now."""
+        *paths, index = self.paths
+        return Seen.take(index, paths[: self.files], paths[self.files :], edited, started_ns)
+
+    @classmethod
+    def load(cls, index: str) -> Seen | None:
+        """What was kept for an index; None where there is nothing usable."""
+        try:
+            with open(seen_file(index), "rb") as file:
+                head, name, edited, counts, rest = file.read().split(b"\n", 4)
+                files, count, length = map(int, counts.split())
+                paths = os.fsdecode(rest[:length]).split("\0")
+                values = array("q", rest[length:])
+        except (OSError, ValueError):
+            return None
+        if head != _HEAD or len(paths) != count or len(values) != _VALUES * count:
+            return None
+        return cls(name.decode(), edited.decode(), files, paths, values)
+
+    def save(self, index: str) -> None:
+        """Keeps it for an index, at once or not at all. Raises OSError."""
+        text = os.fsencode("\0".join(self.paths))
+        counts = f"{self.files} {len(self.paths)} {len(text)}"
+        head = b"\n".join((_HEAD, self.name.encode(), self.edited.encode(), counts.encode(), text))
+        aside = f"{seen_file(index)}.{os.getpid()}"
+        with open(aside, "wb") as file:
+            file.write(head + self._values.tobytes())
+        os.replace(aside, seen_file(index))
+
+    def moved(self) -> list[int]:
+        """The numbers of the paths that are not as they were; none says that all holds."""
+        now, was = _look(self.paths), self._values
+        if now == was:
+            return []
+        steps = range(0, len(was), _VALUES)
+        return [at // _VALUES for at in steps if now[at : at + _VALUES] != was[at : at + _VALUES]]
+
+
+def _look(paths: list[str], racy_from: int | None = None) -> array[int]:
+    values: list[int] = []
+    stat = os.stat
+    for path in paths:
+        try:
+            found = stat(path)
+        except (OSError, ValueError):
+            values += _ABSENT
+            continue
+        written = found.st_mtime_ns
+        if racy_from is not None and written > racy_from:
+            values += _RACY
+        else:
+            values += (written, found.st_size, found.st_ino & _INODES, found.st_ctime_ns)
+    return array("q", values)
