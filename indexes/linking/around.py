@@ -265,15 +265,32 @@ def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
 # --------------------------------------------------------------------------------- tests
 
 
-def _opinfo(op: NativeFunction, names: list[str], facts: PythonIndex) -> Iterator[Link]:
-    own = f"aten::{op.name}"
-    functional = f"aten::{op.name[:-1]}" if op.name.endswith("_") else ""
+def _functional(op: NativeFunction) -> str:
+    return f"aten::{op.name[:-1]}" if op.name.endswith("_") else ""
+
+
+def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Found, str]]:
+    """The OpInfo entries that test an operator, each with the target by which it is found."""
+    paths = [binding.path for binding in bindings(op)]
+    names = [*paths, *(entry.name for entry in entries(paths, facts))]
+    yield from _opinfo_entries(op, names, facts)
+
+
+def _opinfo_entries(
+    op: NativeFunction, names: list[str], facts: PythonIndex
+) -> Iterator[tuple[Found, str]]:
+    own, functional = f"aten::{op.name}", _functional(op)
     seen: set[tuple[str, int]] = set()
     for target in dict.fromkeys([own, functional, *names]):
         for path, fact in facts.by_target(target):
             if fact.kind == "opinfo" and (path, fact.line) not in seen:
                 seen.add((path, fact.line))
-                yield _opinfo_link((path, fact), target, functional)
+                yield (path, fact), target
+
+
+def _opinfo(op: NativeFunction, names: list[str], facts: PythonIndex) -> Iterator[Link]:
+    for found, target in _opinfo_entries(op, names, facts):
+        yield _opinfo_link(found, target, _functional(op))
 
 
 def _opinfo_link(found: Found, target: str, functional: str) -> Link:

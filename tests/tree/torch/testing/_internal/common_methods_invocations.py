@@ -37,3 +37,4 @@ op_db: list[OpInfo] = [
         nan_policy="propagate",
     ),
 ]
+unary_ufuncs = [op for op in op_db if isinstance(op, UnaryUfuncInfo)]

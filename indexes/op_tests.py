@@ -1,0 +1,276 @@
+"""Which tests cover an operator, and the exact command that runs them and no others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from indexes.chain_around import StoredPython
+from indexes.errors import SourceError
+from indexes.linking.around import opinfo_entries
+from indexes.linking.around_tests import NamedTest, tests_naming
+from indexes.linking.expressions import Expression, named_expression, opinfo_expression
+from indexes.linking.python_paths import Found, bindings
+from indexes.lookup import Lookup
+from indexes.model import Location, NativeFunction
+from indexes.readers.opinfo_tests import (
+    OpList,
+    OpTest,
+    read_bases,
+    read_instantiated,
+    read_op_lists,
+    read_op_tests,
+)
+from indexes.readers.python_facts import PythonFact, unpack
+from indexes.source import Source
+
+_INTERNAL = "torch/testing/_internal/"
+_TABLES = f"{_INTERNAL}common_methods_invocations.py"
+
+
+@dataclass(frozen=True, slots=True)
+class OpInfoEntry:
+    """An OpInfo that tests an operator."""
+
+    name: str
+    """As the tests made from it have it: ``nn_functional_relu``, ``div_floor_rounding``."""
+    cls: str
+    database: str
+    """The list it stands in: ``op_db``, ``python_ref_db``."""
+    location: Location
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The tests of one file that cover an operator."""
+
+    path: str
+    expression: Expression
+    command: str
+    """Runs them, from the top of the tree."""
+    tests: tuple[Location, ...]
+    names: tuple[str, ...]
+    """``TestCommon.test_out``: for each of ``tests``, its class and name."""
+    rule: str
+    filtered: int = 0
+    """How many of the tests choose among the OpInfos by a condition, and may leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTests:
+    """All tests of an operator that this tree holds."""
+
+    opinfos: tuple[OpInfoEntry, ...]
+    files: tuple[Selection, ...]
+    """Files with tests that are made from the OpInfos."""
+    named: tuple[Selection, ...]
+    """Tests written for it by hand: its name is in theirs, and they call it."""
+    missing: str = ""
+
+
+def formatted_name(fact: PythonFact) -> str:
+    """An OpInfo's name as its tests have it (``OpInfo.formatted_name``)."""
+    variant = unpack(fact.detail).get("variant", "")
+    return "_".join(filter(None, (fact.symbol, variant))).replace(".", "_")
+
+
+class Suite:
+    """The tests of one tree. Reads test files when first asked, and keeps what it read."""
+
+    def __init__(self, source: Source, facts: Lookup) -> None:
+        self._source = source
+        self._facts = facts
+        self._python = StoredPython(facts.store)
+
+    def of(self, op: NativeFunction, device: str = "cpu") -> OperatorTests:
+        """The tests of an overload, for the kind of device that ``device`` names."""
+        found = list(opinfo_entries(op, self._python))
+        opinfos = tuple(_entry(one, target) for one, target in found)
+        files = tuple(self._opinfo_files(opinfos, device))
+        named = tuple(self._named_files(op))
+        missing = "" if self._files else "tests (not in this source): torchnav clone"
+        return OperatorTests(opinfos, files, named, missing)
+
+    # -------------------------------------------------------------------------- OpInfo
+
+    def _opinfo_files(self, opinfos: tuple[OpInfoEntry, ...], device: str) -> Iterator[Selection]:
+        for path, tests in self._files.items():
+            takes = [
+                (test, self._taken(test, path))
+                for test in tests
+                if not (devices := self._devices[path][test.cls]) or device in devices
+            ]
+            mine = {one.name: one for one in opinfos if any(_in(one, t) for _, t in takes)}
+            if not mine:
+                continue
+            chosen = [(t, taken) for t, taken in takes if any(_in(o, taken) for o in opinfos)]
+            others = self._others(takes) - set(mine)
+            named = [fact.symbol.rpartition(".")[2] for fact in self._tests_in(path)]
+            names = {test.name for test, _ in takes}
+            expression = opinfo_expression(
+                mine, others, names, [one for one in named if one not in names], device
+            )
+            yield Selection(
+                path, expression, self._command(path, expression),
+                tuple(Location(path, test.line) for test, _ in chosen),
+                tuple(f"{test.cls}.{test.name}" for test, _ in chosen),
+                f"made for each OpInfo by @ops; {', '.join(mine)} in their names",
+                sum(1 for test, _ in chosen if _is_filtered(test.chosen, self._lists)),
+            )  # fmt: skip
+
+    def _others(self, takes: Iterable[tuple[OpTest, frozenset[tuple[str, str]]]]) -> set[str]:
+        lists = {pair for _, taken in takes for pair in taken}
+        return {one.name for one in self._all_opinfos if _in(one, frozenset(lists))}
+
+    def _taken(self, test: OpTest, path: str) -> frozenset[tuple[str, str]]:
+        """The (list, class) of the OpInfos that a test may take; any class is empty."""
+        return frozenset(self._expanded(test.chosen, path, ""))
+
+    def _expanded(
+        self, text: str, path: str, cls: str, depth: int = 0
+    ) -> Iterator[tuple[str, str]]:
+        """Follows names of lists to the lists that hold OpInfos themselves."""
+        checked = _CHECKED.search(text)
+        cls = checked[1] if checked else cls
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if name in self._databases:
+                for one in self._subclasses(cls):
+                    yield name, one
+            made = self._own_lists(path).get(name) or self._lists.get(name)
+            if made and depth < _DEEPEST:
+                yield from self._expanded(made.text, path, cls, depth + 1)
+
+    def _subclasses(self, cls: str) -> frozenset[str]:
+        if not cls:
+            return frozenset({""})
+        found = {cls}
+        while more := {one for one, bases in self._bases.items() if found & set(bases)} - found:
+            found |= more
+        return frozenset(found)
+
+    # --------------------------------------------------------------------- named tests
+
+    def _named_files(self, op: NativeFunction) -> Iterator[Selection]:
+        words = dict.fromkeys(
+            one.rpartition(".")[2].strip("_") for one in (op.name, *(b.path for b in bindings(op)))
+        )
+        for test in tests_naming(tuple(filter(None, words)), self._python, self._bytes):
+            yield self._named_file(test)
+
+    def _named_file(self, test: NamedTest) -> Selection:
+        cls, _, name = test.symbol.rpartition(".")
+        others = [_split(fact.symbol) for fact in self._tests_in(test.path)]
+        expression = named_expression(cls, name, others)
+        return Selection(
+            test.path, expression, self._command(test.path, expression),
+            (Location(test.path, test.line, test.end_line),), (test.symbol,),
+            f"its name has {test.word!r} and it calls {test.call}",
+        )  # fmt: skip
+
+    def _command(self, path: str, expression: Expression) -> str:
+        import shlex
+
+        runner = "pytest" if expression.runner == "pytest" else "python"
+        return shlex.join([runner, path, *expression.arguments])
+
+    # --------------------------------------------------------------------------- files
+
+    @cached_property
+    def _files(self) -> dict[str, tuple[OpTest, ...]]:
+        """The test files that take OpInfos, each with the tests that do."""
+        rows = self._facts.store.query("SELECT path FROM files WHERE kind='test' ORDER BY path")
+        found = {}
+        for (path,) in rows:
+            text = self._text(path)
+            tests = read_op_tests(text)
+            self._devices[path] = read_instantiated(text) if tests else {}
+            found[path] = tuple(test for test in tests if test.cls in self._devices[path])
+        return {path: tests for path, tests in found.items() if tests}
+
+    @cached_property
+    def _devices(self) -> dict[str, dict[str, frozenset[str]]]:
+        """For each test file, the devices that its classes are made for; none is any."""
+        return {}
+
+    @cached_property
+    def _lists(self) -> dict[str, OpList]:
+        return {one.name: one for one in read_op_lists(self._text(_TABLES))}
+
+    def _own_lists(self, path: str) -> dict[str, OpList]:
+        if path not in self._file_lists:
+            lists = read_op_lists(self._text(path))
+            self._file_lists[path] = {one.name: one for one in lists}
+        return self._file_lists[path]
+
+    @cached_property
+    def _file_lists(self) -> dict[str, dict[str, OpList]]:
+        return {}
+
+    @cached_property
+    def _databases(self) -> frozenset[str]:
+        return frozenset(one.database for one in self._all_opinfos)
+
+    @cached_property
+    def _bases(self) -> dict[str, tuple[str, ...]]:
+        paths = (row[0] for row in self._facts.store.query(
+            "SELECT path FROM files WHERE path LIKE ?", (f"{_INTERNAL}%.py",)
+        ))  # fmt: skip
+        return {cls: bases for path in paths for cls, bases in read_bases(self._text(path)).items()}
+
+    @cached_property
+    def _all_opinfos(self) -> tuple[OpInfoEntry, ...]:
+        rows = self._facts.store.query(
+            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
+            " FROM python p JOIN files f ON f.id=p.file WHERE p.kind='opinfo'"
+        )
+        return tuple(_entry((row[0], PythonFact(*row[1:])), "") for row in rows)
+
+    def _tests_in(self, path: str) -> list[PythonFact]:
+        rows = self._facts.store.query(
+            "SELECT p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
+            " JOIN files f ON f.id=p.file WHERE f.path=? AND p.kind='test'",
+            (path,),
+        )
+        return [PythonFact(*row) for row in rows]
+
+    def _bytes(self, path: str) -> bytes | None:
+        try:
+            return self._source.read(path)
+        except SourceError:
+            return None
+
+    def _text(self, path: str) -> str:
+        return (self._bytes(path) or b"").decode("utf-8", "replace")
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_CHECKED = re.compile(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
+_CONDITION = re.compile(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
+_DEEPEST = 6
+
+
+def _entry(found: Found, target: str) -> OpInfoEntry:
+    path, fact = found
+    detail = unpack(fact.detail)
+    rule = f"{detail.get('cls', 'OpInfo')} for {target}" if target else ""
+    return OpInfoEntry(
+        formatted_name(fact), detail.get("cls", ""), detail.get("db", ""),
+        Location(path, fact.line, fact.end_line), rule,
+    )  # fmt: skip
+
+
+def _in(one: OpInfoEntry, taken: frozenset[tuple[str, str]]) -> bool:
+    return (one.database, "") in taken or (one.database, one.cls) in taken
+
+
+def _is_filtered(chosen: str, lists: dict[str, OpList]) -> bool:
+    text = lists[chosen].text if chosen in lists else chosen
+    return bool(_CONDITION.search(text))
+
+
+def _split(symbol: str) -> tuple[str, str]:
+    cls, _, name = symbol.rpartition(".")
+    return cls, name
