@@ -16,10 +16,16 @@ from indexes.model import (
 )
 from indexes.query import Index
 from indexes.schema import parse_schema
+from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
 from navigator.trace.trace import Trace
+
+_NO_KEYS = (
+    "its key set was not recorded: torchnav trace --compiled records it, with the keys that the "
+    "thread includes and excludes"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,18 @@ class Linker:
         if found is None:
             found = self._names[kernel.name] = self.index.kernel_name(kernel.name)
         return found
+
+    def path(self, op: TraceOp) -> DispatchPath | None:
+        """The keys that this call went through; None for what no dispatcher calls."""
+        if op.kind != "op" or not op.name.startswith("aten::"):
+            return None
+        link = self.link(op)
+        if not op.keys:
+            return DispatchPath(link.full_name, (), _NO_KEYS)
+        if not link.full_name:
+            return DispatchPath("", (), "the overload is not certain")
+        backend = link.keys[0] if len(link.keys) == 1 else ""
+        return self._paths.path(link.full_name, op.keys, backend)
 
     # ------------------------------------------------------------------------ one link
 
@@ -213,6 +231,10 @@ class Linker:
         return NodeLink(name, None, (), None, _no_node(name))
 
     # ------------------------------------------------------------------------- tables
+
+    @cached_property
+    def _paths(self) -> DispatchPaths:
+        return DispatchPaths(self.index.dispatch)
 
     @cached_property
     def _summaries(self) -> dict[str, OperatorSummary]:

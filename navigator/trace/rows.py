@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from indexes.contract import Json, Object, device_kernel_json
 from indexes.model import Definition, DerivativeEntry, Formula, KernelRow, Location
+from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, NodeLink, OpLink
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.trace import Trace
@@ -17,7 +18,7 @@ def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
     """Every operator by id, each followed by the device work it launched; then the rest."""
     for op in trace.ops():
         if op.kind in _EXPORTED or op.id in trace.table.kernels.by_op:
-            yield op_row(op, linker.link(op))
+            yield op_row(op, linker.link(op), linker.path(op))
             for kernel in trace.kernels_of(op.id):
                 yield kernel_row(kernel, linker)
     for kernel in trace.kernels():
@@ -25,7 +26,7 @@ def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
             yield kernel_row(kernel, linker)
 
 
-def op_row(op: TraceOp, link: OpLink) -> Object:
+def op_row(op: TraceOp, link: OpLink, path: DispatchPath | None) -> Object:
     return {
         "kind": "op",
         "id": op.id,
@@ -44,6 +45,7 @@ def op_row(op: TraceOp, link: OpLink) -> Object:
         "device": op.device,
         "layout": op.layout,
         "keys": list(op.keys or link.keys),
+        "dispatch_path": _path(path),
         "inputs": [str(value) for value in op.inputs],
         "module": op.module or None,
         "user": _user(op),
@@ -84,6 +86,31 @@ def _overload(op: TraceOp, link: OpLink) -> str | None:
     if link.full_name:
         return link.full_name.partition(".")[2]
     return op.overload
+
+
+def _path(path: DispatchPath | None) -> Object | None:
+    if path is None:
+        return None
+    return {
+        "steps": [_step(step) for step in path.steps],
+        "end": path.end,
+        "certain": bool(path.steps) and path.is_certain,
+    }
+
+
+def _step(step: DispatchStep) -> Object:
+    slot, where = step.slot, step.location
+    return {
+        "key": step.key,
+        "kernel": slot.kernel if slot else None,
+        "kind": slot.kind if slot else "missing",
+        "fallthrough": bool(slot and slot.fallthrough),
+        "path": where.path if where else None,
+        "line": where.line if where else None,
+        "origin": slot.origin if slot else None,
+        "rule": slot.rule if slot else None,
+        "confidence": slot.confidence if slot else None,
+    }
 
 
 def _user(op: TraceOp) -> Object | None:

@@ -7,13 +7,14 @@ from pathlib import Path
 from indexes.errors import SourceError, TorchnavError
 from indexes.model import Location
 from indexes.query import Index
+from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.installed import schema_index
 from navigator.trace.link import Linker, NodeLink, OpLink
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
 from navigator.tui.history import Visit
 from navigator.tui.session import Session
-from navigator.tui.trace_messages import Linked
+from navigator.tui.trace_messages import Linked, Walked
 from navigator.tui.widgets.trace_detail import Launched
 
 _LARGEST_SOURCE = 8 << 20
@@ -42,6 +43,12 @@ class TraceLinks:
         visit = self._visit(op, link)
         reason = "; ".join(link.reasons) or f"{op.label} is no operator"
         return Linked(row, link, tuple(launched), visit, reason)
+
+    def path(self, row: int) -> Walked:
+        """The dispatch path of a row; of a call that of its operator."""
+        if self._linker is None:
+            return Walked(row, DispatchPath("", (), "the index is still being built"))
+        return Walked(row, self._linker.path(self._operator(self._trace.op(row))))
 
     def formula(self, row: int) -> Visit | None:
         """The formula behind a row: of its Node, or of the operator itself."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textual.message import Message
 
+from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import Group
 from navigator.trace.link import OpLink
 from navigator.trace.trace import Trace
@@ -51,6 +52,15 @@ class Linked(Message):
         self.launched = launched
         self.visit = visit
         self.reason = reason
+
+
+class Walked(Message):
+    """The dispatch path of a row; None for what no dispatcher calls."""
+
+    def __init__(self, row: int, path: DispatchPath | None) -> None:
+        super().__init__()
+        self.row = row
+        self.path = path
 
 
 class Refined(Message):

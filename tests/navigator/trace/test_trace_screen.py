@@ -47,7 +47,7 @@ async def sit(
     opener: Opener, make: MakeScreen, width: int = 120, height: int = 40
 ) -> AsyncIterator[Person]:
     app = TraceApp(opener, Config(), make)
-    async with app.run_test(size=(width, height)) as pilot:
+    async with app.run_test(size=(width, height), notifications=True) as pilot:
         yield Person(pilot)
 
 
@@ -151,6 +151,39 @@ async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_fo
         await person.sees("GeluBackward0", "gradient of aten::gelu")
         await person.presses("g", "f")
         await person.until(lambda: screen.pane.ops.current == gelu.id)
+
+
+KEYED = """\
+[
+{"ph":"M","name":"torchnav_program","args":{"command":["x.py"],"cwd":"/"}},
+{"ph":"M","name":"torchnav_run","args":{"format":1,"torch":"2.13.0","recorder":"compiled"}},
+{"ph":"M","name":"torchnav_keys","args":{"keys":1,"names":["AutogradCPU","CPU"]}},
+{"ph":"X","cat":"cpu_op","name":"aten::add.Tensor","pid":1,"tid":1,"ts":1,"dur":2,"args":
+{"External id":1,"Input type":["float","float"],"Input Dims":[[2],[2]],"keys":1}},
+{"ph":"M","name":"torchnav_window","args":{"window":1}},
+"""
+
+
+async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text(KEYED.replace('"args":\n', '"args":'))
+    async with sit(opener, opened(tmp_path / "trace.json")) as person:
+        await person.sees("add.Tensor float32[2]")
+        screen = screen_of(person)
+        await person.until(lambda: screen._links is not None)
+        await person.presses("d")
+        await person.sees("dispatch path of add.Tensor", "AutogradCPU",
+                          "the kernel of the back end")  # fmt: skip
+        await person.presses("escape")
+        await person.until(lambda: person.app.screen is screen)
+
+
+async def test_a_row_without_keys_says_so(opener: Opener, step_folder: Path) -> None:
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await person.sees("torch.nn.init.normal_")
+        screen = screen_of(person)
+        await person.until(lambda: screen._links is not None)
+        await person.presses("d")
+        await person.sees("its key set was not recorded")
 
 
 async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Path) -> None:
