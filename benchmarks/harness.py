@@ -70,6 +70,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.environment = {**os.environ, "TORCHNAV_CACHE": str(self.cache), **self.environment}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has bytecode
 
     @property
     def several(self) -> int:
@@ -78,7 +79,7 @@ class Bench:
 
     def torchnav(self, *arguments: str, tree: Path | None = None) -> Callable[[], Cost]:
         """A run of the command line in a process of its own, as its console script does it."""
-        start = "import sys; from navigator.cli import main; sys.exit(main())"
+        start = "import sys; from navigator.start import main; sys.exit(main())"
         given = ("--tree", str(tree or self.tree))
         return self.command([sys.executable, "-c", start, *given, *arguments], tree)
 

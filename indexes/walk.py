@@ -119,30 +119,13 @@ def kind_of(path: str, layout: Layout) -> FileKind | None:
     one that it leaves out."""
     if path in _SINGLE[layout]:
         return "other"
-    return next((_kind_in(path, part) for part in _PARTS[layout] if _is_in(path, part)), None)
-
-
-def _kind_in(path: str, part: _Part) -> FileKind | None:
-    return "test" if part.tests else part.kinds.get(path[path.rfind(".") + 1 :])
-
-
-def _is_in(path: str, part: _Part) -> bool:
-    if not path.startswith(f"{part.start}/"):
-        return False
-    name = path[path.rfind("/") + 1 :]
-    if name[name.rfind(".") + 1 :] not in part.kinds:
-        return False
-    if part.tests and not name.startswith("test_"):
-        return False
-    inside = path[len(part.start) + 1 :].split("/")[:-1]
-    above = [f"{part.start}/{'/'.join(inside[:at])}" for at in range(1, len(inside) + 1)]
-    return not (_SKIPPED.intersection(inside) or part.skip.intersection(above))
+    return _listed_kind(path, layout)
 
 
 def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
     """Those of ``files`` (path, bytes, blob) that ``walk`` would give of a tree that holds them."""
     for path, size, blob in files:
-        kind = "other" if path in _SINGLE[layout] else _listed_kind(path, layout)
+        kind = kind_of(path, layout)
         if kind and not (kind == "cpp" and size > MAX_BYTES):
             yield SourceFile(path, kind, size, 0, 0, blob)
 

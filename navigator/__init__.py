@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __version__ = "0.1.0"
 
@@ -11,5 +12,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> ModuleType:
     """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``"""
     if name == "trace":
+        import importlib
+
         return importlib.import_module("navigator.trace")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from navigator.cli import main
+from navigator.start import main
 
 sys.exit(main())

@@ -120,12 +120,13 @@ def _open_screen(settings: Settings) -> int:
     return int(app.run(settings.tree, settings.cache))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line; returns its exit code. ``arguments`` default to ``sys.argv``."""
+def main(arguments: Sequence[str] | None = None, settings: Settings | None = None) -> int:
+    """Runs one command line; returns its exit code. ``arguments`` default to ``sys.argv``;
+    ``settings`` tell afterwards what was said and found."""
     if "_TORCHNAV_COMPLETE" in os.environ:  # click's protocol for completion in shells
         torchnav.main(prog_name="torchnav")
-    settings = Settings()
-    _fix_output()
+    settings = settings or Settings()
+    fix_output()
     try:
         status = _run(sys.argv[1:] if arguments is None else arguments, settings)
         sys.stdout.flush()
@@ -165,7 +166,7 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
     return error.exit_code
 
 
-def _fix_output() -> None:
+def fix_output() -> None:
     """The same bytes whatever the locale, on a terminal and in a pipe."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

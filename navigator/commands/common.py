@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from indexes.build import Progress
+    from indexes.build import Progress, Report
     from indexes.contract import Json
     from indexes.query import Index
     from indexes.source import Source
@@ -27,6 +27,8 @@ class Settings:
     tree: str | None = None
     cache: Path | None = None
     json: bool = False
+    state: str = ""
+    """The state of the tree that an index was opened in, where that had not changed."""
 
     def source(self) -> Source:
         from indexes.source import Source
@@ -39,10 +41,15 @@ class Settings:
 
         with ProgressLine() as progress:
             index = Index.open(self.source(), self.cache, progress=progress)
+        self.note(index.report)
         for problem in index.problems():
             if problem.path.endswith(".yaml"):  # what every answer rests on
                 say(f"torchnav: {problem.path}:{problem.line}: {problem.message}")
         return index
+
+    def note(self, report: Report) -> None:
+        """What an answer rests on, if nothing had to be done for it."""
+        self.state = "" if report.cold or report.read or report.removed else report.state
 
 
 def settings_of(context: click.Context) -> Settings:

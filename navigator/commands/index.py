@@ -44,6 +44,7 @@ def index(settings: Settings, verify: bool, force: bool) -> None:
     with ProgressLine() as progress:
         opened = Index.open(source, settings.cache, progress=progress, verify=verify, force=force)
     seconds = round(time.perf_counter() - started, 3)
+    settings.note(opened.report)
     path = index_path(source, settings.cache or cache_folder())
     if settings.json:
         write_json(_json(opened, path, seconds))
@@ -68,7 +69,7 @@ def _text(opened: Index, path: Path, seconds: float) -> Iterator[str]:
     report, problems = opened.report, opened.problems()
     did = "built" if report.cold else "up to date"
     counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"
-    yield f"{did}: {counts}, {seconds:.1f} s"
+    yield f"{did}: {counts}, {seconds:.1f} s" if report.cold or report.read else f"{did}: {counts}"
     yield f"index: {path}"
     if problems:
         yield f"could not be read: {len(problems):,} places"

@@ -1,0 +1,99 @@
+"""Answers kept beside an index, as long as nothing that they rest on has changed.
+
+An answer is kept under the state of the tree that it was made from (``indexes.seen``) and of
+the program that made it, so it is given again only where all of its sources are as they were.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+
+from indexes.seen import Seen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST = 2_000
+"""Answers that are kept for a tree; with more, all are dropped."""
+_HEAD = b"torchnav answer 1"
+
+
+class Kept:
+    """The answers for one state of one tree."""
+
+    def __init__(self, index: str, state: str, program: str) -> None:
+        self._folder = f"{index}.answers"
+        self._stamp = f"{state} {program}".encode()
+
+    @classmethod
+    def now(cls, index: str, program: str) -> Kept | None:
+        """Those for the tree as it is now; None where it is not as its index last saw it."""
+        seen = Seen.load(index)
+        if seen is None or seen.moved():
+            return None
+        return cls(index, seen.name, program)
+
+    def get(self, question: Sequence[str]) -> tuple[int, bytes] | None:
+        """The exit code and the output of an answer."""
+        try:
+            with open(self._file(question), "rb") as file:
+                head, stamp, asked, status, output = file.read().split(b"\n", 4)
+        except (OSError, ValueError):
+            return None
+        if (head, stamp, asked) != (_HEAD, self._stamp, _key(question)) or not status.isdigit():
+            return None
+        return int(status), output
+
+    def put(self, question: Sequence[str], status: int, output: bytes) -> None:
+        """Keeps an answer, at once or not at all. Raises OSError."""
+        self._make_room()
+        head = (_HEAD, self._stamp, _key(question), str(status).encode(), output)
+        file = self._file(question)
+        aside = f"{file}.{os.getpid()}"
+        with open(aside, "wb") as opened:
+            opened.write(b"\n".join(head))
+        os.replace(aside, file)
+
+    def _make_room(self) -> None:
+        """Drops the answers for another state, and all when there are too many."""
+        mark = os.path.join(self._folder, "state")
+        os.makedirs(self._folder, exist_ok=True)
+        names = os.listdir(self._folder)
+        if _read(mark) == self._stamp and len(names) <= MOST:
+            return
+        for name in names:
+            os.remove(os.path.join(self._folder, name))
+        with open(mark, "wb") as file:
+            file.write(self._stamp)
+
+    def _file(self, question: Sequence[str]) -> str:
+        key = _key(question)
+        return os.path.join(self._folder, f"{crc32(key):08x}{crc32(key, 1):08x}{len(key):x}")
+
+
+def program_state(folders: Iterable[str]) -> str:
+    """A name for the program as it is, by the times and sizes of its modules."""
+    count, total = 0, 0
+    pending = list(folders)
+    while pending:
+        for entry in os.scandir(pending.pop()):
+            if entry.name.endswith(".py"):
+                found = entry.stat()
+                count, total = count + 1, total + found.st_mtime_ns + found.st_size
+            elif entry.is_dir() and not entry.name.startswith("__"):
+                pending.append(entry.path)
+    return f"{count}-{total:x}"
+
+
+def _key(question: Sequence[str]) -> bytes:
+    return "\0".join(question).encode("utf-8", "surrogateescape").replace(b"\n", b"\0n")
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""

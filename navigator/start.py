@@ -1,0 +1,134 @@
+"""Where ``torchnav`` starts: an answer that is kept is given at once, all else is the command
+line's. Nothing is imported for the former that it does not need."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from indexes.kept import Kept, program_state
+from indexes.roots import cache_path, index_file, tree_around
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+_COMMANDS = frozenset("op find at uses table kernel tensorimpl engine index".split())
+_FLAGS = frozenset(("--json", "--all", "--full"))
+_OPTIONS = frozenset(("--overload", "--key", "--limit", "--tree", "--cache"))
+"""With these, and no others, an answer depends on nothing but the tree and the program."""
+
+
+class Question:
+    """A command line whose answer may be kept, and where it would be."""
+
+    def __init__(self, words: list[str], index: str) -> None:
+        self.words = words
+        self.index = index
+
+
+def question(arguments: Sequence[str]) -> Question | None:
+    """What is asked, if its answer rests on nothing but a tree that is named or stood in."""
+    options: dict[str, str] = {}
+    plain: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in _OPTIONS:
+            options[name] = value if equals else next(words, "")
+        elif not word.startswith("-"):
+            plain.append(word)
+        elif word not in _FLAGS:
+            return None
+    if not plain or plain[0] not in _COMMANDS:
+        return None
+    if plain[0] == "index" and "--json" in arguments:  # it says how long it took
+        return None
+    return _about(list(arguments), options)
+
+
+def _about(arguments: list[str], options: dict[str, str]) -> Question | None:
+    here = os.getcwd()
+    named = options.get("--tree") or os.environ.get("TORCHNAV_CHECKOUT")
+    tree = tree_around(os.path.realpath(os.path.expanduser(named)) if named else here)
+    if tree is None:
+        return None
+    cache = options.get("--cache") or cache_path()
+    index = index_file(*tree, os.path.abspath(cache))
+    return Question([here, named or "", *arguments], index)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line; returns its exit code. ``arguments`` default to ``sys.argv``."""
+    given = sys.argv[1:] if arguments is None else arguments
+    asked = None if "_TORCHNAV_COMPLETE" in os.environ else question(given)
+    if asked is None:
+        return _answer(given)
+    program = _program()
+    kept = Kept.now(asked.index, program)
+    found = kept.get(asked.words) if kept else None
+    if found is None:
+        return _answer_and_keep(given, asked, program)
+    return _write(*found)
+
+
+def _program() -> str:
+    here = os.path.dirname(os.path.abspath(__file__))
+    return program_state([here, os.path.join(os.path.dirname(here), "indexes")])
+
+
+def _answer(arguments: Sequence[str]) -> int:
+    from navigator.cli import main
+
+    return main(arguments)
+
+
+def _write(status: int, output: bytes) -> int:
+    """The bytes of an answer, whatever the encoding of the terminal; its exit code."""
+    try:
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(output)
+        else:
+            sys.stdout.write(output.decode())
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has what it wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+class _Heard:
+    """A stream that remembers what was written to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.text: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.text.append(text)
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+
+def _answer_and_keep(arguments: Sequence[str], asked: Question, program: str) -> int:
+    """Answers, and keeps the answer if it is one that will be the same again: found, in an
+    unchanged tree, with nothing said beside it."""
+    from contextlib import redirect_stderr, redirect_stdout, suppress
+
+    from navigator.cli import fix_output, main
+    from navigator.commands.common import Settings
+
+    fix_output()
+    settings, out, beside = Settings(), _Heard(sys.stdout), _Heard(sys.stderr)
+    with redirect_stdout(out), redirect_stderr(beside):  # type: ignore[type-var]
+        status = main(arguments, settings)
+    if status == 0 and settings.state and not beside.text:
+        with suppress(OSError):
+            output = "".join(out.text).encode("utf-8", "backslashreplace")
+            Kept(asked.index, settings.state, program).put(asked.words, status, output)
+    return status
