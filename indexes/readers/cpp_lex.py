@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 
 IF, ELSE, ENDIF = "\x01", "\x02", "\x03"
+NEVER = "0"
+"""The condition of ``#if 0``: what stands under it is a comment."""
 
 # Every alternative sits behind one look-ahead, so that the engine skips by character class.
 _NOISE = re.compile(
@@ -120,7 +122,7 @@ class _Directives:
 
     def _define(self, rest: str, offset: int) -> None:
         found = _DEFINE.match(rest)
-        if not found:
+        if not found or any(guard[-1] == NEVER for guard in self.stack):
             return
         listed = found.group(3)
         parameters = None if listed is None else _names(listed)
