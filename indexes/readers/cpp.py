@@ -22,8 +22,16 @@ from indexes.readers.cpp_lex import (
     lex,
 )
 
-_TOKENS = re.compile("[{}\x01\x02\x03]")
+_BLANK = re.compile(r"\s*")
 _FIRST = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
+# Declarations in a row that are neither macro uses nor aliases.
+_DULL = re.compile(
+    r"""(?:\s*(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?
+      (?:(?:static|inline|extern)\s+)*
+      (?!(?:using|typedef|template|public|private|protected|static|inline|extern)\b)
+      [A-Za-z_]\w*\b(?!\s*\()[^();]*(?:\([^();]*\)[^();]*)*;)+""",
+    re.VERBOSE,
+)
 _PREFIXES = frozenset(("template", "public", "private", "protected"))
 _ALIASES = frozenset(("using", "typedef"))
 
@@ -64,7 +72,7 @@ class Scan:
 
     lexed: Lexed
     plain: str
-    """The cleaned text with the conditional markers blanked too."""
+    """The cleaned text."""
     found: list[Found] = field(default_factory=list)
     uses: list[ScopedUse] = field(default_factory=list)
     aliases: list[tuple[str, str, str, int]] = field(default_factory=list)
@@ -87,11 +95,8 @@ _State = tuple[tuple[_Open, ...], int, "Found | None", bool]
 
 class _Scanner:
     def __init__(self, lexed: Lexed) -> None:
-        plain = lexed.clean
-        for marker in (IF, ELSE, ENDIF):
-            plain = plain.replace(marker, " ")
-        self.scan = Scan(lexed, plain)
-        self.text = plain
+        self.scan = Scan(lexed, lexed.clean)
+        self.text = lexed.clean
         self.stack: tuple[_Open, ...] = ()
         self.depth = 0
         self.function: Found | None = None
@@ -100,31 +105,49 @@ class _Scanner:
         self.saved: list[tuple[_State, bool]] = []
 
     def run(self) -> Scan:
-        for token in _TOKENS.finditer(self.scan.lexed.clean):
-            char = token.group()
-            if char == "{":
+        lexed, size = self.scan.lexed, len(self.text)
+        opened, closed = self._next("{", 0), self._next("}", 0)
+        for kind, offset in zip(lexed.guard_kinds, lexed.guard_offsets, strict=True):
+            opened, closed = self._braces(opened, closed, offset)
+            self._conditional(kind, offset)
+        self._braces(opened, closed, size)
+        self._statements(self.boundary, size)
+        return self.scan
+
+    def _next(self, brace: str, start: int) -> int:
+        found = self.text.find(brace, start)
+        return found if found >= 0 else len(self.text)
+
+    def _braces(self, opened: int, closed: int, stop: int) -> tuple[int, int]:
+        """Heeds the braces in front of ``stop``, given the next of each kind; returns the
+        next of each kind behind it."""
+        while True:
+            if opened < closed:
+                if opened >= stop:
+                    return opened, closed
                 if self.depth:
                     self.depth += 1
                 else:
-                    self._open(token.start())
-            elif char == "}":
-                if self.depth:
-                    self.depth -= 1
-                    if not self.depth:
-                        self._end_body(token.start())
-                else:
-                    self._close(token.start())
+                    self._open(opened)
+                opened = self._next("{", opened + 1)
+                continue
+            if closed >= stop:
+                return opened, closed
+            if self.depth > 1:
+                self.depth -= 1
+            elif self.depth:
+                self.depth = 0
+                self._end_body(closed)
             else:
-                self._conditional(char, token.start())
-        self._statements(self.boundary, len(self.text))
-        return self.scan
+                self._close(closed)
+            closed = self._next("}", closed + 1)
 
-    def _conditional(self, char: str, at: int) -> None:
-        if char == IF:
+    def _conditional(self, kind: int, at: int) -> None:
+        if kind == IF:
             self.saved.append(
                 ((self.stack, self.depth, self.function, self.keeps_statement), False)
             )
-        elif char == ELSE and self.saved:
+        elif kind == ELSE and self.saved:
             state, _ = self.saved[-1]
             self.saved[-1] = (state, True)
             if state[0] != self.stack or (state[1] > 0) != (self.depth > 0):
@@ -132,7 +155,7 @@ class _Scanner:
                     self._statements(self.boundary, at)
                 self.boundary = at + 1
             self.stack, self.depth, self.function, self.keeps_statement = state
-        elif char == ENDIF and self.saved:
+        elif kind == ENDIF and self.saved:
             self._leave_condition(*self.saved.pop())
 
     def _leave_condition(self, before: _State, branched: bool) -> None:
@@ -214,8 +237,13 @@ class _Scanner:
 
     def _statements(self, start: int, stop: int) -> int:
         """Reads the complete statements in a gap; returns where the last, open one starts."""
-        text, at = self.text, start
+        text = self.text
+        if (at := _blank_end(text, start)) >= stop:
+            return stop
         while (semicolon := text.find(";", at, stop)) >= 0:
+            if dull := _DULL.match(text, at, stop):
+                at = dull.end()
+                continue
             if text.count("(", at, semicolon) == text.count(")", at, semicolon):
                 self._statement(at, semicolon)
                 at = semicolon + 1
@@ -231,7 +259,7 @@ class _Scanner:
         at = skip_prefixes(text, at, stop)
         uses, rest = leading_uses(text, at, stop)
         self._use(uses)
-        if (last := whole_use(text, rest, stop)) and text[stop : stop + 1] != "{":
+        if text[stop : stop + 1] != "{" and (last := whole_use(text, rest, stop)):
             self._use([last])
         return rest if uses else at
 
@@ -279,6 +307,11 @@ class _Scanner:
         scope = self._scope()
         for use in uses:
             self.scan.uses.append(ScopedUse(use.name, use.arguments, scope, use.start, use.end))
+
+
+def _blank_end(text: str, start: int) -> int:
+    found = _BLANK.match(text, start)
+    return found.end() if found else start
 
 
 def _join(scope: str, name: str) -> str:

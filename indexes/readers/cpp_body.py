@@ -6,13 +6,19 @@ Works on the cleaned text of ``cpp_lex``, where comments and strings are blank.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Bodies are read backwards: a call is then a literal "(" in front of a name, which the
-# engine finds by skipping; forwards, every identifier would be tried first.
-_ANGLE = r">[^;(){}<>]*(?:>[^;(){}<>]*(?:>[^;(){}<>]*<[^;(){}<>]*)*<[^;(){}<>]*)*<"
-_CALL = re.compile(
-    rf"(\(|<<<)\s*(?:({_ANGLE})\s*)?([\w:]*\w)(?:::({_ANGLE})\s*([\w:]*\w))?(?:\s*(\.|>-))?"
-)
+# engine finds by skipping; forwards, every identifier would be tried first. Alternatives
+# that begin with a literal, and sets spelled out, are passed over without being entered.
+_ANGLE = r"[^;(){}<>]*(?:>[^;(){}<>]*(?:>[^;(){}<>]*<[^;(){}<>]*)*<[^;(){}<>]*)*"
+_SPACE = r"[ \t\r\n\f\v]*"
+_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
+_SPELLED = rf"{_SPACE}(?:>({_ANGLE})<{_SPACE}|){_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
+_CALL = re.compile(r"\(" + _SPELLED)
+_CALL_OR_LAUNCH = re.compile(r"(?:\(|<<<)" + _SPELLED)
+_MEMBER = re.compile(_SPACE + r"(?:\.|>-)")
+_BEFORE_NAME = frozenset(" \t\r\n\f\v.>")
 _KEYWORDS = frozenset(
     "if for while switch return sizeof catch decltype alignof static_cast const_cast "
     "reinterpret_cast dynamic_cast typeid new delete throw assert defined alignas noexcept "
@@ -37,42 +43,56 @@ def body_calls(text: str, start: int, end: int, members: bool = False) -> dict[S
     Member calls are half of all calls, and few of them mean an operator: without
     ``members`` only those are given that run a loop over elements.
     """
-    found: dict[tuple[str | None, ...], list[int]] = {}
-    for match in _CALL.finditer(text[start:end][::-1]):
-        if match[6] and not members and match[3] not in _LOOPS_BACKWARDS:
+    body = text[start:end][::-1]
+    pattern = _CALL_OR_LAUNCH if "<<<" in body else _CALL
+    found: dict[_Parts, list[int]] = {}
+    for match in pattern.finditer(body):
+        template, name, owner_template, owner = match.groups()
+        if name in _BACKWARDS:
             continue
-        if match[3] not in _BACKWARDS:
-            found.setdefault(match.group(3, 5, 1, 6, 2, 4), []).append(end - match.end(3))
+        member = _is_member(body, match.end())
+        if member and not members and name not in _LOOPS_BACKWARDS:
+            continue
+        parts = (name, owner, body[match.start()], member, template, owner_template)
+        found.setdefault(parts, []).append(end - match.end(2))
     calls: dict[Spelled, list[int]] = {}
-    for spelled, offsets in reversed(found.items()):
-        if call := _call(*spelled):
+    for parts, offsets in reversed(found.items()):
+        if call := _call(*parts):
             calls.setdefault(call, []).extend(offsets)
     return calls
 
 
+_Parts = tuple[str, "str | None", str, bool, "str | None", "str | None"]
+
+
+def _is_member(body: str, after: int) -> bool:
+    """Whether ``.`` or ``->`` stands in front of a name, so behind it when read backwards."""
+    return body[after : after + 1] in _BEFORE_NAME and _MEMBER.match(body, after) is not None
+
+
+@lru_cache(maxsize=16384)
 def _call(
-    name: str | None, owner: str | None, opened: str | None, behind: str | None,
+    name: str, owner: str | None, opened: str, member: bool,
     template: str | None, owner_template: str | None,
 ) -> Spelled | None:  # fmt: skip
     """One call from its parts as read backwards; None for what only looks like one."""
-    assert name
     if name[-1].isdigit():
         return None
-    kind = "launch" if opened == "<<<" else "member" if behind else "call"
+    kind = "launch" if opened == "<" else "member" if member else "call"
     qualifier, _, simple = name[::-1].rpartition("::")
     if owner:
         qualifier = owner[::-1]
-    if template and template.startswith(">>>") and template.endswith("<<<"):
+    if template and template.startswith(">>") and template.endswith("<<"):
         kind, template = "launch", None  # f<<<1, 2>>>(x): the configuration looks like arguments
-    arguments = template or owner_template
-    return simple, qualifier, kind, arguments[-2:0:-1] if arguments else ""
+    arguments = owner_template if template is None else template
+    return simple, qualifier, kind, arguments[::-1] if arguments else ""
 
 
 def passed_names(text: str, names: frozenset[str]) -> list[tuple[str, int]]:
     """Where ``names``, or other names of stubs by their usual ending, stand alone as an
     argument: ``cumsum_stub`` in ``f(x, cumsum_stub)``. With offsets."""
     found = []
-    for name in names:
+    for name in sorted(names):
         at = text.find(name)
         while at >= 0:
             if _is_argument(text, at, at + len(name)):

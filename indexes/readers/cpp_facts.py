@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from indexes.model import Problem
 from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
 from indexes.readers.cpp_body import body_calls, passed_names
-from indexes.readers.cpp_lex import NEVER
 from indexes.readers.cpp_library import library_calls
 
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
@@ -112,18 +111,17 @@ class CppFacts:
     macros: list[MacroFact] = field(default_factory=list)
     libraries: list[LibraryFact] = field(default_factory=list)
     aliases: list[AliasFact] = field(default_factory=list)
-    includes: list[str] = field(default_factory=list)
 
     def to_rows(self) -> list[Any]:
         """Plain tuples and lists, to travel between processes."""
         definitions = [(*d[:-1], [tuple(c) for c in d[-1]]) for d in self.definitions]
         tables = (self.uses, self.macros, self.libraries, self.aliases)
-        return [definitions, *([tuple(row) for row in table] for table in tables), self.includes]
+        return [definitions, *([tuple(row) for row in table] for table in tables)]
 
     @classmethod
     def from_rows(cls, data: list[Any]) -> CppFacts:
         """The inverse of ``to_rows``; raises on anything else."""
-        definitions, uses, macros, libraries, aliases, includes = data
+        definitions, uses, macros, libraries, aliases = data
         # Most rows go straight into the index: only what is expanded needs names.
         return cls(
             definitions,
@@ -131,7 +129,6 @@ class CppFacts:
             [MacroFact(*m) for m in macros],
             libraries,
             aliases,
-            includes,
         )
 
 
@@ -168,7 +165,7 @@ class _Assembler:
         self.scan = scan
         self.with_calls = with_calls
         self.lines = Lines(scan.plain)
-        self.facts = CppFacts(includes=scan.lexed.includes)
+        self.facts = CppFacts()
         self._bodies: list[tuple[Found, DefinitionFact]] = []
 
     def run(self) -> CppFacts:
@@ -184,19 +181,10 @@ class _Assembler:
                         self.lines.at(use.end))
             )  # fmt: skip
         self._passed()
-        if any(NEVER in guards for guards in self.scan.lexed.guards):
-            self._drop_the_dead()
         self._macros()
         for name, target, scope, offset in self.scan.aliases:
             self.facts.aliases.append(AliasFact(name, target, scope, self.lines.at(offset)))
         return self.facts
-
-    def _drop_the_dead(self) -> None:
-        """Leaves out what stands under ``#if 0``."""
-        facts = self.facts
-        facts.definitions = [d for d in facts.definitions if not _is_dead(d.guard)]
-        facts.uses = [u for u in facts.uses if not _is_dead(u.guard)]
-        facts.libraries = [one for one in facts.libraries if not _is_dead(one.guard)]
 
     def _original(self, cleaned: str, start: int, end: int) -> str:
         if '"' not in cleaned:
@@ -205,7 +193,8 @@ class _Assembler:
         return flat(text[text.index("(") + 1 : -1])
 
     def _guard(self, offset: int) -> str:
-        return " && ".join(self.scan.guard_at(offset))
+        guards = self.scan.guard_at(offset)
+        return " && ".join(guards) if guards else ""
 
     def _macros(self) -> None:
         for macro in self.scan.lexed.macros:
@@ -276,9 +265,9 @@ class _Assembler:
             # Operators are told apart by their arguments, so each call of one counts.
             if kind != "member" and qualifier != "at":
                 del offsets[:-1]
-            calls.extend(
+            calls += [
                 CallFact(name, qualifier, line_at(at), kind, spelled) for at in reversed(offsets)
-            )
+            ]
         return calls
 
     def _passed(self) -> None:
@@ -306,10 +295,6 @@ class _Assembler:
                             self.lines.at(call.offset), line, self._guard(call.offset),
                             call.offset, "", 0)
             )  # fmt: skip
-
-
-def _is_dead(guard: str) -> bool:
-    return NEVER in guard.split(" && ")
 
 
 def assemble(scan: Scan, with_calls: bool = True) -> CppFacts:

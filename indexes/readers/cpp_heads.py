@@ -69,6 +69,9 @@ class Head:
 
 def close(text: str, opened: int) -> int:
     """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
+    first = text.find(")", opened)
+    if first < 0 or text.find("(", opened + 1, first) < 0:
+        return first
     depth = 0
     for found in _PARENS.finditer(text, opened):
         depth += 1 if found.group() == "(" else -1
@@ -155,10 +158,22 @@ def skip_prefixes(text: str, start: int, stop: int) -> int:
             return at
 
 
+_PARAMETERS = r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:(?:const|noexcept|override|final)\b\s*)*"
 _ORDINARY = re.compile(
     r"\s*(?:template\s*<[^<>;(){}=]*>\s*)?"
-    r"([A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)([a-z_]\w*)\(([^()]*)\)\s*(?:const\s*)?"
+    r"([A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)([A-Za-z_]\w*)" + _PARAMETERS
 )
+_CONSTRUCTOR = re.compile(
+    r"\s*(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
+    + _PARAMETERS
+    + r"(:(?!:)[\s\S]*)?"
+)
+_PLAIN_NAMESPACE = re.compile(r"\s*(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)")
+_PLAIN_CLASS = re.compile(
+    r"\s*(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
+    r"(?::(?!:)([^(){}\[\];=]*))?"
+)
+_KEYWORD = re.compile(r"\s*(namespace|class|struct)\b")
 _NOT_TYPES = frozenset(
     "class struct union enum namespace else return extern operator typedef using public private "
     "protected new delete case template".split()
@@ -173,9 +188,10 @@ def _ordinary(text: str, start: int, stop: int) -> Head | None:
     before = found[1]
     if "operator" in before or before.count("<") != before.count(">"):
         return None
-    if not _NOT_TYPES.isdisjoint(before.split()):
+    words = before.split()
+    if not _NOT_TYPES.isdisjoint(words):
         return None
-    if before.split()[-1] in _STORAGE:
+    if words[-1] in _STORAGE:
         return None  # no type: a constructor, or an attribute macro
     return Head(
         "function", found[3], found[2][:-2], found.start(3), found[4],
@@ -183,9 +199,41 @@ def _ordinary(text: str, start: int, stop: int) -> Head | None:
     )  # fmt: skip
 
 
+def _constructor(text: str, start: int, stop: int, class_name: str) -> Head | None:
+    """The head of a constructor or destructor, in one match."""
+    found = _CONSTRUCTOR.match(text, start, stop)
+    if not found or found.end() != stop or found[2] in _NOT_NAMES:
+        return None
+    qualifier, name, _, members = found.groups()
+    if members and text.count("(", start, stop) != text.count(")", start, stop):
+        return None
+    if qualifier or members or name == class_name or name[0] == "~":
+        return Head("function", name, qualifier[:-2], found.start(2), found[3])
+    return None
+
+
+def _plain_scope(text: str, start: int, stop: int, keyword: str) -> Head | None:
+    """The head of a namespace, or of a class without brackets, in one match."""
+    if keyword == "namespace":
+        found = _PLAIN_NAMESPACE.match(text, start, stop)
+        if not found or found.end() != stop:
+            return None
+        name = "".join(found[2].split()).replace("::inline", "::")
+        return Head("namespace", name=name or "(anonymous)", name_at=found.start(1))
+    found = _PLAIN_CLASS.match(text, start, stop)
+    if not found or found.end() != stop:
+        return None
+    base = " ".join((found[2] or "").strip(" :\n").split())
+    return Head("class", found[1], "", found.start(1), base=base)
+
+
 def read_head(text: str, start: int, stop: int, class_name: str) -> Head:
     """What ``text[start:stop]``, which ends in front of a ``{``, opens."""
-    return _ordinary(text, start, stop) or _any_head(text, start, stop, class_name)
+    if keyword := _KEYWORD.match(text, start, stop):
+        quick = _plain_scope(text, start, stop, keyword[1])
+    else:
+        quick = _ordinary(text, start, stop) or _constructor(text, start, stop, class_name)
+    return quick or _any_head(text, start, stop, class_name)
 
 
 def _any_head(text: str, start: int, stop: int, class_name: str) -> Head:

@@ -1,7 +1,7 @@
 """First pass over a C++ file: what is code, what is a comment, a string or a directive.
 
-The cleaned text has the length of the original, so that offsets agree. Comments and
-string contents become spaces; conditional directives become one marker character.
+The cleaned text has the length of the original, so that offsets agree. Comments, string
+contents and directives become spaces; conditional directives are listed beside it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-IF, ELSE, ENDIF = "\x01", "\x02", "\x03"
-NEVER = "0"
-"""The condition of ``#if 0``: what stands under it is a comment."""
+IF, ELSE, ENDIF = 1, 2, 3
+"""What a conditional directive does: ``#elif`` is an ELSE."""
 
-# Every alternative sits behind one look-ahead, so that the engine skips by character class.
+# It begins with a plain set of characters, through which the engine skips; what stands
+# behind the first of them is told apart by looking back at it.
 _NOISE = re.compile(
-    r"""(?=[/"'#])(?:
-      //[^\n]*(?:(?<=\\)\n[^\n]*)*
-    | /\*[\s\S]*?(?:\*/|\Z)
-    | (?<=R)"(?P<tag>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=tag)"|\Z)
-    | "(?:[^"\\\n]|\\[\s\S])*"?
-    | '(?:\\.[^'\n]*|[^'\\\n])'
-    | \#(?:[^\n\\/]|\\\r?\n|\\.|/\*[\s\S]*?\*/|//[^\n]*|/)*
+    r"""[/"'#](?:
+      (?<=/)(?:
+          /[^\n]*(?:(?<=\\)\n[^\n]*)*
+        | \*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)
+      )
+    | (?<=")(?:
+          (?<=R")(?P<tag>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=tag)"|\Z)
+        | [^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?
+      )
+    | (?<=')(?:\\.[^'\n]*|[^'\\\n])'
+    | (?<=\#)[^\n\\/]*(?:(?:\\\r?\n|\\.|/\*[\s\S]*?\*/|//[^\n]*|/)[^\n\\/]*)*
     )""",
     re.VERBOSE,
 )
-_NOT_NEWLINE = re.compile(r"[^\n]+")
 _DIRECTIVE = re.compile(r"#\s*([a-z]+)\s*([\s\S]*)")
 _DEFINE = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?")
 _COMMENT = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
@@ -55,14 +58,16 @@ class Lexed:
     clean: str
     macros: list[Macro] = field(default_factory=list)
     guard_offsets: list[int] = field(default_factory=list)
+    """Of every conditional directive, in order."""
+    guard_kinds: list[int] = field(default_factory=list)
     guards: list[tuple[str, ...]] = field(default_factory=list)
-    includes: list[str] = field(default_factory=list)
+    """Conditions in force behind each of them, outermost first."""
 
 
 def _blank(found: str) -> str:
     if "\n" not in found:
         return " " * len(found)
-    return _NOT_NEWLINE.sub(lambda m: " " * len(m.group()), found)
+    return "\n".join([" " * len(line) for line in found.split("\n")])
 
 
 def strip_comments(text: str) -> str:
@@ -79,10 +84,11 @@ class _Directives:
         self.lexed = lexed
         self.stack: list[tuple[str, ...]] = []
 
-    def directive(self, text: str, offset: int) -> str:
+    def directive(self, text: str, offset: int) -> None:
+        """Heeds the directive ``text`` that stands at ``offset``."""
         found = _DIRECTIVE.match(text)
         if not found:
-            return ""
+            return
         word, rest = found.groups()
         if word in _GUARDS:
             self._open(word, rest)
@@ -92,10 +98,10 @@ class _Directives:
             self.stack.pop()
         else:
             self._other(word, rest, offset)
-            return ""
+            return
         self.lexed.guard_offsets.append(offset)
+        self.lexed.guard_kinds.append(IF if word in _GUARDS else ENDIF if word == "endif" else ELSE)
         self.lexed.guards.append(tuple(g[-1] for g in self.stack))
-        return IF if word in _GUARDS else ENDIF if word == "endif" else ELSE
 
     def _open(self, word: str, rest: str) -> None:
         self.stack.append((_GUARDS[word].format(_condition(rest)),))
@@ -117,12 +123,10 @@ class _Directives:
             for macro in self.lexed.macros:
                 if macro.name == name and not macro.undefined_at:
                     macro.undefined_at = offset
-        elif word in ("include", "import"):
-            self.lexed.includes.append(strip_comments(rest).strip())
 
     def _define(self, rest: str, offset: int) -> None:
         found = _DEFINE.match(rest)
-        if not found or any(guard[-1] == NEVER for guard in self.stack):
+        if not found:
             return
         listed = found.group(3)
         parameters = None if listed is None else _names(listed)
@@ -152,19 +156,18 @@ def _negate(condition: str) -> str:
 def lex(text: str) -> Lexed:
     """Cleans ``text``; offsets in ``clean`` are offsets in ``text``."""
     lexed = Lexed(text, "")
-    directives = _Directives(lexed)
+    directive = _Directives(lexed).directive
 
     def replace(match: re.Match[str]) -> str:
-        start, end = match.span()
-        if text[start] == "#":
-            found = match.group()
-            marker = directives.directive(found, start)
-            return marker + _blank(found[len(marker) :])
-        if text.find("\n", start, end) >= 0:
-            return _blank(match.group())
-        if text[start] == '"' and end - start > 1:
-            return '"' + " " * (end - start - 2) + '"'
-        return " " * (end - start)
+        found = match[0]
+        first = found[0]
+        if first == "#" and not found.startswith("#include"):
+            directive(found, match.start())
+        if "\n" in found:
+            return _blank(found)
+        if first == '"' and len(found) > 1:
+            return '"' + " " * (len(found) - 2) + '"'
+        return " " * len(found)
 
     lexed.clean = _NOISE.sub(replace, text)
     return lexed

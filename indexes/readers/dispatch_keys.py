@@ -117,8 +117,7 @@ class _Header:
         synonyms: dict[str, str] = {}
         offset = enum.end()
         for part in clean[enum.end() : end].split(","):
-            text = part.translate({1: " ", 2: " ", 3: " "})
-            match = _ENUMERATOR.fullmatch(text.strip())
+            match = _ENUMERATOR.fullmatch(part.strip())
             if match is not None and match[2]:
                 line = self._line(offset + part.rindex(match[2]) if not match[3] else
                                   offset + part.index(match[2]))  # fmt: skip
