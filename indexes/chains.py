@@ -67,7 +67,7 @@ class _ChainBuilder:
         self.index = index
         self.facts = facts
         self.hops = HopList()
-        self.walker = Walker(facts, self.hops)
+        self.walker = Walker(facts, self.hops, index.dtypes)
         self.followed: set[str] = set()
         self.pending: deque[_Pending] = deque()
         self._level = 0
@@ -150,7 +150,7 @@ class _ChainBuilder:
             number = self.hops.add_definition(
                 parent, "meta" if role == "meta" else "kernel", definition, row.rule,
                 row.confidence, device=devices[0] if len(devices) == 1 else None, keys=keys,
-                evidence=[self._yaml_line(row)], note=self.walker.dtypes(definition),
+                evidence=[self._yaml_line(row)], dtypes=self.walker.dtypes(definition),
             )  # fmt: skip
             known = self.facts.known(definition)
             if known and role != "meta" and self._level < len(_DEPTHS):

@@ -18,6 +18,7 @@ from indexes.model import (
     Definition,
     DerivativeEntry,
     DeviceKernelAnswer,
+    DtypeDispatch,
     EngineFunction,
     Formula,
     FormulaSet,
@@ -104,6 +105,26 @@ def hop_json(hop: Hop) -> Object:
         "confidence": hop.confidence,
         "guard": hop.guard,
         "note": hop.note,
+        "dtypes": [dtypes_json(one) for one in hop.dtypes],
+    }
+
+
+def dtype_row_json(function: Definition, one: DtypeDispatch) -> Object:
+    where = function.location
+    return {"symbol": function.qualified, "path": where.path, "line": where.line,
+            "dispatch": dtypes_json(one)}  # fmt: skip
+
+
+def dtypes_json(one: DtypeDispatch) -> Object:
+    return {
+        "macro": one.macro,
+        "path": one.location.path,
+        "line": one.location.line,
+        "dtypes": list(one.dtypes),
+        "type_name": one.type_name,
+        "tag": one.tag,
+        "guard": one.guard,
+        "unread": list(one.unread),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -180,6 +180,19 @@ class Lookup:
             (name,),
         )
         return [(Known(r[0], definition(r)), _call(name, r[COLUMN_COUNT:])) for r in rows]
+
+    def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:
+        """The functions that use a macro of which ``wanted`` holds, by file and line."""
+        rows = self.store.query(
+            "SELECT DISTINCT n.id,n.name FROM calls c JOIN names n ON n.id=c.name"
+        )
+        numbers = [number for number, name in rows if wanted(name)]
+        marks = ",".join("?" * len(numbers))
+        found = self.store.query(
+            f"SELECT DISTINCT c.caller FROM calls c WHERE c.name IN ({marks})", tuple(numbers)
+        )
+        known = [one for row in found if (one := self.by_id(row[0]))]
+        return sorted(known, key=lambda k: (k.definition.location.path, k.definition.location.line))
 
     def registrations_in(self, path: str) -> Sequence[StubUse]:
         """The lines of a file that register functions on stubs."""

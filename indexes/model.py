@@ -208,6 +208,24 @@ class OperatorSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class DtypeDispatch:
+    """A use of a macro that switches over dtypes, such as ``AT_DISPATCH_FLOATING_TYPES``."""
+
+    macro: str
+    location: Location
+    dtypes: tuple[str, ...]
+    """Enumerators of ScalarType, in the order of the cases: ``Double, Float``."""
+    type_name: str = ""
+    """What the body calls the C++ type: ``scalar_t``, ``index_t``."""
+    tag: str = ""
+    """The name in the error for other dtypes: ``"mul_cpu" not implemented for 'Half'``."""
+    guard: str = ""
+    """The ``#if`` of this expansion, when the macro is defined in several ways."""
+    unread: tuple[str, ...] = ()
+    """Cases that are no enumerator: a template's parameter."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hop:
     """One step of a chain: a place in source, why it is there, and how sure that is."""
 
@@ -225,7 +243,9 @@ class Hop:
     evidence: tuple[Location, ...] = ()
     guard: str = ""
     note: str = ""
-    """The formula's text, the dtypes covered, the choice made at run time ..."""
+    """The formula's text, the library, what a call can mean ..."""
+    dtypes: tuple[DtypeDispatch, ...] = ()
+    """What a function switches over dtypes by, in the order of its text."""
 
 
 @dataclass(frozen=True, slots=True)

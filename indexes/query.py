@@ -26,6 +26,7 @@ from indexes.model import (
     Definition,
     DerivativeEntry,
     DeviceKernelAnswer,
+    DtypeDispatch,
     EngineFunction,
     Hit,
     KernelRow,
@@ -45,6 +46,7 @@ from indexes.summaries import all_summaries, one_summary
 if TYPE_CHECKING:
     from indexes.dispatch_table import Dispatch
     from indexes.linking.device_names import Resolver
+    from indexes.linking.dtypes import Dtypes
 
 __all__ = ["Index", "Progress", "Report"]
 
@@ -219,6 +221,16 @@ class Index:
         """The entry that differentiates an overload, by torchgen's fall-backs too."""
         return self._facts.derivative(full_name)[0]
 
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        """Reads which dtypes a function is made for."""
+        from indexes.linking.dtypes import Dtypes
+
+        def bytewise(path: str) -> str:
+            return self.source.read(path).decode("latin-1")
+
+        return Dtypes(lambda name: tuple(self._store.macros(name)), bytewise)
+
     # ------------------------------------------------------------------- exports
 
     def kernel_rows(self) -> Iterator[KernelRow]:
@@ -241,6 +253,12 @@ class Index:
         from indexes.linking.formulas import formula_functions
 
         return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
+
+    def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
+        """Every function that chooses by dtype, with each of its choices."""
+        for known in self._facts.callers_of_macros(self.dtypes.dispatches):
+            for dispatch in self.dtypes.of(known.definition):
+                yield known.definition, dispatch
 
     def native_names(self) -> frozenset[str]:
         """Full names of all overloads."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from indexes.linking.dtypes import Dtypes
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.linking.hops import HopList
 from indexes.linking.stubs import device_of, stub_row
@@ -16,7 +17,7 @@ from indexes.linking.visible import (
     visible_functors,
     visible_stub,
 )
-from indexes.model import Confidence, Location, Role
+from indexes.model import Confidence, Definition, DtypeDispatch, Location, Role
 from indexes.readers.cpp_body import LOOPS
 
 MAX_DEPTH = 6
@@ -44,7 +45,6 @@ _QUALIFIED_LIBRARIES = {
     "cutlass": "CUTLASS", "pocketfft": "pocketfft", "cudnn_frontend": "cuDNN", "nccl": "NCCL",
     "sparse_gemm": "", "xnnpack": "",
 }  # fmt: skip
-_DISPATCH_MACRO = re.compile(r"_?AT_DISPATCH_\w+")
 
 
 def library_of(call: Call) -> str:
@@ -83,9 +83,10 @@ class Reached:
 class Walker:
     """Adds what a kernel reaches as hops under it."""
 
-    def __init__(self, facts: Facts, hops: HopList) -> None:
+    def __init__(self, facts: Facts, hops: HopList, dtypes: Dtypes | None = None) -> None:
         self.facts = facts
         self.hops = hops
+        self._dtypes = dtypes
         self._max_depth = MAX_DEPTH
         self._leads: dict[int, tuple[int, frozenset[str]]] = {}
 
@@ -200,7 +201,7 @@ class Walker:
         for definition in definitions:
             inner = self.hops.add_definition(
                 number, "device_kernel", definition, rule, "exact", device=row.device,
-                evidence=[use.location], note=self.dtypes(definition),
+                evidence=[use.location], dtypes=self.dtypes(definition),
             )  # fmt: skip
             known = self.facts.known(definition)
             if known and known.id not in seen:
@@ -209,13 +210,13 @@ class Walker:
 
     # ---------------------------------------------------------- functions, launches
 
-    def dtypes(self, definition: object) -> str:
-        """The AT_DISPATCH macros of a function, as a note."""
-        known = self.facts.known(definition)  # type: ignore[arg-type]
-        if known is None:
-            return ""
-        macros = [c.name for c in self.facts.calls(known) if _DISPATCH_MACRO.match(c.name)]
-        return f"dtypes by {', '.join(dict.fromkeys(macros))}" if macros else ""
+    def dtypes(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
+        """The dtypes that a function is made for."""
+        known = self._dtypes and self.facts.known(definition)
+        if not known or not self._dtypes:
+            return ()
+        dispatches = any(self._dtypes.dispatches(call.name) for call in self.facts.calls(known))
+        return self._dtypes.of(definition) if dispatches else ()
 
     def _library(self, call: Call, caller: Known, library: str, parent: int) -> None:
         at = Location(caller.definition.location.path, call.line)
@@ -305,7 +306,7 @@ class Walker:
             parent, self._role(call, known, caller), known.definition, rule,
             "exact" if len(found) == 1 else "ambiguous",
             device=device if device in ("CPU", "CUDA", "MPS", "XPU") else None,
-            evidence=[at], note=self.dtypes(known.definition),
+            evidence=[at], dtypes=self.dtypes(known.definition),
         )  # fmt: skip
 
     def _owner(self, call: Call, known: Known) -> Known | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from indexes.model import Problem
 from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
 from indexes.readers.cpp_body import body_calls, passed_names
+from indexes.readers.cpp_lex import NEVER
 from indexes.readers.cpp_library import library_calls
 
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
@@ -181,10 +182,19 @@ class _Assembler:
                         self.lines.at(use.end))
             )  # fmt: skip
         self._passed()
+        if any(NEVER in guards for guards in self.scan.lexed.guards):
+            self._drop_the_dead()
         self._macros()
         for name, target, scope, offset in self.scan.aliases:
             self.facts.aliases.append(AliasFact(name, target, scope, self.lines.at(offset)))
         return self.facts
+
+    def _drop_the_dead(self) -> None:
+        """Leaves out what stands under ``#if 0``."""
+        facts = self.facts
+        facts.definitions = [d for d in facts.definitions if not _is_dead(d.guard)]
+        facts.uses = [u for u in facts.uses if not _is_dead(u.guard)]
+        facts.libraries = [one for one in facts.libraries if not _is_dead(one.guard)]
 
     def _original(self, cleaned: str, start: int, end: int) -> str:
         if '"' not in cleaned:
@@ -295,6 +305,10 @@ class _Assembler:
                             self.lines.at(call.offset), line, self._guard(call.offset),
                             call.offset, "", 0)
             )  # fmt: skip
+
+
+def _is_dead(guard: str) -> bool:
+    return NEVER in guard.split(" && ")
 
 
 def assemble(scan: Scan, with_calls: bool = True) -> CppFacts:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""
+NEVER = "0"
+"""The condition of ``#if 0``: what stands under it is a comment."""
 
 # It begins with a plain set of characters, through which the engine skips; what stands
 # behind the first of them is told apart by looking back at it.
@@ -126,7 +128,7 @@ class _Directives:
 
     def _define(self, rest: str, offset: int) -> None:
         found = _DEFINE.match(rest)
-        if not found:
+        if not found or any(guard[-1] == NEVER for guard in self.stack):
             return
         listed = found.group(3)
         parameters = None if listed is None else _names(listed)

@@ -8,7 +8,7 @@ import click
 
 from navigator.commands.common import Settings, json_option, pass_settings, write_json
 
-_TABLES = ("kernels", "stubs", "derivatives", "table", "trace")
+_TABLES = ("kernels", "stubs", "derivatives", "dtypes", "table", "trace")
 
 
 class _ExportGroup(click.Group):
@@ -50,6 +50,17 @@ def stubs(settings: Settings) -> None:
 
     for row in settings.index().stub_rows():
         write_json(stub_row_json(row))
+
+
+@export.command()
+@json_option
+@pass_settings
+def dtypes(settings: Settings) -> None:
+    """Every AT_DISPATCH_* in a function, with the dtypes that its macro expands to."""
+    from indexes.contract import dtype_row_json
+
+    for function, dispatch in settings.index().dtype_rows():
+        write_json(dtype_row_json(function, dispatch))
 
 
 @export.command()

@@ -13,6 +13,7 @@ from indexes.model import (
     Definition,
     DerivativeEntry,
     DeviceKernelAnswer,
+    DtypeDispatch,
     Formula,
     FormulaSet,
     Hop,
@@ -52,7 +53,9 @@ def chain() -> Chain:
     hops = (
         Hop(0, None, "schema", "mul.Tensor", OP.location, "the entry", "exact"),
         Hop(1, 0, "kernel", "at::native::mul_kernel", KERNEL.location, "named in dispatch",
-            "by rule", "CPU", ("CPU",), (Location(YAML, 12),), "X", "n"),
+            "by rule", "CPU", ("CPU",), (Location(YAML, 12),), "X", "n",
+            (DtypeDispatch("AT_DISPATCH_INDEX_TYPES", Location("a.cpp", 6), ("Int", "Long"),
+                           "index_t", "mul_cpu"),)),
         Hop(2, 0, "library", "cuBLAS", None, "a closed library", "exact"),
     )  # fmt: skip
     unresolved = (Unresolved("kernel", "mul_mps", "not in this tree", ("MPS",), 0),)
@@ -69,6 +72,9 @@ def test_chain_has_every_key_of_the_contract() -> None:
         "symbol": "at::native::mul_kernel", "path": "a.cpp", "line": 5, "end_line": 9,
         "rule": "named in dispatch", "evidence": [{"path": YAML, "line": 12}],
         "confidence": "by rule", "guard": "X", "note": "n",
+        "dtypes": [{"macro": "AT_DISPATCH_INDEX_TYPES", "path": "a.cpp", "line": 6,
+                    "dtypes": ["Int", "Long"], "type_name": "index_t", "tag": "mul_cpu",
+                    "guard": "", "unread": []}],
     }  # fmt: skip
     assert answer["hops"][1] == expected
     assert answer["unresolved"][0] == {
@@ -150,6 +156,7 @@ def test_documented_keys_are_the_real_ones() -> None:
         "unresolved": contract.unresolved_json(chain().unresolved[0]),
         "op": contract.operator_json(OP),
         "source": contract.source_json(SOURCE),
+        "dtypes": contract.dtypes_json(chain().hops[1].dtypes[0]),
         "slot": contract.slot_json(DispatchSlot("CPU", "f", "kernel", "x.cpp", "why", "exact")),
     }
     for name, answer in answers.items():

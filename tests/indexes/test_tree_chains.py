@@ -161,7 +161,9 @@ def test_a_library_is_named(op: str, library: str, chains: dict[str, Chain]) -> 
 def test_the_dtypes_that_a_kernel_covers_are_said(chains: dict[str, Chain]) -> None:
     hops = chains["clamp_min.out"].hops
     (kernel,) = (h for h in hops if (h.role, h.device) == ("device_kernel", "CPU"))
-    assert "AT_DISPATCH_ALL_TYPES_AND2" in kernel.note
+    (dispatch,) = kernel.dtypes
+    assert dispatch.macro == "AT_DISPATCH_ALL_TYPES_AND2"
+    assert dispatch.dtypes[:4] == ("Byte", "Long", "Double", "Float")
 
 
 def test_generated_overloads_say_what_they_are_made_from(chains: dict[str, Chain]) -> None:

@@ -11,6 +11,13 @@ namespace c10 {
   _(float, Float) /* 6 */                      \
   _(double, Double) /* 7 */
 
+#define AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(_) \
+  AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(_)                 \
+  _(at::Half, Half)                                      \
+  _(c10::complex<double>, ComplexDouble)                 \
+  _(bool, Bool)                                          \
+  _(at::BFloat16, BFloat16)
+
 #define AT_FORALL_SCALAR_TYPES_AND(SCALARTYPE, _) \
   _(float, Float)                                 \
   _(double, Double)                               \

@@ -34,3 +34,16 @@
       AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)                                 \
           AT_DISPATCH_CASE(SCALARTYPE1, __VA_ARGS__)                               \
               AT_DISPATCH_CASE(SCALARTYPE2, __VA_ARGS__))
+
+#define AT_DISPATCH_CASE_ALL_TYPES(...)                 \
+  AT_DISPATCH_CASE(at::ScalarType::Byte, __VA_ARGS__)   \
+  AT_DISPATCH_CASE(at::ScalarType::Long, __VA_ARGS__)   \
+  AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__)
+
+#define AT_DISPATCH_ALL_TYPES_AND2(SCALARTYPE1, SCALARTYPE2, TYPE, NAME, ...) \
+  AT_DISPATCH_SWITCH(                                                         \
+      TYPE,                                                                   \
+      NAME,                                                                   \
+      AT_DISPATCH_CASE_ALL_TYPES(__VA_ARGS__)                                 \
+          AT_DISPATCH_CASE(SCALARTYPE1, __VA_ARGS__)                          \
+              AT_DISPATCH_CASE(SCALARTYPE2, __VA_ARGS__))

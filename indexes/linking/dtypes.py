@@ -1,0 +1,240 @@
+"""Which dtypes a function runs for: each ``AT_DISPATCH_*`` in it, expanded by the tree's macros.
+
+A macro dispatches when it becomes a ``switch`` over enumerators of ScalarType, whatever its
+name is: ``Dispatch.h``, ``Dispatch_v2.h`` and the wrappers of single files are read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, cached_property, lru_cache
+
+from indexes.linking.macros import split_arguments
+from indexes.linking.preprocess import Preprocessor
+from indexes.linking.visible import is_header
+from indexes.model import Definition, DtypeDispatch, Location
+from indexes.readers.cpp_facts import MacroFact, flat
+from indexes.readers.cpp_heads import close
+from indexes.readers.cpp_lex import lex
+
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_OF_PYTORCH = re.compile(r"_?AT_DISPATCH_(?!CASE)\w+$")
+_BRACES = re.compile(r"[{}]")
+_CASE = re.compile(r"\bcase\s+([\w:\s]+?)\s*(?<!:):(?!:)")
+_FIRST = re.compile(r"\s*(?:(\[|\(|\{|switch\b|do\b)|([A-Za-z_]\w*))")
+_SWITCH = re.compile(r"\bswitch\b")
+_USING = re.compile(r"\busing\s+(\w+)")
+_ENUMERATOR = re.compile(r"(?:(?:\w+::)*ScalarType::|(?:(?:at|c10|torch)::)?k)(\w+)$")
+_ALL_TYPES = "AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS"
+_MARK = "torchnav_type"
+_TAG = re.compile(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
+_OBJECT = re.compile(r"\w+(?:\.|->)[^{}]*$")
+"""``iter.dtype()``: what is switched on, which changes no case."""
+_MADE = re.compile(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
+_NO_MARKS = {1: " ", 2: " ", 3: " "}
+_NOWHERE = Location("", 0)
+_LAMBDA = re.compile(r"\{[^{}]*\}")
+
+Macros = Callable[[str], Sequence[tuple[str, MacroFact]]]
+"""All macros of one name in the tree, each with its file."""
+Read = Callable[[str], str]
+
+
+class Dtypes:
+    """Reads the dtype dispatches of functions. Answers are kept while it lives."""
+
+    def __init__(self, macros: Macros, read: Read) -> None:
+        self._macros = cache(macros)
+        self._read = read
+        self._text = lru_cache(32)(self._read_lines)
+        self._covered = lru_cache(4096)(self._cover)
+        self._switching: dict[str, bool] = {}
+
+    def of(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
+        """The dispatches in the body of ``definition``, in the order they stand."""
+        if definition.kind == "macro" or not definition.location.line:
+            return ()
+        if definition.macro_location:
+            return tuple(self._in_macro(definition))
+        return tuple(self._in_text(*self._source(definition), definition.location))
+
+    @cached_property
+    def scalar_types(self) -> frozenset[str]:
+        """The enumerators of ScalarType in this tree."""
+        expanded = Preprocessor(self._macro).expand(f"{_ALL_TYPES}({_MARK})")
+        return frozenset(_MADE.findall(expanded))
+
+    # -------------------------------------------------------------------- text
+
+    def _read_lines(self, path: str) -> list[str]:
+        return self._read(path).split("\n")
+
+    def _source(self, definition: Definition) -> tuple[str, int]:
+        where = definition.location
+        last = max(where.end_line, where.line)
+        return "\n".join(self._text(where.path)[where.line - 1 : last]), where.line
+
+    def _in_text(self, text: str, first: int, where: Location) -> Iterator[DtypeDispatch]:
+        lexed = lex(text)
+        clean = lexed.clean.translate(_NO_MARKS)
+        for found in _CALLED.finditer(clean):
+            name = found[1]
+            if not self.dispatches(name):
+                continue
+            ended = close(clean, found.end() - 1)
+            if ended < 0:
+                continue
+            line = first + text.count("\n", 0, found.start())
+            written = _without_bodies(clean[found.end() : ended])
+            yield from self._uses(
+                name, written, Location(where.path, line), text[found.end() : ended]
+            )
+
+    def _uses(
+        self, name: str, arguments: str, at: Location, original: str
+    ) -> Iterator[DtypeDispatch]:
+        if not self._macros(name):
+            yield DtypeDispatch(name, at, (), tag=_tag(original))
+            return
+        given = tuple(_OBJECT.sub("x", flat(a)) for a in split_arguments(arguments))
+        place = self._own_macros_above(at)
+        tag = _tag(original)
+        for number in range(len(self._own(name, at)) or 1):
+            cases, hint = self._covered(name, given, place, number)
+            types = tuple(self._types_of(cases))
+            if any(known for known, _ in types):
+                yield DtypeDispatch(
+                    name, at, tuple(dict.fromkeys(known for known, _ in types if known)), hint,
+                    tag, self._guard(name, at, number),
+                    tuple(raw for known, raw in types if not known and not raw.isdigit()),
+                )  # fmt: skip
+
+    def _in_macro(self, definition: Definition) -> Iterator[DtypeDispatch]:
+        """The function is a macro's: its text is what the macro makes of the use."""
+        use, line = self._source(definition)
+        stop = self.switches
+
+        def lookup(name: str) -> MacroFact | None:
+            return None if stop(name) else self._macro(name, definition.location)
+
+        expanded = Preprocessor(lookup).expand(lex(use).clean.translate(_NO_MARKS))
+        body = _body_of(expanded, definition.name)
+        for one in self._in_text(body, line, definition.location):
+            yield replace(one, location=definition.location)
+
+    # ------------------------------------------------------------------ macros
+
+    def dispatches(self, name: str) -> bool:
+        """Whether a use of ``name`` may choose by dtype: its cases tell, if the tree has them."""
+        return self.switches(name) or (bool(_OF_PYTORCH.match(name)) and not self._macros(name))
+
+    def switches(self, name: str) -> bool:
+        """Whether a use of ``name`` is a ``switch``: in its body, or of what it begins with."""
+        known = self._switching.get(name)
+        if known is None:
+            self._switching[name] = False
+            known = any(self._body_switches(m) for _, m in self._macros(name))
+            self._switching[name] = known
+        return known
+
+    def _body_switches(self, macro: MacroFact) -> bool:
+        first = _FIRST.match(macro.body)
+        if first is None or first[1]:
+            return first is not None and bool(_SWITCH.search(macro.body))
+        return first[2] not in (macro.parameters or ()) and self.switches(first[2])
+
+    def _own(self, name: str, at: Location) -> list[MacroFact]:
+        """The definitions of a macro in its user's file: several stand under ``#if``."""
+        return [
+            m
+            for p, m in self._macros(name)
+            if p == at.path and m.line <= at.line and not self._ended(m, at)
+        ]
+
+    def _own_macros_above(self, at: Location) -> Location:
+        """``at``, or nowhere in a file without macros of its own: all such places are alike."""
+        lines = self._text(at.path)[: at.line]
+        return at if any(line.startswith("#define") for line in lines) else _NOWHERE
+
+    def _ended(self, macro: MacroFact, at: Location) -> bool:
+        """Whether an ``#undef`` above ``at`` ends it."""
+        if not macro.undefined_at:
+            return False
+        text = "\n".join(self._text(at.path)[: at.line - 1])
+        return macro.undefined_at < len(text)
+
+    def _macro(self, name: str, at: Location = _NOWHERE, number: int = 0) -> MacroFact | None:
+        """A macro in force: one of its user's file, or else the nearest header's."""
+        if own := self._own(name, at):
+            return own[min(number, len(own) - 1)]
+        found = [(p, m) for p, m in self._macros(name) if is_header(p)]
+        return min(found, key=_nearness)[1] if found else None
+
+    def _cover(
+        self, name: str, arguments: tuple[str, ...], at: Location, number: int
+    ) -> tuple[tuple[str, ...], str]:
+        """(cases, the type's name in the body) of one use of one alternative."""
+        chosen = self._macro(name, at, number)
+
+        @cache
+        def lookup(wanted: str) -> MacroFact | None:
+            return chosen if wanted == name else self._macro(wanted, at)
+
+        expanded = Preprocessor(lookup).expand(f"{name}({', '.join(arguments)})")
+        cases = tuple(" ".join(c.split()) for c in _CASE.findall(expanded))
+        hint = _USING.search(expanded)
+        return cases, hint[1] if hint else ""
+
+    def _guard(self, name: str, at: Location, number: int) -> str:
+        """The ``#if`` of one of several alternatives."""
+        own = self._own(name, at)
+        if len(own) < 2:
+            return ""
+        lexed = lex("\n".join(self._text(at.path)))
+        before = bisect_right(lexed.guard_offsets, own[number].offset)
+        return " && ".join(lexed.guards[before - 1]) if before else ""
+
+    def _types_of(self, cases: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Each case as a ScalarType, or "" with its text."""
+        for case in cases:
+            found = _ENUMERATOR.match(case.replace(" ", ""))
+            name = found[1] if found else ""
+            yield (name if name in self.scalar_types else ""), case
+
+
+def _nearness(placed: tuple[str, MacroFact]) -> tuple[bool, str, int]:
+    """Headers of ATen and c10 before those of other parts, in an order that stays."""
+    path, macro = placed
+    ours = path.startswith(("aten/", "c10/", "torch/headeronly/")) or "/ATen/" in path
+    return not ours, path, macro.offset
+
+
+def _without_bodies(text: str) -> str:
+    """``text`` without what stands in braces."""
+    shorter = _LAMBDA.sub("\x04", text)
+    while shorter != text:
+        text, shorter = shorter, _LAMBDA.sub("\x04", shorter)
+    return text.replace("\x04", "{}")
+
+
+def _tag(arguments: str) -> str:
+    """The name in the error for other dtypes: the first string that is an argument."""
+    found = _TAG.match(arguments)
+    return "".join(re.findall(r'"([^"]*)"', found[1])) if found else ""
+
+
+def _body_of(text: str, name: str) -> str:
+    """The part of an expansion that defines ``name``; all of it where that can't be told."""
+    found = re.search(rf"\b{re.escape(name)}\b[^;{{]*\{{", text)
+    if found is None:
+        return text
+    depth = 0
+    for brace in _BRACES.finditer(text, found.end() - 1):
+        depth += 1 if brace.group() == "{" else -1
+        if not depth:
+            return text[found.start() : brace.end()]
+    return text

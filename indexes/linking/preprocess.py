@@ -1,0 +1,158 @@
+"""The C preprocessor on a piece of text: macros are replaced as the language says.
+
+Arguments are expanded before they are put in place, ``##`` pastes, the result is read
+again together with what follows, and no macro is expanded inside itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from indexes.linking.macros import bind
+from indexes.readers.cpp_facts import MacroFact
+
+_TOKENS = re.compile(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
+_NONE: frozenset[str] = frozenset()
+_ENOUGH = 60_000
+"""Tokens after which an expansion is given up: no macro of a sane tree comes near."""
+
+Token = tuple[str, frozenset[str]]
+"""A token and the macros that it must not be expanded by again."""
+
+
+class Preprocessor:
+    """Expands text by the macros that ``lookup`` knows."""
+
+    def __init__(self, lookup: Callable[[str], MacroFact | None]) -> None:
+        self._lookup = lookup
+        self._left = 0
+
+    def expand(self, text: str) -> str:
+        """``text`` with every macro in it expanded; empty when that has no end."""
+        self._left = _ENOUGH
+        made = self._expand([(t, _NONE) for t in _tokens(text)])
+        return "".join(token for token, _ in made) if self._left > 0 else ""
+
+    def _expand(self, tokens: Sequence[Token]) -> list[Token]:
+        waiting = list(reversed(tokens))
+        out: list[Token] = []
+        while waiting and self._left > 0:
+            self._left -= 1
+            token = waiting.pop()
+            text, hidden = token
+            macro = None
+            if text not in hidden and (text[0].isalpha() or text[0] == "_"):
+                macro = self._lookup(text)
+            if macro is None:
+                out.append(token)
+            elif macro.parameters is None:
+                made = self._replaced(macro, {}, {}, hidden | {text})
+                waiting.extend(reversed(made))
+            elif (arguments := _arguments(waiting)) is not None:
+                waiting.extend(reversed(self._called(macro, arguments, hidden | {text})))
+            else:
+                out.append(token)
+        return out
+
+    def _called(
+        self, macro: MacroFact, arguments: list[list[Token]], hidden: frozenset[str]
+    ) -> list[Token]:
+        texts = ["".join(t for t, _ in one).strip() for one in arguments]
+        if texts == [""] and not macro.parameters:
+            texts = []
+        raw = bind(macro.parameters or [], texts)
+        if raw is None:
+            return []
+        expanded = {"".join(t for t, _ in one).strip(): self._expand(one) for one in arguments}
+        ready = {name: self._ready(text, expanded) for name, text in raw.items()}
+        return self._replaced(macro, raw, ready, hidden)
+
+    def _ready(self, text: str, expanded: dict[str, list[Token]]) -> list[Token]:
+        """An argument expanded; several at once where ``...`` takes them."""
+        if text in expanded:
+            return expanded[text]
+        return self._expand([(t, _NONE) for t in _tokens(text)])
+
+    def _replaced(
+        self, macro: MacroFact, raw: dict[str, str], ready: dict[str, list[Token]],
+        hidden: frozenset[str],
+    ) -> list[Token]:  # fmt: skip
+        if "#" not in macro.body:
+            return _put_in_place(macro.body, ready, hidden)
+        out: list[Token] = []
+        body = _tokens(macro.body)
+        for at, text in enumerate(body):
+            if text == "#" and _neighbour(body, at, 1) in raw:
+                continue
+            if _neighbour(body, at, -1) == "#" and text in raw:
+                out.append((f'"{raw[text]}"', hidden))
+                continue
+            if text == "##":
+                while out and out[-1][0].isspace():
+                    out.pop()
+                continue
+            pasted = _neighbour(body, at, -1) == "##" or _neighbour(body, at, 1) == "##"
+            if _neighbour(body, at, -1) == "##" and text.isspace():
+                continue
+            made = self._one(text, pasted, raw, ready)
+            if _neighbour(body, at, -1) == "##" and out and made:
+                head, _ = out.pop()
+                made = [(head + made[0][0], _NONE), *made[1:]]
+            out.extend((t, h | hidden) for t, h in made)
+        return out
+
+    def _one(
+        self, text: str, pasted: bool, raw: dict[str, str], ready: dict[str, list[Token]]
+    ) -> list[Token]:
+        if text not in raw:
+            return [(text, _NONE)]
+        if pasted:
+            return [(t, _NONE) for t in _tokens(raw[text])]
+        return ready[text]
+
+
+@lru_cache(maxsize=2048)
+def _tokens(text: str) -> list[str]:
+    return _TOKENS.findall(text)
+
+
+def _put_in_place(body: str, ready: dict[str, list[Token]], hidden: frozenset[str]) -> list[Token]:
+    out: list[Token] = []
+    for text in _tokens(body):
+        if text in ready:
+            out.extend([(t, h | hidden) for t, h in ready[text]])
+        else:
+            out.append((text, hidden))
+    return out
+
+
+def _neighbour(body: Sequence[str], at: int, step: int) -> str:
+    """The next token that is no space, in one direction."""
+    at += step
+    while 0 <= at < len(body) and body[at].isspace():
+        at += step
+    return body[at] if 0 <= at < len(body) else ""
+
+
+def _arguments(waiting: list[Token]) -> list[list[Token]] | None:
+    """Takes ``(a, b)`` off the end of ``waiting``; None, taking nothing, when it isn't there."""
+    at = len(waiting) - 1
+    while at >= 0 and waiting[at][0].isspace():
+        at -= 1
+    if at < 0 or waiting[at][0] != "(":
+        return None
+    found: list[list[Token]] = [[]]
+    depth = 1
+    for position in range(at - 1, -1, -1):
+        text = waiting[position][0]
+        depth += (text == "(") - (text == ")")
+        if not depth:
+            del waiting[position:]
+            return found
+        if text == "," and depth == 1:
+            found.append([])
+        else:
+            found[-1].append(waiting[position])
+    return None
