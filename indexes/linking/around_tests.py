@@ -9,7 +9,8 @@ from functools import cache
 
 from indexes.linking.python_paths import Found, PythonIndex
 from indexes.model import Location
-from indexes.readers.python_lines import Spans, statement_end, triple_quoted
+from indexes.readers.python_facts import PythonFact
+from indexes.readers.python_lines import occurrences, statement
 
 _TELLING = 4
 """A method with a shorter name (``.to(``, ``.add(``) may be anything's."""
@@ -41,6 +42,7 @@ def tests_naming(
     With ``read``, a test whose body does not call it is left out."""
     texts = _Texts(read)
     found: dict[tuple[str, str], NamedTest] = {}
+    certain = 0
     for word in words:
         for path, fact in facts.tests_containing(word):
             if fact.kind != "test" or (path, fact.symbol) in found:
@@ -52,6 +54,9 @@ def tests_naming(
                 test = NamedTest(path, fact.symbol, fact.line, fact.end_line, word)
             if test:
                 found[path, fact.symbol] = test
+                certain += test.qualified
+            if certain == MAX_TESTS:  # the rest would stand behind these
+                return tuple(one for one in found.values() if one.qualified)
     ordered = sorted(found.values(), key=lambda test: not test.qualified)
     return tuple(ordered[:MAX_TESTS])
 
@@ -73,20 +78,18 @@ def _calls(word: str) -> re.Pattern[bytes]:
 
 def _checked(found: Found, word: str, texts: _Texts) -> NamedTest | None:
     path, fact = found
-    text, spans = texts.get(path)
-    start = texts.offset(path, fact.line)
+    text, start = texts.at(path, fact)
     if start < 0:
         return None
-    indent = len(text[start:]) - len(text[start:].lstrip(b" \t"))
-    end = statement_end(text, start, indent, spans)
-    calls = list(_calls(word).finditer(text, start, end))
+    body = statement(text, start, _indent(text, start))
+    calls = list(_calls(word).finditer(body))
     if not calls:
         return None
     best = next((call for call in calls if call["full"]), calls[0])
     if not best["full"] and len(word) < _TELLING:
         return None
-    line = fact.line + text.count(b"\n", start, best.start())
-    last = fact.line + text.count(b"\n", start, end)
+    line = fact.line + body.count(b"\n", 0, best.start())
+    last = fact.line + body.count(b"\n")
     written = best[0].decode("utf-8", "replace").rstrip("(")
     return NamedTest(
         path, fact.symbol, fact.line, last, word, written, bool(best["full"]),
@@ -94,21 +97,35 @@ def _checked(found: Found, word: str, texts: _Texts) -> NamedTest | None:
     )  # fmt: skip
 
 
+def _indent(text: bytes, start: int) -> int:
+    at = start
+    while text[at : at + 1] in (b" ", b"\t"):
+        at += 1
+    return at - start
+
+
 class _Texts:
     """The files looked at, each read once."""
 
     def __init__(self, read: Callable[[str], bytes | None] | None) -> None:
         self._read = read
-        self._texts: dict[str, tuple[bytes, Spans]] = {}
-        self._starts: dict[str, list[int]] = {}
+        self._texts: dict[str, bytes] = {}
+        self._places: dict[str, tuple[int, int]] = {}
+        """Where a file was last looked at: an offset and its line."""
 
-    def get(self, path: str) -> tuple[bytes, Spans]:
+    def at(self, path: str, fact: PythonFact) -> tuple[bytes, int]:
+        """A file, and where the line of a test begins in it; -1 where it is not there."""
         if path not in self._texts:
-            text = (self._read(path) if self._read else None) or b""
-            self._texts[path] = (text, triple_quoted(text))
-            self._starts[path] = [0, *(match.end() for match in re.finditer(rb"\n", text))]
-        return self._texts[path]
-
-    def offset(self, path: str, line: int) -> int:
-        starts = self._starts[path]
-        return starts[line - 1] if 0 < line <= len(starts) else -1
+            self._texts[path] = (self._read(path) if self._read else None) or b""
+        text = self._texts[path]
+        offset, line = self._places.get(path, (0, 1))
+        if fact.line < line:
+            offset, line = 0, 1
+        head = b"def " + fact.symbol.rpartition(".")[2].encode()
+        for found in occurrences(text, head, offset):
+            line += text.count(b"\n", offset, found)
+            offset = found
+            if line >= fact.line:
+                break
+        self._places[path] = offset, line
+        return text, text.rfind(b"\n", 0, offset) + 1 if line == fact.line else -1

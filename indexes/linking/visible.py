@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 
@@ -20,6 +21,7 @@ _DEVICE_FOLDERS = (
 _DEVICE_SUFFIXES = {"cu": "CUDA", "cuh": "CUDA", "mm": "MPS", "metal": "MPS", "hip": "CUDA"}
 
 
+@cache
 def plain_scope(scope: str) -> str:
     """A scope without namespaces that names are found through: anonymous and inline ones."""
     if not scope:

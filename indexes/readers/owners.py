@@ -84,9 +84,20 @@ def owner_rule(rules: Iterable[OwnerRule], path: str) -> OwnerRule | None:
     """The rule that decides about a path: the last that matches."""
     found = None
     for rule in rules:
-        if _matcher(rule.pattern).match(path):
+        if _holds_literals(path, rule.pattern) and _matcher(rule.pattern).match(path):
             found = rule
     return found
+
+
+def _holds_literals(path: str, pattern: str) -> bool:
+    """Whether all that a pattern writes out is in a path; without that it cannot match."""
+    return all(literal in path for literal in _literals(pattern))
+
+
+@cache
+def _literals(pattern: str) -> tuple[str, ...]:
+    pieces = re.split(r"[*?]+", pattern.replace("\\#", "#").strip("/"))
+    return tuple(piece.strip("/") for piece in pieces)
 
 
 @cache

@@ -209,6 +209,22 @@ def statement_end(data: bytes, start: int, indent: int, strings: Spans) -> int:
     return code_end(data, start, match.start() if match else len(data), strings)
 
 
+_WINDOW = 1 << 13
+
+
+def statement(data: bytes, start: int, indent: int) -> bytes:
+    """The statement whose line begins at ``start``, outside of strings; no more of ``data`` is
+    looked at than it takes to find its end."""
+    size = _WINDOW
+    while True:
+        piece = data[start : start + size]
+        strings = triple_quoted(piece)
+        match = _dedented(piece, 0, indent, strings, len(piece))
+        if match or start + size >= len(data):
+            return piece[: code_end(piece, 0, match.start() if match else len(piece), strings)]
+        size *= 4
+
+
 def code_end(data: bytes, start: int, end: int, strings: Spans) -> int:
     """``end`` moved back over blank lines and comments."""
     while end > start:
