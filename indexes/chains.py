@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from indexes.linking.reach import OperatorCall, Reached, Walker, operator_base
 from indexes.lookup import Lookup
 from indexes.model import (
     Chain,
+    Choice,
     Hop,
     KernelRow,
     Location,
@@ -67,7 +68,7 @@ class _ChainBuilder:
         self.index = index
         self.facts = facts
         self.hops = HopList()
-        self.walker = Walker(facts, self.hops, index.dtypes)
+        self.walker = Walker(facts, self.hops, index.dtypes, index.choices)
         self.followed: set[str] = set()
         self.pending: deque[_Pending] = deque()
         self._level = 0
@@ -287,6 +288,7 @@ class _ChainBuilder:
         number = self.hops.add(
             one.parent, "call", spelled, Location(path, call.line), rule,
             "exact" if len(fitting) == 1 else "ambiguous", note=names,
+            choices=self.walker.choices(call, one.caller),
         )  # fmt: skip
         if follow and not self._is_plumbing(one):
             self._follow(fitting[0], number, keys, composite)
@@ -359,8 +361,14 @@ def build_chain(
     return Chain(index.info, summary, native, entry, ordered, unresolved)
 
 
+def _real_choices(hop: Hop, taken: Set[Location]) -> tuple[Choice, ...]:
+    """Without the early returns that lead nowhere: no other step is taken instead."""
+    return tuple(c for c in hop.choices if c.arm != "otherwise" or c.location in taken)
+
+
 def _display_order(builder: _ChainBuilder) -> tuple[tuple[Hop, ...], tuple[Unresolved, ...]]:
     """Each hop before what hangs under it, numbered in that order."""
+    taken = {c.location for h in builder.hops.hops for c in h.choices if c.arm != "otherwise"}
     children: dict[int | None, list[Hop]] = {}
     for hop in builder.hops.hops:
         children.setdefault(hop.parent, []).append(hop)
@@ -370,7 +378,9 @@ def _display_order(builder: _ChainBuilder) -> tuple[tuple[Hop, ...], tuple[Unres
     while pending:
         hop = pending.pop()
         numbers[hop.id] = len(ordered)
-        ordered.append(replace(hop, id=len(ordered), parent=numbers[hop.parent]))
+        decided = _real_choices(hop, taken)
+        place = replace(hop, id=len(ordered), parent=numbers[hop.parent], choices=decided)
+        ordered.append(place)
         pending.extend(reversed(children.get(hop.id, [])))
     missing = (replace(u, parent=numbers.get(u.parent)) for u in builder.hops.unresolved)
     return tuple(ordered), tuple(missing)

@@ -15,6 +15,7 @@ from indexes.errors import NotFound, TorchnavError
 from indexes.model import (
     SCHEMA_VERSION,
     Chain,
+    Choice,
     Definition,
     DerivativeEntry,
     DeviceKernelAnswer,
@@ -106,7 +107,12 @@ def hop_json(hop: Hop) -> Object:
         "guard": hop.guard,
         "note": hop.note,
         "dtypes": [dtypes_json(one) for one in hop.dtypes],
+        "choices": [choice_json(one) for one in hop.choices],
     }
+
+
+def choice_json(one: Choice) -> Object:
+    return {"text": one.text, "arm": one.arm, **_line(one.location)}
 
 
 def dtype_row_json(function: Definition, one: DtypeDispatch) -> Object:

@@ -216,13 +216,24 @@ class DtypeDispatch:
     dtypes: tuple[str, ...]
     """Enumerators of ScalarType, in the order of the cases: ``Double, Float``."""
     type_name: str = ""
-    """What the body calls the C++ type: ``scalar_t``, ``index_t``."""
+    """What the body calls the type: ``scalar_t``, ``index_t``."""
     tag: str = ""
     """The name in the error for other dtypes: ``"mul_cpu" not implemented for 'Half'``."""
     guard: str = ""
     """The ``#if`` of this expansion, when the macro is defined in several ways."""
     unread: tuple[str, ...] = ()
     """Cases that are no enumerator: a template's parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A condition in the code that decides at run time whether a step is taken."""
+
+    text: str
+    """``if (use_mkldnn)``, ``switch (backend) case Backend::cudnn``."""
+    arm: str
+    """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns."""
+    location: Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +257,8 @@ class Hop:
     """The formula's text, the library, what a call can mean ..."""
     dtypes: tuple[DtypeDispatch, ...] = ()
     """What a function switches over dtypes by, in the order of its text."""
+    choices: tuple[Choice, ...] = ()
+    """The conditions under which the step is taken, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from indexes.summaries import all_summaries, one_summary
 
 if TYPE_CHECKING:
     from indexes.dispatch_table import Dispatch
+    from indexes.linking.choices import Choices
     from indexes.linking.device_names import Resolver
     from indexes.linking.dtypes import Dtypes
 
@@ -226,10 +227,18 @@ class Index:
         """Reads which dtypes a function is made for."""
         from indexes.linking.dtypes import Dtypes
 
-        def bytewise(path: str) -> str:
-            return self.source.read(path).decode("latin-1")
+        return Dtypes(lambda name: tuple(self._store.macros(name)), self._bytewise)
 
-        return Dtypes(lambda name: tuple(self._store.macros(name)), bytewise)
+    @cached_property
+    def choices(self) -> Choices:
+        """Reads which conditions decide at run time."""
+        from indexes.linking.choices import Choices
+
+        return Choices(self._bytewise)
+
+    def _bytewise(self, path: str) -> str:
+        """A file with one character for each byte, as the C++ readers take it."""
+        return self.source.read(path).decode("latin-1")
 
     # ------------------------------------------------------------------- exports
 

@@ -22,7 +22,7 @@ from indexes.model import (
     SourceInfo,
     Unresolved,
 )
-from indexes.notes import dtype_notes
+from indexes.notes import choice_note, dtype_notes
 
 WIDTH = 80
 _DEPTH = 8
@@ -177,6 +177,8 @@ def hop_lines(group: Sequence[Hop], indent: str = "") -> Iterator[str]:
         yield from wrap(f"#if {hop.guard}", inner)
     if hop.note and not hop.symbol.endswith(hop.note):
         yield from wrap(hop.note, f"{inner}| ")
+    if hop.choices:
+        yield from wrap(choice_note(hop.choices), inner)
     for note in dtype_notes(hop.dtypes):
         yield from wrap(note, f"{inner}| ")
 

@@ -35,7 +35,6 @@ _TAG = re.compile(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
 _OBJECT = re.compile(r"\w+(?:\.|->)[^{}]*$")
 """``iter.dtype()``: what is switched on, which changes no case."""
 _MADE = re.compile(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
-_NO_MARKS = {1: " ", 2: " ", 3: " "}
 _NOWHERE = Location("", 0)
 _LAMBDA = re.compile(r"\{[^{}]*\}")
 
@@ -80,7 +79,7 @@ class Dtypes:
 
     def _in_text(self, text: str, first: int, where: Location) -> Iterator[DtypeDispatch]:
         lexed = lex(text)
-        clean = lexed.clean.translate(_NO_MARKS)
+        clean = lexed.clean
         for found in _CALLED.finditer(clean):
             name = found[1]
             if not self.dispatches(name):
@@ -121,7 +120,7 @@ class Dtypes:
         def lookup(name: str) -> MacroFact | None:
             return None if stop(name) else self._macro(name, definition.location)
 
-        expanded = Preprocessor(lookup).expand(lex(use).clean.translate(_NO_MARKS))
+        expanded = Preprocessor(lookup).expand(lex(use).clean)
         body = _body_of(expanded, definition.name)
         for one in self._in_text(body, line, definition.location):
             yield replace(one, location=definition.location)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexes.model import Confidence, Definition, DtypeDispatch, Hop, Location, Role, Unresolved
+from indexes.model import (
+    Choice,
+    Confidence,
+    Definition,
+    DtypeDispatch,
+    Hop,
+    Location,
+    Role,
+    Unresolved,
+)
 
 MAX_HOPS = 1500
 """A chain is for reading; beyond this it says that it was cut."""
@@ -27,7 +36,7 @@ class HopList:
         self, parent: int | None, role: Role, symbol: str, location: Location | None, rule: str,
         confidence: Confidence, *, device: str | None = None, keys: Sequence[str] = (),
         evidence: Sequence[Location] = (), guard: str = "", note: str = "",
-        dtypes: tuple[DtypeDispatch, ...] = (),
+        dtypes: tuple[DtypeDispatch, ...] = (), choices: tuple[Choice, ...] = (),
     ) -> int:  # fmt: skip
         """Adds one hop; returns its id, that of an equal sibling when there is one."""
         identity = (parent, role, symbol, location, device)
@@ -37,7 +46,7 @@ class HopList:
         self._seen[identity] = number
         self.hops.append(
             Hop(number, parent, role, symbol, location, rule, confidence, device, tuple(keys),
-                tuple(evidence), guard, note, dtypes)
+                tuple(evidence), guard, note, dtypes, choices)
         )  # fmt: skip
         return number
 
@@ -45,7 +54,7 @@ class HopList:
         self, parent: int | None, role: Role, definition: Definition, rule: str,
         confidence: Confidence, *, device: str | None = None, keys: Sequence[str] = (),
         evidence: Sequence[Location] = (), note: str = "",
-        dtypes: tuple[DtypeDispatch, ...] = (),
+        dtypes: tuple[DtypeDispatch, ...] = (), choices: tuple[Choice, ...] = (),
     ) -> int:  # fmt: skip
         """Adds a hop to a definition, with its guard and the macro that makes it."""
         places = list(evidence)
@@ -54,7 +63,7 @@ class HopList:
         return self.add(
             parent, role, definition.qualified, definition.location, rule, confidence,
             device=device, keys=keys, evidence=places, guard=definition.guard, note=note,
-            dtypes=dtypes,
+            dtypes=dtypes, choices=choices,
         )  # fmt: skip
 
     def miss(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from indexes.linking.choices import Choices
 from indexes.linking.dtypes import Dtypes
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.linking.hops import HopList
@@ -17,7 +18,7 @@ from indexes.linking.visible import (
     visible_functors,
     visible_stub,
 )
-from indexes.model import Confidence, Definition, DtypeDispatch, Location, Role
+from indexes.model import Choice, Confidence, Definition, DtypeDispatch, Location, Role
 from indexes.readers.cpp_body import LOOPS
 
 MAX_DEPTH = 6
@@ -83,10 +84,12 @@ class Reached:
 class Walker:
     """Adds what a kernel reaches as hops under it."""
 
-    def __init__(self, facts: Facts, hops: HopList, dtypes: Dtypes | None = None) -> None:
+    def __init__(self, facts: Facts, hops: HopList, dtypes: Dtypes | None = None,
+                 choices: Choices | None = None) -> None:  # fmt: skip
         self.facts = facts
         self.hops = hops
         self._dtypes = dtypes
+        self._choices = choices
         self._max_depth = MAX_DEPTH
         self._leads: dict[int, tuple[int, frozenset[str]]] = {}
 
@@ -141,7 +144,7 @@ class Walker:
         how = "passed on by name" if call.kind == "name" else "called through its dispatch table"
         number = self.hops.add(
             parent, "call", call.name, at, f"{call.name} is a stub, {how}", "exact",
-            evidence=[uses[0].location],
+            evidence=[uses[0].location], choices=self.choices(call, caller),
         )  # fmt: skip
         self.stub(number, call.name, uses, devices, reached, seen, depth)
 
@@ -210,6 +213,10 @@ class Walker:
 
     # ---------------------------------------------------------- functions, launches
 
+    def choices(self, call: Call, caller: Known) -> tuple[Choice, ...]:
+        """What decides at run time whether a call is made."""
+        return self._choices.of(call, caller) if self._choices else ()
+
     def dtypes(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
         """The dtypes that a function is made for."""
         known = self._dtypes and self.facts.known(definition)
@@ -224,7 +231,8 @@ class Walker:
         apple = library in ("MPSGraph", "Metal")
         rule = f"runs code of {library}" if apple else f"a function of {library}"
         confidence: Confidence = "by rule" if apple else "exact"
-        self.hops.add(parent, "library", name, at, rule, confidence, note=library)
+        self.hops.add(parent, "library", name, at, rule, confidence, note=library,
+                      choices=self.choices(call, caller))  # fmt: skip
 
     def _launch(self, call: Call, caller: Known, parent: int, reached: Reached) -> None:
         reached.computes = True
@@ -237,6 +245,7 @@ class Walker:
             self.hops.add_definition(
                 parent, "launch", known.definition, "a __global__ function launched with <<<>>>",
                 "exact" if len(found) == 1 else "ambiguous", device="CUDA", evidence=[at],
+                choices=self.choices(call, caller),
             )  # fmt: skip
 
     def _function(
@@ -307,6 +316,7 @@ class Walker:
             "exact" if len(found) == 1 else "ambiguous",
             device=device if device in ("CPU", "CUDA", "MPS", "XPU") else None,
             evidence=[at], dtypes=self.dtypes(known.definition),
+            choices=self.choices(call, caller),
         )  # fmt: skip
 
     def _owner(self, call: Call, known: Known) -> Known | None:

@@ -10,6 +10,7 @@ from indexes.dispatch_model import DispatchSlot
 from indexes.errors import NotFound, SourceError
 from indexes.model import (
     Chain,
+    Choice,
     Definition,
     DerivativeEntry,
     DeviceKernelAnswer,
@@ -55,7 +56,8 @@ def chain() -> Chain:
         Hop(1, 0, "kernel", "at::native::mul_kernel", KERNEL.location, "named in dispatch",
             "by rule", "CPU", ("CPU",), (Location(YAML, 12),), "X", "n",
             (DtypeDispatch("AT_DISPATCH_INDEX_TYPES", Location("a.cpp", 6), ("Int", "Long"),
-                           "index_t", "mul_cpu"),)),
+                           "index_t", "mul_cpu"),),
+            (Choice("if (small)", "else", Location("a.cpp", 7)),)),
         Hop(2, 0, "library", "cuBLAS", None, "a closed library", "exact"),
     )  # fmt: skip
     unresolved = (Unresolved("kernel", "mul_mps", "not in this tree", ("MPS",), 0),)
@@ -75,6 +77,7 @@ def test_chain_has_every_key_of_the_contract() -> None:
         "dtypes": [{"macro": "AT_DISPATCH_INDEX_TYPES", "path": "a.cpp", "line": 6,
                     "dtypes": ["Int", "Long"], "type_name": "index_t", "tag": "mul_cpu",
                     "guard": "", "unread": []}],
+        "choices": [{"text": "if (small)", "arm": "else", "path": "a.cpp", "line": 7}],
     }  # fmt: skip
     assert answer["hops"][1] == expected
     assert answer["unresolved"][0] == {
@@ -157,6 +160,7 @@ def test_documented_keys_are_the_real_ones() -> None:
         "op": contract.operator_json(OP),
         "source": contract.source_json(SOURCE),
         "dtypes": contract.dtypes_json(chain().hops[1].dtypes[0]),
+        "choice": contract.choice_json(chain().hops[1].choices[0]),
         "slot": contract.slot_json(DispatchSlot("CPU", "f", "kernel", "x.cpp", "why", "exact")),
     }
     for name, answer in answers.items():

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from indexes.model import Hop, Unresolved
-from indexes.notes import dtype_notes
+from indexes.notes import choice_note, dtype_notes
 from navigator.tui.text import one_line, place
 from navigator.tui.widgets.chain_groups import Step
 
@@ -54,6 +54,8 @@ class StepDetail(Widget):
         lines = [Content.assemble((_CONFIDENCE[hop.confidence], style), rule)]
         if hop.note:
             lines.append(Content(one_line(hop.note)))
+        if hop.choices:
+            lines.append(Content(one_line(choice_note(hop.choices))))
         lines.extend(Content(one_line(note)) for note in dtype_notes(hop.dtypes))
         if hop.guard:
             lines.append(Content.assemble(("under ", "dim"), f"#if {one_line(hop.guard)}"))
