@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.harness import HEADER, Bench, measured
 
-MODULES = ("cold", "warm")
+MODULES = ("cold", "warm", "traces")
 
 
 def main() -> int:

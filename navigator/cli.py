@@ -48,6 +48,7 @@ _COMMANDS = {
     ),
     "trace": _Command("navigator.commands.trace", "trace", "Run a program and record its ops."),
     "open": _Command("navigator.commands.trace", "open_", "Show a recorded trace."),
+    "ranks": _Command("navigator.commands.ranks", "ranks", "Summarise the traces of many ranks."),
     "audit": _Command(
         "navigator.commands.audit", "audit", "How much of the tree is linked, and how well."
     ),

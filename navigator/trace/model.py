@@ -148,6 +148,8 @@ class TraceMeta:
     cwd: str = ""
     devices: tuple[str, ...] = ()
     """Names of the devices it ran on."""
+    rank: int | None = None
+    """Of a distributed run, where the trace says which."""
     overloads: bool = False
     """Whether operators carry their overload."""
     complete: bool = False

@@ -14,10 +14,15 @@ _HEAD = 4096
 _EXECUTION_TRACE = re.compile(rb'\{\s*"schema"\s*:\s*"1\.')
 
 
-def read_trace(path: Path, progress: Callable[[int], bool] | None = None) -> Trace:
+def read_trace(
+    path: Path, progress: Callable[[int], bool] | None = None,
+    early: Callable[[Trace], None] | None = None,
+) -> Trace:  # fmt: skip
     """Read a trace of any format that is known. Raises BadTrace, in one line, for others.
 
-    ``progress`` is called with the number of rows so far and returns False to stop.
+    ``progress`` is called with the number of rows so far and returns False to stop. ``early``
+    is called once with the first rows of a Chrome trace that takes a while: a trace of its own,
+    whose rows have the ids that they will have.
     """
     head = _head(path)
     if path.is_dir() or path.suffix == ".log":
@@ -34,7 +39,7 @@ def read_trace(path: Path, progress: Callable[[int], bool] | None = None) -> Tra
         return read_execution_trace(path)
     from navigator.trace.readers.chrome import read_chrome
 
-    return read_chrome(path, progress)
+    return read_chrome(path, progress, early)
 
 
 def _head(path: Path) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from indexes.model import Location
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.chunks import BadTrace, Surroundings, event_chunks
+from navigator.trace.readers.chunks import BLOCK, BadTrace, Surroundings, event_chunks
 from navigator.trace.readers.events import Args, Event, args_of, decode
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack
@@ -93,6 +93,9 @@ class ChromeReader:
         if isinstance(devices, list):
             names = [str(d.get("name", "?")) for d in devices if isinstance(d, dict)]
             meta.devices = tuple(dict.fromkeys(names))
+        distributed = fields.get("distributedInfo")
+        if isinstance(distributed, dict) and isinstance(distributed.get("rank"), int):
+            meta.rank = distributed["rank"]
         for seen, what in _LACKS.items():
             if not self._saw[seen]:
                 meta.lacks.append(what)
@@ -226,10 +229,26 @@ def _sequence(args: Args) -> int:
     return value if 0 <= value < 2**63 else NONE
 
 
-def read_chrome(path: Path, progress: Progress | None = None) -> Trace:
+def _show_early(path: Path, chunk: bytes, early: Callable[[Trace], None]) -> bool:
+    """The rows of the first chunk that has any, where there are more to come."""
+    if len(chunk) < BLOCK // 2:
+        return True
+    reader = ChromeReader(str(path))
+    reader.feed(chunk)
+    trace = reader.finish(Surroundings())
+    if trace.roots():
+        early(trace)
+    return bool(trace.roots())
+
+
+def read_chrome(
+    path: Path, progress: Progress | None = None, early: Callable[[Trace], None] | None = None
+) -> Trace:
     """Read a ``.json`` or ``.json.gz`` trace. Raises BadTrace with one line if it is none."""
     reader, around = ChromeReader(str(path)), Surroundings()
     for chunk in event_chunks(path, around):
+        if early is not None and _show_early(path, chunk, early):
+            early = None
         reader.feed(chunk)
         if progress is not None and not progress(len(reader.trace)):
             break

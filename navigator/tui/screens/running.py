@@ -15,6 +15,7 @@ from indexes.errors import TorchnavError
 from navigator.trace.feed import Feed
 from navigator.trace.readers import read_trace
 from navigator.trace.running import RunningProgram
+from navigator.trace.trace import Trace
 from navigator.tui.config import Config
 from navigator.tui.messages import Failed, Progressed
 from navigator.tui.screens.trace import TraceScreen
@@ -44,8 +45,11 @@ class OpenedScreen(TraceScreen):
             self.post_message(Progressed("reading the trace", rows, 0))
             return not worker.is_cancelled
 
+        def early(trace: Trace) -> None:
+            self.post_message(TraceGrown(trace, done=False))
+
         try:
-            trace = read_trace(self._file, progress)
+            trace = read_trace(self._file, progress, early)
         except TorchnavError as error:
             self.post_message(Failed("trace", error))
             return

@@ -65,6 +65,8 @@ class TraceViews(OpeningScreen):
             self.trace = message.trace
             self.pane.ops.set_trace(message.trace)
             self.has_trace()
+            if self._view or self.pane.filter.value.strip():
+                self._filter_soon(self._fill)
         elif not self._is_paused:
             self._refresh_rows()
         if message.done:

@@ -15,9 +15,9 @@ class TraceRows:
     A million rows are a few megabytes here: only ids and depths are kept.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, opened: Iterable[int] | None = None) -> None:
         self._trace = trace
-        self._open: set[int] = set()
+        self._open = set(opened or ())
         self.ids: Sequence[int] = array("i")
         self.depths: Sequence[int] = array("h")
         self._flat: Sequence[int] | None = None
@@ -65,6 +65,11 @@ class TraceRows:
                 waiting += below[::-1]
 
     # ------------------------------------------------------------------------ folding
+
+    @property
+    def opened(self) -> frozenset[int]:
+        """The rows that are not folded."""
+        return frozenset(self._open)
 
     def has_children(self, row: int) -> bool:
         return self._trace.table.first_child[row] >= 0

@@ -55,12 +55,16 @@ class TraceTree(LineList):
     """Whether the cursor stays on the last row."""
 
     def set_trace(self, trace: Trace) -> None:
-        """Show a trace, whose rows may still be coming in."""
+        """Show a trace, whose rows may still be coming in, or more of the one that was shown."""
+        here = self.current
+        opened = self.rows.opened if self.trace is not None else None
         self.trace = trace
-        self.rows = TraceRows(trace)
-        if len(trace.roots()) == 1:
+        self.rows = TraceRows(trace, opened)
+        if opened is None and len(trace.roots()) == 1:
             self.rows.toggle(trace.roots()[0])
         self.grown()
+        if here is not None:
+            self.select(here)
 
     def grown(self) -> None:
         """Rows were added: the cursor stays on its row, or at the end."""

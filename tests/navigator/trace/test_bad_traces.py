@@ -10,6 +10,7 @@ import pytest
 
 from navigator.trace.readers import read_trace
 from navigator.trace.readers.chunks import BadTrace
+from navigator.trace.trace import Trace
 from tests.navigator.trace.conftest import TRACES
 
 BERT = TRACES / "h100-bert-small.json.gz"
@@ -122,3 +123,21 @@ def test_nothing_outside_of_the_array_is_taken_for_an_event(tmp_path: Path) -> N
     trace = read_trace(written(tmp_path, text))
     assert [op.name for op in trace.ops()] == ["aten::add"]
     assert trace.meta.devices == ("A", "B")
+
+
+def test_the_first_rows_of_a_large_trace_come_early(tmp_path: Path) -> None:
+    """They are those that the whole trace begins with, and come once."""
+    events = [event(ts=float(n), dur=0.5, args={"padding": "x" * 2000}) for n in range(6000)]
+    path = written(tmp_path, json.dumps({"traceEvents": events}))
+    shown: list[Trace] = []
+    whole = read_trace(path, None, shown.append)
+    assert len(shown) == 1
+    assert 0 < len(shown[0]) < len(whole) == 6000
+    last = len(shown[0]) - 1
+    assert shown[0].op(last) == whole.op(last)
+
+
+def test_a_small_trace_has_no_early_rows(tmp_path: Path) -> None:
+    shown: list[Trace] = []
+    read_trace(written(tmp_path, json.dumps([event()])), None, shown.append)
+    assert not shown

@@ -1,0 +1,63 @@
+"""Opening large traces, and summarising many, beside the fastest JSON parser on the same bytes."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.harness import Bench, Comparison, Figure
+from benchmarks.synthesis import write_ranks, write_trace
+
+NEEDS = ()
+_RANKS, _EVENTS = 64, 50_000
+_PARSE = "import sys, orjson; orjson.loads(open(sys.argv[1], 'rb').read())"
+_OPEN = """\
+import os, sys
+from pathlib import Path
+from navigator.trace.readers import read_trace
+read_trace(Path(sys.argv[1]), None, (lambda trace: os._exit(0)) if sys.argv[2:] else None)
+os._exit(0)
+"""
+_PARSE_ALL = """\
+import sys, orjson
+from pathlib import Path
+for path in Path(sys.argv[1]).iterdir():
+    orjson.loads(path.read_bytes())
+"""
+
+
+def figures(bench: Bench) -> Iterator[Comparison]:
+    """First rows and all rows of three sizes; many ranks."""
+    with tempfile.TemporaryDirectory(prefix="torchnav-benchmark") as folder:
+        file = Path(folder, "trace.json")
+        for name, events, size in (("130,000 events", 130_000, 0), ("1,000,000 events", 10**6, 0),
+                                   ("1 GB", 0, 10**9)):  # fmt: skip
+            write_trace(file, events, size)
+            yield from _opened(bench, name, file)
+        file.unlink()
+        yield _ranks(bench, Path(folder, "ranks"))
+
+
+def _opened(bench: Bench, name: str, file: Path) -> Iterator[Comparison]:
+    """In processes of their own, started cold."""
+    parse = bench.command((sys.executable, "-c", _PARSE, str(file)))
+    runs = 1 if name == "1 GB" else bench.runs  # the parser needs 9 GB for it
+    first = bench.command((sys.executable, "-c", _OPEN, str(file), "first"))
+    yield Comparison((Figure(f"trace, {name}: first rows", 3.0),), first, "orjson", parse, runs)
+    whole = bench.command((sys.executable, "-c", _OPEN, str(file)))
+    wanted = (Figure(f"trace, {name}: all rows", None), Figure("  the same, CPU", None, "cpu"),
+              Figure("  memory", None, "peak"))  # fmt: skip
+    yield Comparison(wanted, whole, "orjson", parse, runs)
+
+
+def _ranks(bench: Bench, folder: Path) -> Comparison:
+    write_ranks(folder, _RANKS, _EVENTS, straggler=17)
+    size = sum(path.stat().st_size for path in folder.iterdir()) >> 20
+    ours = bench.torchnav("ranks", str(folder), "--json")
+    theirs = bench.command((sys.executable, "-c", _PARSE_ALL, str(folder)))
+    wanted = (Figure(f"{_RANKS} ranks, {size} MiB: summary", None),
+              Figure("  the same, CPU", None, "cpu"), Figure("  largest process", None, "peak"),
+              Figure("  largest process, MiB", None, "peak", " MB", 1.0))  # fmt: skip
+    return Comparison(wanted, ours, "orjson, one file after the other", theirs, 1)
