@@ -52,6 +52,9 @@ _COMMANDS = {
     "audit": _Command(
         "navigator.commands.audit", "audit", "How much of the tree is linked, and how well."
     ),
+    "gaps": _Command(
+        "navigator.commands.gaps", "gaps", "What is missing: openings for a contribution."
+    ),
     "export": _Command("navigator.commands.export", "export", "Whole tables, one JSON a line."),
     "index": _Command("navigator.commands.index", "index", "Build or refresh the index."),
     "clone": _Command("navigator.commands.clone", "clone", "Fetch PyTorch's source."),
