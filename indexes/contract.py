@@ -102,7 +102,7 @@ def hop_json(hop: Hop) -> Object:
         "line": where.line if where else None,
         "end_line": (where.end_line or None) if where else None,
         "rule": hop.rule,
-        "evidence": [_line(one) for one in hop.evidence],
+        "evidence": [location_json(one) for one in hop.evidence],
         "confidence": hop.confidence,
         "guard": hop.guard,
         "note": hop.note,
@@ -112,7 +112,7 @@ def hop_json(hop: Hop) -> Object:
 
 
 def choice_json(one: Choice) -> Object:
-    return {"text": one.text, "arm": one.arm, **_line(one.location)}
+    return {"text": one.text, "arm": one.arm, **location_json(one.location)}
 
 
 def dtype_row_json(function: Definition, one: DtypeDispatch) -> Object:
@@ -166,8 +166,8 @@ def stub_row_json(row: StubRow) -> Object:
         "device": row.device,
         "macro": row.macro,
         "function": row.function,
-        "registration": _line(row.registration),
-        "definition": _line(row.definition.location) if row.definition else None,
+        "registration": location_json(row.registration),
+        "definition": location_json(row.definition.location) if row.definition else None,
         "reason": row.reason,
         "guard": row.guard,
     }
@@ -185,10 +185,10 @@ def derivative_row_json(entry: DerivativeEntry, functions: Iterable[Definition] 
             formulas.setdefault(name, _formula(one))
     return {
         "op": entry.op,
-        **_line(entry.location),
+        **location_json(entry.location),
         "grad_fn": default.grad_fn if default else None,
         "formulas": formulas,
-        "functions": [{"name": one.name, **_line(one.location)} for one in functions],
+        "functions": [{"name": one.name, **location_json(one.location)} for one in functions],
         "sets": [_formula_set(one) for one in entry.sets],
     }
 
@@ -197,7 +197,7 @@ def derivative_json(entry: DerivativeEntry) -> Object:
     """An entry of derivatives.yaml with the formulas of every key."""
     return {
         "op": entry.op,
-        **_line(entry.location),
+        **location_json(entry.location),
         "schema": entry.schema,
         "sets": [_formula_set(one) for one in entry.sets],
         "output_differentiability": (
@@ -215,7 +215,7 @@ def _formula_set(one: FormulaSet) -> Object:
 
 
 def _formula(formula: Formula) -> Object:
-    return {"text": formula.text, **_line(formula.location), "kind": formula.kind}
+    return {"text": formula.text, **location_json(formula.location), "kind": formula.kind}
 
 
 def device_kernel_json(answer: DeviceKernelAnswer) -> Object:
@@ -239,7 +239,7 @@ def table_json(table: DispatchTable) -> Object:
         op=table.op,
         slots=[slot_json(one) for one in table.slots],
         registrations=[slot_json(one) for one in table.registrations],
-        precedence=_line(table.precedence) if table.precedence else None,
+        precedence=location_json(table.precedence) if table.precedence else None,
     )
 
 
@@ -252,9 +252,9 @@ def slot_json(slot: DispatchSlot) -> Object:
         "origin": slot.origin,
         "rule": slot.rule,
         "confidence": slot.confidence,
-        "registration": _line(slot.registration) if slot.registration else None,
-        "definition": _line(slot.definition) if slot.definition else None,
-        "evidence": [_line(one) for one in slot.evidence],
+        "registration": location_json(slot.registration) if slot.registration else None,
+        "definition": location_json(slot.definition) if slot.definition else None,
+        "evidence": [location_json(one) for one in slot.evidence],
         "guard": slot.guard,
     }
 
@@ -270,12 +270,12 @@ def definition_json(one: Definition) -> Object:
         **_place(one.location),
         "guard": one.guard,
         "macro": one.macro,
-        "macro_definition": _line(one.macro_location) if one.macro_location else None,
+        "macro_definition": location_json(one.macro_location) if one.macro_location else None,
     }
 
 
 def _symbol(one: Definition | None) -> Object | None:
-    return {"symbol": one.qualified, **_line(one.location)} if one else None
+    return {"symbol": one.qualified, **location_json(one.location)} if one else None
 
 
 # ------------------------------------------------------------------ places and look-ups
@@ -320,9 +320,10 @@ def member_json(member: Member) -> Object:
         "type": member.type,
         "bits": member.bits,
         "comment": member.comment,
-        **_line(member.location),
+        **location_json(member.location),
         "accessors": [
-            {"name": name, **_line(one)} for name, one in zip(names, member.accessors, strict=False)
+            {"name": name, **location_json(one)}
+            for name, one in zip(names, member.accessors, strict=False)
         ],
     }
 
@@ -354,9 +355,10 @@ def error_json(error: TorchnavError) -> Object:
     }
 
 
-def _line(location: Location) -> Object:
+def location_json(location: Location) -> Object:
+    """A place as ``path`` and ``line``."""
     return {"path": location.path, "line": location.line}
 
 
 def _place(location: Location) -> Object:
-    return {**_line(location), "end_line": location.end_line or None}
+    return {**location_json(location), "end_line": location.end_line or None}

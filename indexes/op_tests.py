@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from indexes.chain_around import StoredPython
 from indexes.errors import SourceError
@@ -71,6 +72,16 @@ class OperatorTests:
     missing: str = ""
 
 
+class _Taken(NamedTuple):
+    """OpInfos that a test may take: those of a list that fit."""
+
+    database: str
+    cls: str
+    """Of this class; of any when empty."""
+    prefix: str
+    """Whose name begins so, as tests have it."""
+
+
 def formatted_name(fact: PythonFact) -> str:
     """An OpInfo's name as its tests have it (``OpInfo.formatted_name``)."""
     variant = unpack(fact.detail).get("variant", "")
@@ -89,10 +100,10 @@ class Suite:
         """The tests of an overload, for the kind of device that ``device`` names."""
         found = list(opinfo_entries(op, self._python))
         opinfos = tuple(_entry(one, target) for one, target in found)
-        files = tuple(self._opinfo_files(opinfos, device))
+        files = sorted(self._opinfo_files(opinfos, device), key=lambda one: -len(one.tests))
         named = tuple(self._named_files(op))
         missing = "" if self._files else "tests (not in this source): torchnav clone"
-        return OperatorTests(opinfos, files, named, missing)
+        return OperatorTests(opinfos, tuple(files), named, missing)
 
     # -------------------------------------------------------------------------- OpInfo
 
@@ -121,27 +132,28 @@ class Suite:
                 sum(1 for test, _ in chosen if _is_filtered(test.chosen, self._lists)),
             )  # fmt: skip
 
-    def _others(self, takes: Iterable[tuple[OpTest, frozenset[tuple[str, str]]]]) -> set[str]:
-        lists = {pair for _, taken in takes for pair in taken}
-        return {one.name for one in self._all_opinfos if _in(one, frozenset(lists))}
+    def _others(self, takes: Iterable[tuple[OpTest, frozenset[_Taken]]]) -> set[str]:
+        lists = frozenset(one for _, taken in takes for one in taken)
+        return {one.name for one in self._all_opinfos if _in(one, lists)}
 
-    def _taken(self, test: OpTest, path: str) -> frozenset[tuple[str, str]]:
-        """The (list, class) of the OpInfos that a test may take; any class is empty."""
-        return frozenset(self._expanded(test.chosen, path, ""))
+    def _taken(self, test: OpTest, path: str) -> frozenset[_Taken]:
+        """The OpInfos that a test may take."""
+        return frozenset(self._expanded(test.chosen, path, _Taken("", "", "")))
 
-    def _expanded(
-        self, text: str, path: str, cls: str, depth: int = 0
-    ) -> Iterator[tuple[str, str]]:
+    def _expanded(self, text: str, path: str, of: _Taken, depth: int = 0) -> Iterator[_Taken]:
         """Follows names of lists to the lists that hold OpInfos themselves."""
-        checked = _CHECKED.search(text)
-        cls = checked[1] if checked else cls
+        checked, prefixed = _CHECKED.search(text), _PREFIXED.search(text)
+        of = of._replace(
+            cls=checked[1] if checked else of.cls,
+            prefix=prefixed[1].replace(".", "_") if prefixed else of.prefix,
+        )
         for name in dict.fromkeys(_NAME.findall(text)):
             if name in self._databases:
-                for one in self._subclasses(cls):
-                    yield name, one
+                for one in self._subclasses(of.cls):
+                    yield of._replace(database=name, cls=one)
             made = self._own_lists(path).get(name) or self._lists.get(name)
             if made and depth < _DEEPEST:
-                yield from self._expanded(made.text, path, cls, depth + 1)
+                yield from self._expanded(made.text, path, of, depth + 1)
 
     def _subclasses(self, cls: str) -> frozenset[str]:
         if not cls:
@@ -248,6 +260,7 @@ class Suite:
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CHECKED = re.compile(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
+_PREFIXED = re.compile(r"\.name\.startswith\(\s*[\"']([^\"']+)")
 _CONDITION = re.compile(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
 _DEEPEST = 6
 
@@ -262,8 +275,11 @@ def _entry(found: Found, target: str) -> OpInfoEntry:
     )  # fmt: skip
 
 
-def _in(one: OpInfoEntry, taken: frozenset[tuple[str, str]]) -> bool:
-    return (one.database, "") in taken or (one.database, one.cls) in taken
+def _in(one: OpInfoEntry, taken: frozenset[_Taken]) -> bool:
+    return any(
+        of.database == one.database and of.cls in ("", one.cls) and one.name.startswith(of.prefix)
+        for of in taken
+    )
 
 
 def _is_filtered(chosen: str, lists: dict[str, OpList]) -> bool:

@@ -57,6 +57,8 @@ class Cost:
     def __str__(self) -> str:
         if self.kind in ("none", "unknown"):
             return "nothing to compile" if self.kind == "none" else "not known"
+        if self.kind == "codegen" and not self.objects:
+            return "generated sources alone"
         objects = f"{self.objects:,} of {self.total:,} sources" if self.objects != 1 else "1 source"
         return f"up to {objects}, and generated ones" if self.kind == "codegen" else objects
 

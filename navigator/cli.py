@@ -49,6 +49,9 @@ _COMMANDS = {
     "trace": _Command("navigator.commands.trace", "trace", "Run a program and record its ops."),
     "open": _Command("navigator.commands.trace", "open_", "Show a recorded trace."),
     "ranks": _Command("navigator.commands.ranks", "ranks", "Summarise the traces of many ranks."),
+    "contribute": _Command(
+        "navigator.commands.contribute", "contribute", "What a change asks for, as a checklist."
+    ),
     "audit": _Command(
         "navigator.commands.audit", "audit", "How much of the tree is linked, and how well."
     ),
