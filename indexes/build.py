@@ -10,7 +10,7 @@ import contextlib
 import gc
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -186,11 +186,13 @@ class Builder:
         found = (self.source.locate(name) for name in OPERATOR_FILES)
         return frozenset(path for path in found if path)
 
-    def read(self, files: list[SourceFile]) -> Iterable[FileFacts]:
-        """Facts of files, read in parallel when there are many."""
-        from indexes.scan_pool import read_files
+    def reading(
+        self, files: list[SourceFile]
+    ) -> contextlib.AbstractContextManager[Iterator[FileFacts]]:
+        """Facts of files, read in parallel when there are many, from now on."""
+        from indexes.scan_pool import reading
 
-        return read_files(str(self.source.root), files, self.cache, self._cancelled)
+        return reading(str(self.source.root), files, self._cancelled)
 
     def add_facts(self, store: Store, number: int, facts: FileFacts) -> None:
         """Keeps the facts of one file."""

@@ -15,16 +15,28 @@ from indexes.store import STORE_VERSION, Store
 
 if TYPE_CHECKING:
     from indexes.build import Builder, Report
+    from indexes.scan_pool import FileFacts
 
 
 def fill(builder: Builder, store: Store, files: dict[str, SourceFile]) -> Report:
     """Fills an empty store with all that ``files`` hold."""
-    from indexes.build import Report
+    from indexes.build import READ_KINDS, Report
 
     store.set_meta("scanned_ns", str(time.time_ns()))
-    add_operators(store, builder.source)
     report = Report(files=len(files), cold=True)
-    _expand(store, _read(builder, store, files, report))
+    wanted = [f for f in files.values() if f.kind in READ_KINDS]
+    with builder.reading(wanted) as read:
+        add_operators(store, builder.source)
+        cpp: dict[int, CppFacts] = {}
+        for facts in read:
+            report.read += 1
+            _keep(builder, store, files[facts.path], facts, cpp)
+            builder.tell("reading", report.read, len(wanted))
+    for file in files.values():
+        if file.kind not in READ_KINDS:
+            _add_file(store, file, builder.hash(file.path))
+    builder.tell("expanding macros", 0, 0)
+    _expand(store, cpp)
     builder.tell("linking", 0, 0)
     store.add_passed_stubs()
     store.add_registered_by_helpers()
@@ -34,26 +46,14 @@ def fill(builder: Builder, store: Store, files: dict[str, SourceFile]) -> Report
     return report
 
 
-def _read(
-    builder: Builder, store: Store, files: dict[str, SourceFile], report: Report
-) -> dict[int, CppFacts]:
-    """Reads every file; returns by file number what expansion needs."""
-    from indexes.build import READ_KINDS
-
-    wanted = [f for f in files.values() if f.kind in READ_KINDS]
-    cpp: dict[int, CppFacts] = {}
-    for facts in builder.read(wanted):
-        report.read += 1
-        number = _add_file(store, files[facts.path], facts.hash)
-        builder.add_facts(store, number, facts)
-        if facts.cpp:
-            cpp[number] = _for_expansion(facts.cpp)
-        builder.tell("reading", report.read, len(wanted))
-    for file in files.values():
-        if file.kind not in READ_KINDS:
-            _add_file(store, file, builder.hash(file.path))
-    builder.tell("expanding macros", 0, 0)
-    return cpp
+def _keep(
+    builder: Builder, store: Store, file: SourceFile, facts: FileFacts, cpp: dict[int, CppFacts]
+) -> None:
+    """Keeps what was read of a file, and in ``cpp`` what expansion needs of it."""
+    number = _add_file(store, file, facts.hash)
+    builder.add_facts(store, number, facts)
+    if facts.cpp:
+        cpp[number] = _for_expansion(facts.cpp)
 
 
 def _add_file(store: Store, file: SourceFile, digest: bytes) -> int:
@@ -66,6 +66,7 @@ def _for_expansion(facts: CppFacts) -> CppFacts:
 
 
 def _expand(store: Store, cpp: dict[int, CppFacts]) -> None:
+    store.flush()
     paths = dict(store.query("SELECT id, path FROM files"))
     macros: dict[str, list[PlacedMacro]] = {}
     for number, facts in cpp.items():

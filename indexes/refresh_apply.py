@@ -89,16 +89,17 @@ class _Refresh:
         """Reads changed files; returns the numbers of the C++ ones."""
         numbers = []
         readable = [f for f in changed if f.kind in ("cpp", "python", "test")]
-        for at, facts in enumerate(self.builder.read(readable)):
-            self.builder.tell("reading", at, len(readable))
-            number = self._replace(self.files[facts.path], facts.hash)
-            if facts.cpp:
-                self._note(number, facts.cpp)
-                numbers.append(number)
-            self.names |= self.store.drop_rows(number)
-            self.builder.add_facts(self.store, number, facts)
-            if facts.cpp:
-                self.names |= {d[0] for d in facts.cpp.definitions}
+        with self.builder.reading(readable) as read:
+            for at, facts in enumerate(read):
+                self.builder.tell("reading", at, len(readable))
+                number = self._replace(self.files[facts.path], facts.hash)
+                if facts.cpp:
+                    self._note(number, facts.cpp)
+                    numbers.append(number)
+                self.names |= self.store.drop_rows(number)
+                self.builder.add_facts(self.store, number, facts)
+                if facts.cpp:
+                    self.names |= {d[0] for d in facts.cpp.definitions}
         for file in changed:
             if file.kind not in ("cpp", "python", "test"):
                 self._replace(file, self.builder.hash(file.path))

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import marshal
 import os
-import queue
+import selectors
 import subprocess
 import sys
-import threading
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from indexes.errors import Cancelled, SourceError
 from indexes.readers.cpp_facts import CppFacts
-from indexes.scan_worker import Contents, content_hash, decode, encode, read_safely
+from indexes.scan_worker import (
+    SIZE_BYTES,
+    Answer,
+    Asked,
+    Contents,
+    content_hash,
+    decode,
+    encode,
+    read_safely,
+)
 from indexes.walk import SourceFile
 
 _FEW = 24
 """Up to so many files are read in this process: a child costs more than it saves."""
 _MOST_CHILDREN = 4
+_PIPE_BYTES = 1 << 20
+"""Asked of the system for each pipe, so that a child rarely waits for this process."""
 _START = (
     "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1));"
-    "from indexes.scan_worker import main; main(sys.argv[1])"
+    "from indexes.scan_worker import main; main(sys.argv[1], json.loads(sys.argv[2]))"
 )
 
 
@@ -38,18 +50,34 @@ class FileFacts:
     problems: list[list[Any]] = field(default_factory=list)
 
 
-def read_files(
-    root: str, files: list[SourceFile], cache: Path, cancelled: Callable[[], bool]
-) -> Iterator[FileFacts]:
-    """Facts of ``files``, in the order in which they come. Raises Cancelled."""
-    if len(files) <= _FEW:
-        contents = Contents(root)
-        for file in files:
-            if cancelled():
-                raise Cancelled("indexing was cancelled; nothing was changed")
-            yield _read_here(contents, file)
+@contextlib.contextmanager
+def reading(
+    root: str, files: list[SourceFile], cancelled: Callable[[], bool]
+) -> Iterator[Iterator[FileFacts]]:
+    """Facts of ``files``, in the order in which they come. The children begin at once, so
+    that the caller may do other things first. Raises Cancelled."""
+    if len(files) <= _FEW or not hasattr(os, "fork"):
+        yield _read_all_here(root, files, cancelled)
         return
-    yield from _Pool(root, files, cancelled).run()
+    pool = _Pool(root, files, cancelled)
+    try:
+        yield pool.facts()
+    finally:
+        pool.stop()
+
+
+def _read_all_here(
+    root: str, files: list[SourceFile], cancelled: Callable[[], bool]
+) -> Iterator[FileFacts]:
+    contents = Contents(root)
+    for file in files:
+        _stop_if(cancelled)
+        yield _read_here(contents, file)
+
+
+def _stop_if(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise Cancelled("indexing was cancelled; nothing was changed")
 
 
 def _read_here(contents: Contents, file: SourceFile) -> FileFacts:
@@ -77,109 +105,93 @@ def unpack(kind: str, path: str, digest: bytes, packed: bytes) -> FileFacts:
 
 
 class _Pool:
-    """Child processes that take files by size, largest first, and a thread for each to listen."""
+    """A child process that forks into several once it has loaded the readers; each part
+    answers in a pipe of its own."""
 
     def __init__(self, root: str, files: list[SourceFile], cancelled: Callable[[], bool]) -> None:
-        self._root = root
         self._cancelled = cancelled
-        self._total = len(files)
-        self._results: queue.Queue[tuple[str, str, bytes, bytes] | Exception | None] = queue.Queue(
-            64
-        )
-        self._children: list[subprocess.Popen[bytes]] = []
-        self._stopping = False
-        self._lists = [part for part in self._split(files) if part]
-
-    def _split(self, files: list[SourceFile]) -> list[list[str]]:
-        """One list of ``kind NUL path NUL blob`` for each child, the C++ ones first."""
-        width = max(1, min(_MOST_CHILDREN, os.cpu_count() or 1))
-        ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size))
-        lines = [f"{reader_kind(f)}\0{f.path}\0{f.blob.hex()}" for f in ordered]
-        return [lines[start::width] for start in range(width)]
-
-    def run(self) -> Iterator[FileFacts]:
-        threads = [
-            threading.Thread(target=self._work, args=(part,), daemon=True) for part in self._lists
-        ]
-        for thread in threads:
-            thread.start()
+        self._waiting: dict[int, bytearray] = {}
+        self._ended: set[int] = set()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 closed in _stop
+        width = max(1, min(_MOST_CHILDREN, os.cpu_count() or 1, len(files)))
+        pipes = [os.pipe() for _ in range(width)]
         try:
-            yield from self._collect(len(threads))
+            self._child = self._start(root, files, [write for _, write in pipes])
+        except OSError as error:
+            raise SourceError(f"a reader process could not start: {error}") from error
         finally:
-            self._stop()
+            for _, write in pipes:
+                os.close(write)
+        for read, _ in pipes:
+            self._waiting[read] = bytearray()
 
-    def _collect(self, running: int) -> Iterator[FileFacts]:
-        while running:
-            try:
-                item = self._results.get(timeout=0.2)
-            except queue.Empty:
-                if self._cancelled():
-                    raise Cancelled("indexing was cancelled; nothing was changed") from None
-                continue
-            if item is None:
-                running -= 1
-            elif isinstance(item, Exception):
-                raise SourceError(f"a reader process failed: {item}") from item
-            else:
-                kind, path, digest, packed = item
+    def _start(
+        self, root: str, files: list[SourceFile], pipes: list[int]
+    ) -> subprocess.Popen[bytes]:
+        # The C++ files, which cost most, come first, and every part gets its share of them.
+        ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size))
+        asked: list[Asked] = [(reader_kind(f), f.path, f.blob) for f in ordered]
+        for pipe in pipes:
+            _enlarge(pipe)
+        with tempfile.TemporaryFile() as wanted:
+            marshal.dump(asked, wanted)
+            wanted.seek(0)
+            command = [sys.executable, "-c", _START, json.dumps(sys.path), root, json.dumps(pipes)]
+            return subprocess.Popen(command, stdin=wanted, stderr=self._words, pass_fds=pipes)
+
+    def facts(self) -> Iterator[FileFacts]:
+        """The facts of all files. Raises SourceError when a reader ends early."""
+        with selectors.DefaultSelector() as ready:
+            for pipe in self._waiting:
+                ready.register(pipe, selectors.EVENT_READ)
+            while ready.get_map():
+                _stop_if(self._cancelled)
+                for key, _ in ready.select(timeout=0.2):
+                    if received := os.read(key.fd, _PIPE_BYTES):
+                        yield from self._take(key.fd, received)
+                    else:
+                        ready.unregister(key.fd)
+                        self._check_end(key.fd)
+
+    def _take(self, pipe: int, received: bytes) -> Iterator[FileFacts]:
+        waiting = self._waiting[pipe]
+        waiting += received
+        while len(waiting) >= SIZE_BYTES:
+            end = SIZE_BYTES + int.from_bytes(waiting[:SIZE_BYTES], "little")
+            if len(waiting) < end:
+                return
+            batch: list[Answer] = marshal.loads(waiting[SIZE_BYTES:end])
+            del waiting[:end]
+            if not batch:
+                self._ended.add(pipe)
+            for kind, path, digest, packed in batch:
                 yield unpack(kind, path, digest, packed)
 
-    def _work(self, paths: list[str]) -> None:
-        try:
-            self._listen(paths)
-            self._put(None)
-        except (OSError, ValueError) as error:
-            self._put(error)
+    def _check_end(self, pipe: int) -> None:
+        if pipe not in self._ended:
+            self._child.kill()
+            raise SourceError(f"a reader process failed: {self._last_words()}")
 
-    def _put(self, item: tuple[str, str, bytes, bytes] | Exception | None) -> None:
-        while not self._stopping:
-            try:
-                self._results.put(item, timeout=0.2)
-                return
-            except queue.Full:
-                continue
+    def stop(self) -> None:
+        """Ends the children, whether they are done or not."""
+        # The forks end when they find their pipes closed.
+        for pipe in self._waiting:
+            os.close(pipe)
+        if len(self._ended) < len(self._waiting):
+            self._child.kill()
+        self._child.wait()
+        self._words.close()
 
-    def _listen(self, paths: list[str]) -> None:
-        child = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path), self._root],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        self._children.append(child)
-        assert child.stdin
-        assert child.stdout
-        feeder = threading.Thread(target=_feed, args=(child.stdin, paths), daemon=True)
-        feeder.start()
-        for _ in paths:
-            header = child.stdout.readline()
-            if not header:
-                if self._stopping:
-                    return
-                raise OSError(f"a reader ended early: {_last_words(child)}")
-            kind, path, digest, size = header.decode().rstrip("\n").split("\0")
-            packed = child.stdout.read(int(size))
-            self._put((kind, path, bytes.fromhex(digest), packed))
-        child.wait()
-
-    def _stop(self) -> None:
-        self._stopping = True
-        for child in self._children:
-            if child.poll() is None:
-                child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout, child.stderr):
-                if pipe:
-                    pipe.close()
+    def _last_words(self) -> str:
+        self._child.wait()
+        self._words.seek(0)
+        lines = self._words.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else f"status {self._child.returncode}"
 
 
-def _last_words(child: subprocess.Popen[bytes]) -> str:
-    assert child.stderr
-    lines = child.stderr.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else f"status {child.wait()}"
+def _enlarge(pipe: int) -> None:
+    """Makes a pipe hold more, where the system lets one."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl
 
-
-def _feed(pipe: IO[bytes], paths: list[str]) -> None:
-    try:
-        pipe.write("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogateescape"))
-        pipe.close()
-    except OSError:
-        pass  # the child is gone; its reader says so
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

@@ -1,19 +1,22 @@
-"""Reads source files in a process of its own: paths in, facts out.
+"""Reads source files in processes of their own: paths in, facts out.
 
 A plain child process rather than a pool: it needs nothing from the program that
-starts it, be that a terminal UI with threads or a script without a main guard.
-Input: ``kind NUL path NUL blob-hex`` lines; a blob is read from git, a path without one from
-the tree. Output for each file: a header ``kind NUL path NUL
-hash-hex NUL size`` and a newline, then ``size`` bytes of facts.
+starts it, be that a terminal UI with threads or a script without a main guard. It loads
+the readers once and forks, one process for each pipe that it is given.
+Input: a marshalled list of ``Asked``. Output: batches, each its size in ``SIZE_BYTES`` bytes
+and a marshalled list of ``Answer``; an empty batch says that there are no more.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import hashlib
 import marshal
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+import traceback
+from typing import IO, TYPE_CHECKING, Any
 
 from indexes.model import Definition
 from indexes.readers.cpp_facts import DefinitionFact, read_cpp
@@ -107,23 +110,71 @@ def _blobs(root: str) -> Blobs:
     return Blobs(root)
 
 
-def main(root: str) -> None:
-    """Answers for every path on standard input until it ends."""
+SIZE_BYTES = 4
+Asked = tuple[str, str, bytes]
+"""Reader kind, path and blob; a blob is read from git, a path without one from the tree."""
+Answer = tuple[str, str, bytes, bytes]
+"""Reader kind, path, hash and encoded facts of one file."""
+_BATCH_BYTES = 200_000
+
+
+def main(root: str, pipes: list[int]) -> None:
+    """Answers for every path on standard input, in as many processes as there are pipes."""
+    import indexes.readers.python  # noqa: F401 loaded before the fork, for all
+
+    asked: list[Asked] = marshal.load(sys.stdin.buffer)
     gc.disable()  # facts are trees of small lists without cycles, and the process is short
-    out = sys.stdout.buffer
+    gc.freeze()
+    parts = [(asked[start :: len(pipes)], pipe) for start, pipe in enumerate(pipes)]
+    children = [child for part in parts[1:] if (child := _fork(root, *part, pipes))]
+    _serve(root, *parts[0], pipes)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _fork(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> int:
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        _serve(root, asked, pipe, pipes)
+        status = 0
+    except Exception:  # noqa: BLE001 told to the reader of our last words
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _serve(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> None:
+    for other in pipes:
+        if other != pipe:
+            os.close(other)
     contents = Contents(root)
-    for line in sys.stdin:
-        kind, path, blob = line.rstrip("\n").split("\0")
-        try:
-            data = contents.read(path, bytes.fromhex(blob))
-        except OSError as error:
-            packed, digest = encode([[], [[0, str(error)]]]), b""
-        else:
-            packed, digest = encode(read_safely(kind, path, data)), content_hash(data)
-        out.write(f"{kind}\0{path}\0{digest.hex()}\0{len(packed)}\n".encode())
-        out.write(packed)
-        out.flush()
+    with open(pipe, "wb") as out, contextlib.suppress(BrokenPipeError):
+        batch: list[Answer] = []
+        size = 0
+        for one in asked:
+            batch.append(_answer(contents, *one))
+            size += len(batch[-1][3])
+            if size > _BATCH_BYTES:
+                _send(out, batch)
+                batch, size = [], 0
+        if batch:
+            _send(out, batch)
+        _send(out, [])
 
 
-if __name__ == "__main__":
-    main(sys.argv[1])
+def _answer(contents: Contents, kind: str, path: str, blob: bytes) -> Answer:
+    try:
+        data = contents.read(path, blob)
+    except OSError as error:
+        return kind, path, b"", encode([[], [[0, str(error)]]])
+    return kind, path, content_hash(data), encode(read_safely(kind, path, data))
+
+
+def _send(out: IO[bytes], batch: list[Answer]) -> None:
+    packed = marshal.dumps(batch)
+    out.write(len(packed).to_bytes(SIZE_BYTES, "little"))
+    out.write(packed)
+    out.flush()

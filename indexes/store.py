@@ -91,9 +91,9 @@ INSERT INTO search(rowid, name) SELECT id, name FROM names
 UPDATE names SET searchable=1
   WHERE searchable=0 AND id IN (SELECT name FROM definitions {where});
 """
-_BUFFERED = ("names", "definitions", "calls", "uses", "macros", "libraries", "aliases", "python")
-_MANY = 4000
 _OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python")
+_BUFFERED = ("files", "names", "definitions", "calls", *_OF_A_FILE)
+_MANY = 4000
 
 
 class Store:
@@ -113,6 +113,7 @@ class Store:
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _BUFFERED}
         self._next_name: int | None = None
         self._next_definition = 0
+        self._next_file = 0
         self._indexed: bool | None = None
         self._passed_on: list[tuple[int, str, str]] = []
 
@@ -198,11 +199,12 @@ class Store:
 
     def add_file(self, row: tuple[str, str, int, int, int, bytes]) -> int:
         """Keeps a file's path, kind, size, mtime, inode and hash; returns its number."""
-        cursor = self.db.execute(
-            "INSERT INTO files(path,kind,size,mtime_ns,inode,hash) VALUES(?,?,?,?,?,?)", row
-        )
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
+        if not self._next_file:
+            self._next_file = self._highest("files") + 1
+        number = self._next_file
+        self._next_file += 1
+        self._insert("files", [(number, *row)])
+        return number
 
     def drop_rows(self, file: int) -> set[str]:
         """Removes what was read from a file; returns the names it defined."""
