@@ -92,6 +92,15 @@ class Index:
             store = Store(path)
         return cls(source, store, report)
 
+    @classmethod
+    def as_left(cls, source: Source, cache: Path | None = None) -> Index:
+        """The index of ``source`` as it is, not looked at whether it is up to date. Raises
+        SourceError when there is none that this version can read."""
+        path = index_path(source, cache or cache_folder())
+        if not path.exists():
+            raise SourceError(f"there is no index of {source.root} yet")
+        return cls(source, Store(path), Report())
+
     def close(self) -> None:
         """Closes the index file."""
         self._store.close()

@@ -67,16 +67,16 @@ class Opener:
         At once there is the index as it was left, or the operators of the YAML where there
         is no index yet. The second session is left out when nothing has changed.
         """
-        from indexes.build import index_path
         from indexes.query import Index
-        from indexes.source import Source, cache_folder
+        from indexes.source import Source
 
         source = Source.find(self.tree, self.cache)
         Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
-        has_index = index_path(source, self.cache or cache_folder()).exists()
-        if has_index:
-            yield Session(Index.open(source, self.cache, refresh=False))
-        else:
+        has_index = True
+        try:
+            yield Session(Index.as_left(source, self.cache))
+        except SourceError:  # there is none yet, or one of another version
+            has_index = False
             yield Session(Preview(source))
         index = Index.open(source, self.cache, progress=progress, cancelled=cancelled)
         report = index.report

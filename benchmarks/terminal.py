@@ -1,0 +1,87 @@
+"""A program in a terminal of its own: what it painted, and when."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import pyte
+
+COLUMNS, LINES = 120, 40
+_QUIET = 0.15
+"""Seconds without output after which a screen has settled."""
+
+
+class Terminal:
+    """A program on a pseudo terminal of 120 columns and 40 lines, and the screen it paints."""
+
+    def __init__(
+        self, command: Sequence[str], cwd: str, environment: Mapping[str, str],
+        answers: float = 30.0,
+    ) -> None:  # fmt: skip
+        self.screen = pyte.Screen(COLUMNS, LINES)
+        self._stream = pyte.ByteStream(self.screen)
+        self.patience = answers
+        self.started = time.perf_counter()
+        self._process, self._master = pty.fork()
+        if not self._process:
+            os.chdir(cwd)
+            settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+            os.execvpe(command[0], list(command), {**environment, **settings})
+        size = struct.pack("HHHH", LINES, COLUMNS, 0, 0)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
+
+    def press(self, keys: str) -> float:
+        """Sends keys; when that was."""
+        now = time.perf_counter()
+        os.write(self._master, keys.encode())
+        return now
+
+    def until(self, painted: Callable[[], bool]) -> float:
+        """Reads until ``painted`` holds of the screen; when the bytes came that made it hold.
+
+        Raises TimeoutError with the screen when that takes too long.
+        """
+        deadline = time.perf_counter() + self.patience
+        while time.perf_counter() < deadline:
+            if self._read(0.05) and painted():
+                return self._last
+        raise TimeoutError("\n".join(self.screen.display))
+
+    def settle(self) -> None:
+        """Reads until nothing has come for a while."""
+        while self._read(_QUIET):
+            pass
+
+    _last = 0.0
+
+    def _read(self, seconds: float) -> bool:
+        ready, _, _ = select.select([self._master], [], [], seconds)
+        if not ready:
+            return False
+        data = os.read(self._master, 1 << 16)
+        self._last = time.perf_counter()
+        self._stream.feed(data)
+        return True
+
+    def rows(self, first: int, last: int) -> list[str]:
+        """What stands between two columns, line by line."""
+        return [line[first:last] for line in self.screen.display]
+
+    def inks(self, first: int, last: int) -> int:
+        """How many colours text has between two columns."""
+        cells = (self.screen.buffer[y][x] for y in range(LINES) for x in range(first, last))
+        return len({cell.fg for cell in cells if cell.data.strip()})
+
+    def close(self) -> None:
+        """Ends the program."""
+        os.kill(self._process, signal.SIGKILL)
+        os.waitpid(self._process, 0)
+        os.close(self._master)
