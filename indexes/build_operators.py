@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
+from indexes.build_summaries import keep_summaries
 from indexes.codec import dump, load_native, plain
 from indexes.codegen.cpp_types import (
     meta_parameters,
@@ -20,7 +21,7 @@ from indexes.codegen.registrations import Rules
 from indexes.codegen.rows import Row, kernel_rows
 from indexes.codegen.variants import with_generated
 from indexes.errors import SourceError
-from indexes.linking.kernels import KernelLink, link_kernel, wanted_names
+from indexes.linking.kernels import KernelLink, link_kernel, wanted_name, wanted_names
 from indexes.model import Definition, EngineFunction, NativeFunction, Problem
 from indexes.readers.native_functions import read_native_functions
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_JOIN, definition
@@ -162,11 +163,11 @@ def _document(store: Store, name: str, data: Any) -> None:
 
 def link_kernels(store: Store, has_sources: bool, names: set[str] | None = None) -> int:
     """Links every row, or those that ``names`` of definitions could concern; returns how many."""
-    natives = {
-        name: load_native(data) for name, data in store.query("SELECT full_name,data FROM ops")
-    }
     rows = store.query("SELECT rowid,op,key,symbol,hint,source_op,line,rule FROM kernels")
-    built = [(r[0], _row(r, natives)) for r in rows]
+    if names is not None:
+        rows = [r for r in rows if not (name := wanted_name(r[3], r[4])) or name in names]
+    native = cache(lambda name: _native(store, name))
+    built = [(r[0], _row(r, native)) for r in rows]
     chosen = [(i, r) for i, r in built if names is None or names.intersection(wanted_names(r))]
     candidates = _candidates(store, {n for _, r in chosen for n in wanted_names(r)})
     matcher = _Matchers(_aliases(store))
@@ -179,12 +180,17 @@ def link_kernels(store: Store, has_sources: bool, names: set[str] | None = None)
         "UPDATE kernels SET kind=?,confidence=?,link_rule=?,reason=?,definitions=? WHERE rowid=?",
         links,
     )
+    keep_summaries(store, None if names is None else {row.op for _, row in chosen})
     return len(links)
 
 
-def _row(values: tuple[Any, ...], natives: dict[str, NativeFunction]) -> Row:
+def _native(store: Store, full_name: str) -> NativeFunction:
+    return load_native(store.query("SELECT data FROM ops WHERE full_name=?", (full_name,))[0][0])
+
+
+def _row(values: tuple[Any, ...], native: Callable[[str], NativeFunction]) -> Row:
     _, op, key, symbol, hint, source_op, line, rule = values
-    return Row(op, key, symbol, hint, natives[op], natives[source_op], line, rule)
+    return Row(op, key, symbol, hint, native(op), native(source_op), line, rule)
 
 
 def _link_values(

@@ -17,7 +17,7 @@ from indexes.readers import FACTS_VERSION
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CppFacts, DefinitionFact, LibraryFact, MacroFact, UseFact
 
-STORE_VERSION = f"5.{FACTS_VERSION}"
+STORE_VERSION = f"6.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 CALL_KINDS = ("call", "member", "launch", "name")
@@ -51,7 +51,7 @@ CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTE
 CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
   end_line INTEGER, detail TEXT, made INTEGER);
 CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
-  kind TEXT, derivative TEXT, grad_fns TEXT);
+  derivative TEXT, summary TEXT);
 CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT);
 CREATE TABLE nodes(grad_fn TEXT, op TEXT, position INTEGER);
 CREATE TABLE kernels(op TEXT, key TEXT, symbol TEXT, hint TEXT, source_op TEXT, line INTEGER,
@@ -77,6 +77,7 @@ CREATE INDEX aliases_file ON aliases(file);
 CREATE INDEX python_target ON python(target) WHERE target!='';
 CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
 CREATE INDEX python_file ON python(file);
+CREATE INDEX python_tests ON python(symbol) WHERE kind='test';
 CREATE INDEX ops_base ON ops(base);
 CREATE INDEX derivatives_op ON derivatives(op);
 CREATE INDEX nodes_name ON nodes(grad_fn);

@@ -36,12 +36,17 @@ class KernelLink:
 
 def wanted_names(row: Row) -> tuple[str, ...]:
     """Names of the definitions that ``link_kernel`` wants to choose from."""
-    if meta := _META.match(row.symbol):
-        return (meta.group(1),)
-    if row.kind_hint == "ufunc":
-        loops = row.source_function.ufunc_inner_loop.values()
-        return tuple(dict.fromkeys(m.group(1) for v in loops if (m := _INNER_LOOP.match(v))))
-    return (row.symbol.rpartition("::")[2],)
+    if name := wanted_name(row.symbol, row.kind_hint):
+        return (name,)
+    loops = row.source_function.ufunc_inner_loop.values()
+    return tuple(dict.fromkeys(m.group(1) for v in loops if (m := _INNER_LOOP.match(v))))
+
+
+def wanted_name(symbol: str, kind_hint: str) -> str:
+    """The one name that a row wants, by its symbol alone; empty where its loops name several."""
+    if meta := _META.match(symbol):
+        return meta.group(1)
+    return "" if kind_hint == "ufunc" else symbol.rpartition("::")[2]
 
 
 def link_kernel(
