@@ -35,7 +35,7 @@ class StoredPython:
 
     def tests_containing(self, text: str) -> Iterable[Found]:
         """The ``test`` rows whose symbol contains a text."""
-        return self._found("p.kind='test' AND instr(p.symbol,?) ORDER BY p.rowid", text)
+        return self._found("p.kind='test' AND instr(p.symbol,?) ORDER BY f.path,p.line", text)
 
     def definitions(self, qualified: str) -> Iterable[Found]:
         """The ``def`` and ``class`` rows with this symbol."""
