@@ -179,8 +179,16 @@ def _disagreements(
     if unknown:
         what = f"{_shown(name, found[1])} documents {', '.join(unknown)}"
         rule = f"no overload of {_base(op)} has a parameter of that name: it has "
-        rule += ", ".join(sorted(a.name for a in tree.schemas[op].arguments))
+        rule += ", ".join(_python_names(tree, name, op)) or "none"
         yield _disagreement(tree, op, what, rule, found)
+
+
+def _python_names(tree: Tree, name: str, op: str) -> list[str]:
+    """The parameters of an overload as Python has them: self is input, but for methods."""
+    names = [a.name for a in tree.schemas[op].arguments]
+    if name.startswith("torch.Tensor."):
+        return [one for one in names if one != "self"]
+    return ["input" if one == "self" else one for one in names]
 
 
 def _shown(name: str, fact: PythonFact) -> str:

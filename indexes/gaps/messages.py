@@ -71,7 +71,7 @@ def lacks(tree: Tree) -> str:
 
 
 def find(tree: Tree) -> Iterator[Gap]:
-    """Functions with checks of their own parameters that say nothing when they fail."""
+    """Kernels with checks of their own parameters that say nothing when they fail."""
     standard = _standard(tree)
     for path in tree.native_files:
         if "TORCH_CHECK" not in tree.text(path):
@@ -79,19 +79,27 @@ def find(tree: Tree) -> Iterator[Gap]:
         found: dict[Definition, list[Check]] = {}
         for check in bare_checks(tree.text(path)):
             function = tree.function_at(path, check.line)
-            if function and _is_asked(function) and _names_parameter(check, function):
+            if function and _is_asked(tree, function) and _names_parameter(check, function):
                 found.setdefault(function, []).append(check)
         for function, checks in found.items():
             yield _gap(tree, path, function, checks, standard)
 
 
-def _is_asked(function: Definition) -> bool:
-    """Whether people can meet its message: not in internal functions, nor in lambdas."""
-    return function.name[0] != "_" and function.name.isidentifier()
+def _is_asked(tree: Tree, function: Definition) -> bool:
+    """Whether people can meet its message: in kernels of operators that they call. Elsewhere a
+    check may be for what its callers have made sure of."""
+    op = tree.operator_of(function)
+    return op is not None and op[0] != "_" and "backward" not in op
+
+
+_DEVICE = re.compile(r"!?\w+\.is_(?:cpu|cuda|hip|xpu|mps|metal|vulkan|mkldnn|meta)\(\)")
 
 
 def _names_parameter(check: Check, function: Definition) -> bool:
-    return bool(parameter_names(function.parameters) & set(_WORD.findall(check.condition)))
+    """Whether an argument may fail it: that of another device the dispatcher sends elsewhere."""
+    return not _DEVICE.fullmatch(check.condition) and bool(
+        parameter_names(function.parameters) & set(_WORD.findall(check.condition))
+    )
 
 
 def _standard(tree: Tree) -> Location | None:

@@ -16,6 +16,7 @@ _WORD = re.compile(r"\b(?:TODO|FIXME)\b[^\n]*")
 _LEAD = re.compile(r"(?:[^\"\n]|\"(?:[^\"\\\n]|\\.)*\")*?(//+)|[^\S\n]*(\*|/\*)")
 """What begins a comment on a line, outside of strings."""
 _NEXT = re.compile(r"\n[^\S\n]*//+[^\S\n]*([^\n]*)")
+_OTHER = re.compile(r"TODO|FIXME|NOLINT|clang-format")
 _LONGEST = 200
 
 
@@ -37,7 +38,7 @@ def _whole(text: str, words: str, end: int, lead: str | None) -> tuple[str, int]
     """The comment to its end, or until it is long enough to understand."""
     while lead and len(words) < _LONGEST:
         following = _NEXT.match(text, end)
-        if following is None or not following[1] or re.match(r"TODO|FIXME", following[1]):
+        if following is None or not following[1] or _OTHER.match(following[1]):
             break
         words, end = f"{words} {following[1].strip()}", following.end()
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}...", end
