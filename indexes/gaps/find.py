@@ -8,6 +8,7 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
+from indexes.errors import UsageError
 from indexes.gaps.kinds import KINDS
 from indexes.gaps.model import DIFFICULTIES, Gap, GapFilter, GapList, Kind, KindCount
 from indexes.gaps.tree import Tree
@@ -71,6 +72,33 @@ def _names(reviewers: Reviewers, path: str) -> tuple[str, ...]:
 
 
 # ------------------------------------------------------------------------------ filter
+
+
+def parse_filter(text: str) -> GapFilter:
+    """What a filter line means: ``easy kind:todo key:MPS module:linalg owner:name words``.
+    Raises UsageError for a kind that there is not."""
+    kinds: list[str] = []
+    words: list[str] = []
+    named = {"key": "", "module": "", "owner": "", "difficulty": ""}
+    for word in text.split():
+        field, colon, value = word.partition(":")
+        if word in DIFFICULTIES:
+            named["difficulty"] = word
+        elif colon and field == "kind":
+            kinds += _known_kinds(value)
+        elif colon and field in named:
+            named[field] = value
+        else:
+            words.append(word)
+    return GapFilter(tuple(kinds), text=" ".join(words), **named)
+
+
+def _known_kinds(value: str) -> list[str]:
+    """The kinds whose name begins so: one may still be typing."""
+    found = [kind.name for kind in KINDS if kind.name.startswith(value)]
+    if not found:
+        raise UsageError(f"no kind of gap is called {value}: {', '.join(k.name for k in KINDS)}")
+    return found
 
 
 def fits(gap: Gap, wanted: GapFilter) -> bool:

@@ -48,7 +48,7 @@ class Gap:
     @property
     def contribute(self) -> str:
         """The command that prepares the change."""
-        return f"torchnav contribute {self.op or self.location.path}"
+        return f"torchnav contribute {self.op or self.location}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         Binding("escape", "leave", "Out", show=False, id="leave"),
         Binding("T", "tensorimpl", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "engine", "Autograd engine", show=False, id="engine"),
+        Binding("M", "gaps", "What is missing", show=False, id="gaps"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),
@@ -245,6 +246,12 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
 
         if self.session is not None:
             self.app.push_screen(EngineScreen(self.session, self.config), self._chosen)
+
+    def action_gaps(self) -> None:
+        from navigator.tui.screens.gaps import GapsScreen
+
+        if self.session is not None:
+            self.app.push_screen(GapsScreen(self.session, self.config), self._chosen)
 
     def action_about(self) -> None:
         from navigator.tui.screens.about import AboutScreen

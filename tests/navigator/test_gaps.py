@@ -1,0 +1,50 @@
+"""``torchnav gaps`` as people and scripts run it."""
+
+from __future__ import annotations
+
+import json
+
+from tests.conftest import Run
+
+
+def test_counts_come_first_and_each_gap_says_how_to_begin(
+    torchnav: Run, small_tree: tuple[str, ...]
+) -> None:
+    done = torchnav("gaps", "--kind", "todo", *small_tree)
+    assert done.returncode == 0
+    first, *_ = done.stdout.splitlines()
+    assert first.split()[:3] == ["easy", "todo", str(done.stdout.count("-> torchnav contribute"))]
+    assert "because a TODO" in done.stdout
+
+
+def test_json_holds_every_gap_and_filters_leave_some(
+    torchnav: Run, small_tree: tuple[str, ...]
+) -> None:
+    everything = json.loads(torchnav("gaps", "--json", *small_tree).stdout)
+    told = [one for one in everything["counts"] if one["count"] is not None]
+    assert sum(one["count"] for one in told) == len(everything["gaps"]) > 10
+    assert any(one["lacks"] for one in everything["counts"])
+    fewer = json.loads(torchnav("gaps", "--json", "miopen", *small_tree).stdout)
+    assert 0 < len(fewer["gaps"]) < len(everything["gaps"])
+    assert all("miopen" in json.dumps(gap).lower() for gap in fewer["gaps"])
+
+
+def test_markdown_is_a_table_and_a_list(torchnav: Run, small_tree: tuple[str, ...]) -> None:
+    done = torchnav("gaps", "--markdown", "--kind", "docs", *small_tree)
+    assert "| easy | `docs` |" in done.stdout
+    assert "  - begin: `torchnav contribute " in done.stdout
+
+
+def test_nothing_found_is_code_1_with_what_could_not_be_told(
+    torchnav: Run, small_tree: tuple[str, ...]
+) -> None:
+    done = torchnav("gaps", "--kind", "lowering", *small_tree)
+    assert done.returncode == 1
+    assert "does not sort its fallbacks" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_kind_is_wrong_usage(torchnav: Run, small_tree: tuple[str, ...]) -> None:
+    done = torchnav("gaps", "--kind", "nonsense", *small_tree)
+    assert done.returncode == 2
+    assert "batch-rule" in done.stderr

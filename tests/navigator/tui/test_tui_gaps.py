@@ -1,0 +1,38 @@
+"""What is missing in a tree, on screen."""
+
+from __future__ import annotations
+
+from navigator.tui.widgets.place_list import PlaceList
+from tests.navigator.tui.conftest import Sit
+
+
+async def test_gaps_are_counted_filtered_and_opened(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("M")
+        await person.sees("TODO and FIXME in kernels (todo)")
+        await person.types("kind:todo tensor.index")
+        await person.sees("use tensor.index() after improving perf")
+        await person.sees_no("without a docstring (docs)")
+        await person.presses("enter", "enter")
+        await person.until(lambda: "Embedding.cpp" in person.place(), "the line of the TODO")
+        assert person.browser.op == "embedding"
+
+
+async def test_what_cannot_be_told_says_why(sit: Sit) -> None:
+    async with sit(200, 50) as person:
+        await person.asks_for("relu")
+        await person.presses("M")
+        await person.sees("TODO and FIXME in kernels")
+        places = person.app.screen.query_one(PlaceList)
+        places.action_last()
+        await person.sees("does not sort its fallbacks by difficulty")
+
+
+async def test_a_kind_that_there_is_not(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("M")
+        await person.sees("TODO and FIXME in kernels")
+        await person.types("kind:nonsense")
+        await person.sees("no kind of gap is called nonsense")
