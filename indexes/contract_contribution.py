@@ -6,6 +6,7 @@ from indexes.contract import Json, Object, envelope, location_json
 from indexes.contribution import Contribution, PlaceHistory, Step
 from indexes.guides import Command, Convention
 from indexes.history import Change
+from indexes.new_operator import NewOperator
 from indexes.op_tests import OperatorTests, OpInfoEntry, Selection
 from indexes.rebuild import Cost
 from indexes.reviewers import Review
@@ -28,6 +29,34 @@ def contribution_json(one: Contribution) -> Object:
         conventions=[_convention(convention) for convention in one.conventions],
         missing=list(one.missing),
     )
+
+
+def new_operator_json(plan: NewOperator) -> Object:
+    """The plan for a new operator."""
+    return envelope(
+        plan.source,
+        schema=plan.schema,
+        good=plan.good,
+        checks=[
+            {"what": one.what, "good": one.good, "text": one.text,
+             "path": one.location.path if one.location else None,
+             "line": one.location.line if one.location else None}
+            for one in plan.checks
+        ],
+        neighbours=[
+            {"name": one.native.full_name, **location_json(one.native.location),
+             "likeness": round(one.likeness, 3)}
+            for one in plan.neighbours
+        ],
+        draft=list(plan.draft),
+        additions=[
+            {"title": one.title, "when": one.when or None, **location_json(one.location),
+             "neighbour": one.neighbour or None, "shape": list(one.shape)}
+            for one in plan.additions
+        ],
+        rebuild=[_cost(cost) for cost in plan.costs],
+        conventions=[_convention(one) for one in plan.conventions],
+    )  # fmt: skip
 
 
 def _step(step: Step) -> Object:

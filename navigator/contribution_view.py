@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from indexes.contribution import Contribution, PlaceHistory
 from indexes.guides import Command
 from indexes.history import Change
-from indexes.model import Location
+from indexes.model import Location, SourceInfo
+from indexes.new_operator import Addition, Check, NewOperator
 from indexes.op_tests import OperatorTests, Selection
+from indexes.rebuild import Cost
 from indexes.reviewers import MEANING, Review
 from navigator.plaintext import clean, source_lines, wrap
 
@@ -26,6 +29,8 @@ class Row:
     """Why: the rule, the meaning, the numbers."""
     command: str = ""
     """To be copied and run from the top of the tree."""
+    code: tuple[str, ...] = ()
+    """Lines of source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ def sections(one: Contribution) -> tuple[Section, ...]:
     """All that a contribution says, in the order of work; empty sections are left out."""
     found = (
         Section("Places", tuple(_places(one)), _left_out(one)),
-        Section("Rebuild", tuple(_costs(one)), "sources to compile again after a change"),
+        Section("Rebuild", tuple(map(_cost, one.costs)), "sources to compile again after a change"),
         Section("Tests", tuple(_tests(one)), _tests_note(one)),
         Section("Commands", tuple(_commands(one.commands))),
         Section("Reviewers", tuple(_reviews(one.reviews))),
@@ -67,10 +72,9 @@ def _left_out(one: Contribution) -> str:
     return f"{one.more} more places: torchnav op {one.name} --full" if one.more else ""
 
 
-def _costs(one: Contribution) -> Iterator[Row]:
-    for cost in one.costs:
-        evidence = "".join(f"; {where}" for where in cost.evidence)
-        yield Row(str(cost), Location(cost.path, 0), f"{cost.rule}{evidence}")
+def _cost(cost: Cost) -> Row:
+    evidence = "".join(f"; {where}" for where in cost.evidence)
+    return Row(str(cost), Location(cost.path, 0), f"{cost.rule}{evidence}")
 
 
 def _tests(one: Contribution) -> Iterator[Row]:
@@ -135,22 +139,65 @@ def _conventions(one: Contribution) -> Iterator[Row]:
         yield Row(convention.text, convention.location, convention.about)
 
 
+def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
+    """The plan for a new operator, in the order of work; empty sections are left out."""
+    likeness = tuple(
+        Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike")
+        for one in plan.neighbours
+    )
+    found = (
+        Section("Checks", tuple(_check(one) for one in plan.checks)),
+        Section("Operators like it", likeness),
+        Section("Draft", tuple(Row("", code=plan.draft) for _ in plan.draft[:1]),
+                "an entry for native_functions.yaml in the shape of the first one's"),
+        Section("To add", tuple(_addition(one) for one in plan.additions)),
+        Section("Rebuild", tuple(_cost(one) for one in plan.costs),
+                "sources to compile again after a change"),
+        Section("Conventions and traps",
+                tuple(Row(one.text, one.location, one.about) for one in plan.conventions)),
+    )  # fmt: skip
+    return tuple(section for section in found if section.rows)
+
+
+def _check(one: Check) -> Row:
+    return Row(f"{'good' if one.good else 'WRONG'}: {one.what}: {one.text}", one.location)
+
+
+def _addition(one: Addition) -> Row:
+    like = f"as {one.neighbour} has it" if one.neighbour else ""
+    when = one.when or "always"
+    detail = "; ".join(part for part in (when, like) if part)
+    return Row(one.title, one.location, detail, code=one.shape)
+
+
 # ------------------------------------------------------------------------------- text
 
 
 def text_lines(one: Contribution) -> Iterator[str]:
     """A contribution as plain text."""
     yield clean(f"contribute to {one.kind} {one.name}")
-    for section in sections(one):
+    yield from _section_lines(sections(one))
+    yield ""
+    yield from _missing(one)
+    yield from source_lines(one.source)
+
+
+def plan_lines(plan: NewOperator) -> Iterator[str]:
+    """The plan for a new operator as plain text."""
+    yield clean(f"a new operator {plan.schema}")
+    yield from _section_lines(plan_sections(plan))
+    yield ""
+    yield from source_lines(plan.source)
+
+
+def _section_lines(found: Iterable[Section]) -> Iterator[str]:
+    for section in found:
         yield ""
         yield section.title
         if section.note:
             yield from wrap(section.note, "  ")
         for row in section.rows:
             yield from _text_row(row)
-    yield ""
-    yield from _missing(one)
-    yield from source_lines(one.source)
 
 
 def _text_row(row: Row) -> Iterator[str]:
@@ -161,6 +208,8 @@ def _text_row(row: Row) -> Iterator[str]:
         yield from wrap(row.detail, "      ")
     if row.command:
         yield clean(f"      $ {row.command}")
+    for text in row.code:
+        yield f"      | {visible(text)}".rstrip()
 
 
 def _missing(one: Contribution) -> Iterator[str]:
@@ -171,8 +220,18 @@ def _missing(one: Contribution) -> Iterator[str]:
 
 def markdown_lines(one: Contribution) -> Iterator[str]:
     """A contribution as a checklist in Markdown."""
-    yield f"# Contribute to {one.kind} `{_code(one.name)}`"
-    for section in sections(one):
+    title = f"Contribute to {one.kind} `{_code(one.name)}`"
+    yield from _markdown(title, sections(one), one.source)
+
+
+def plan_markdown(plan: NewOperator) -> Iterator[str]:
+    """The plan for a new operator as a checklist in Markdown."""
+    yield from _markdown(f"New operator `{_code(plan.schema)}`", plan_sections(plan), plan.source)
+
+
+def _markdown(title: str, found: Iterable[Section], source: SourceInfo) -> Iterator[str]:
+    yield f"# {title}"
+    for section in found:
         yield ""
         yield f"## {section.title}"
         yield ""
@@ -182,22 +241,40 @@ def markdown_lines(one: Contribution) -> Iterator[str]:
         for row in section.rows:
             yield from _markdown_row(row, section.title in _TO_DO)
     yield ""
-    commit = f" at {one.source.commit}" if one.source.commit else ""
-    yield f"Read from PyTorch {one.source.version} ({one.source.kind}){commit}."
+    commit = f" at {source.commit}" if source.commit else ""
+    yield f"Read from PyTorch {source.version} ({source.kind}){commit}."
 
 
-_TO_DO = frozenset({"Places", "Tests", "Commands", "Conventions and traps"})
+_TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and traps"})
 
 
 def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:
     indent, text = ("  ", row.text.strip()) if row.text.startswith("  ") else ("", row.text)
     where = f" (`{_code(str(row.location))}`)" if row.location else ""
     box = "[ ] " if to_do and row.location and not indent else ""
-    yield f"{indent}- {box}{_words(text)}{where}"
+    if text or where:
+        yield f"{indent}- {box}{_words(text)}{where}"
     if row.detail:
         yield f"{indent}  {_words(row.detail)}"
     if row.command:
         yield f"{indent}  `{_code(row.command)}`"
+    if row.code:
+        margin = "  " if text or where else ""
+        fence = "~" * max(3, 1 + max(map(_longest_fence, row.code)))
+        yield from ("", f"{margin}{fence}")
+        yield from (f"{margin}{visible(line)}" for line in row.code)
+        yield from (f"{margin}{fence}", "")
+
+
+def _longest_fence(line: str) -> int:
+    return max((len(run) for run in re.findall("~+", line)), default=0)
+
+
+def visible(line: str) -> str:
+    """A line of source with its indentation, and nothing in it that could act on a terminal."""
+    line = line.expandtabs(4)
+    body = line.lstrip(" ")
+    return " " * (len(line) - len(body)) + clean(body)
 
 
 def _code(text: str) -> str:

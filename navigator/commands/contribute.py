@@ -20,6 +20,10 @@ from navigator.commands.common import (
 @click.command()
 @click.argument("name", required=False)
 @click.option("--new-op", metavar="SCHEMA", help="Plan a new operator with this schema.")
+@click.option(
+    "--formula", "formulas", multiple=True, metavar="INPUT: TEXT",
+    help="With --new-op: a derivative formula to check, such as 'self: grad * other'.",
+)  # fmt: skip
 @click.option("--device", default="cpu", show_default=True, help="For which the tests are run.")
 @click.option(
     "--history", "histories", type=click.IntRange(min=0), default=4, show_default=True,
@@ -29,19 +33,21 @@ from navigator.commands.common import (
 @json_option
 @pass_settings
 def contribute(
-    settings: Settings, name: str | None, new_op: str | None, device: str, histories: int,
-    markdown: str | None,
+    settings: Settings, name: str | None, new_op: str | None, formulas: tuple[str, ...],
+    device: str, histories: int, markdown: str | None,
 ) -> None:  # fmt: skip
     """Everything that a change of NAME asks for: an operator, a FILE, FILE:LINE or a symbol.
 
     The places to touch, what they cost to rebuild, the tests that cover them, the commands to
     build, test and lint, who reviews them and who changed them last, and what to mind, as the
-    tree itself states it.
+    tree itself states it. With --new-op, everything that a new operator must be added to.
     """
     if (name is None) == (new_op is None):
         raise UsageError("give the name of what is to be changed, or --new-op 'SCHEMA'")
     if name is not None:
         _existing(settings, name, device, histories, markdown)
+    elif new_op is not None:
+        _new(settings, new_op, formulas, markdown)
 
 
 def _existing(
@@ -59,6 +65,21 @@ def _existing(
         write_json(contribution_json(found))
     elif not markdown:
         write_lines(text_lines(found))
+
+
+def _new(settings: Settings, schema: str, formulas: tuple[str, ...], markdown: str | None) -> None:
+    from navigator.contribution_view import plan_lines, plan_markdown
+    from navigator.new_operator import plan_operator
+
+    plan = plan_operator(settings.index(), schema, formulas)
+    if markdown:
+        _write(markdown, "\n".join(plan_markdown(plan)) + "\n")
+    if settings.json:
+        from indexes.contract_contribution import new_operator_json
+
+        write_json(new_operator_json(plan))
+    elif not markdown:
+        write_lines(plan_lines(plan))
 
 
 def _write(where: str, text: str) -> None:

@@ -61,3 +61,27 @@ def test_text_of_the_tree_never_becomes_markup() -> None:
         "- \\<b\\>\\*x\\*\\</b\\> \\[a\\](b)\\\\x1b\\[31m", "  \\`d\\`", "  `echo 'x'`",
     ]  # fmt: skip
     assert Section("a", (row,)).rows == (row,)
+
+
+def test_a_new_operator_is_validated_by_torchgen(torchnav: Run) -> None:
+    done = torchnav("contribute", "--new-op", "abs2(Tensor self) -> Tensor", "--tree", str(TREE))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "good: torchgen: that of torch " in done.stdout
+    assert "- func: abs2(Tensor self) -> Tensor" in done.stdout
+
+
+def test_what_torchgen_refuses_is_said(torchnav: Run) -> None:
+    # ours reads any type; torchgen knows which there are
+    done = torchnav(
+        "contribute", "--new-op", "abs2(Tnsor self) -> Tensor", "--json", "--tree", str(TREE)
+    )
+    answer = json.loads(done.stdout)
+    assert [one["what"] for one in answer["checks"] if not one["good"]] == ["torchgen", "type"]
+    assert answer["good"] is False
+
+
+def test_a_plan_as_markdown(torchnav: Run) -> None:
+    done = torchnav("contribute", "--new-op", "abs2(Tensor self) -> Tensor", "--markdown", "-",
+                    "--tree", str(TREE))  # fmt: skip
+    assert "## To add" in done.stdout
+    assert done.stdout.count("~~~") % 2 == 0
