@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -12,6 +13,9 @@ from navigator.tui.document import Document
 from navigator.tui.history import Visit
 from navigator.tui.place_rows import PlaceRow
 from navigator.tui.session import Session
+
+if TYPE_CHECKING:
+    from indexes.history import Blame
 
 
 class Failed(Message):
@@ -68,6 +72,15 @@ class ChainLoaded(Message):
         super().__init__()
         self.chain = chain
         self.visit = visit
+
+
+class Blamed(Message):
+    """Who wrote the lines of a file."""
+
+    def __init__(self, path: str, blame: Blame) -> None:
+        super().__init__()
+        self.path = path
+        self.blame = blame
 
 
 class SourceLoaded(Message):

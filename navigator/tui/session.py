@@ -28,6 +28,7 @@ from navigator.tui.history import Visit
 from navigator.tui.preview import Preview
 
 if TYPE_CHECKING:
+    from indexes.history import Blame
     from indexes.query import Progress
 
 _FILE_LINE = re.compile(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
@@ -96,6 +97,13 @@ class Session:
     @property
     def info(self) -> SourceInfo:
         return self.index.info
+
+    def blame(self, path: str) -> Blame:
+        """Who wrote each line of a file; with a note where git cannot say."""
+        from indexes.history import History
+        from indexes.source import Source
+
+        return History(Source.find(self.info.root)).blame(path)
 
     def permalink(self, path: str, line: int, end_line: int = 0) -> str:
         """The address of a place on GitHub. Raises SourceError with the reason for none."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from navigator.tui.history import Visit
-from navigator.tui.messages import Defined, Failed, Reread, SourceLoaded, Used
+from navigator.tui.messages import Blamed, Defined, Failed, Reread, SourceLoaded, Used
 from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
 from navigator.tui.screens.chords import member, opener
 from navigator.tui.screens.taking import Edited, TakingScreen
@@ -20,6 +20,8 @@ class SourceScreen(TakingScreen):
     """A screen with a source pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "contribute", "Contribute", show=False, id="contribute"),
+        Binding("B", "blame", "Blame", show=False, id="blame"),
         Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
         opener("go", "g", "Go to…"),
         member("go", "g", "top", "top"),
@@ -53,6 +55,8 @@ class SourceScreen(TakingScreen):
         if visit is self.expected:
             self.expected = None
         self.source.show(message.document, max(visit.line, 1), visit.end_line)
+        if self._blames:
+            self._ask_blame()
 
     def on_failed(self, message: Failed) -> None:
         if message.about == "source":
@@ -87,6 +91,52 @@ class SourceScreen(TakingScreen):
     def on_reread(self, message: Reread) -> None:
         if self.source.view.path == message.document.path:
             self.source.view.replace(message.document)
+
+    # --------------------------------------------------------------------------- blame
+
+    _blames = False
+    """Whether the reader wants to see who wrote the lines."""
+
+    def action_blame(self) -> None:
+        """Who wrote each line, beside the source; once more takes it away."""
+        self._blames = not self._blames
+        if self._blames:
+            self._ask_blame()
+        else:
+            self.source.view.show_blame(())
+
+    def _ask_blame(self) -> None:
+        session, path = self.session, self.source.view.path
+        if session is not None and path is not None and self.source.view.blamed != path:
+            self.ask("blame", lambda: Blamed(path, session.blame(path)))
+
+    def on_blamed(self, message: Blamed) -> None:
+        if self._blames and self.source.view.path == message.path:
+            self.source.view.show_blame(message.blame.lines)
+            if message.blame.note:
+                self.say(message.blame.note)
+
+    # ----------------------------------------------------------------- a contribution
+
+    def subject_here(self) -> str:
+        """What ``c`` is about: in the source the line of the cursor, else the operator."""
+        here = self.here()
+        if here is not None and here.path is not None and (self.is_in_source or not here.op):
+            return f"{here.path}:{here.line}"
+        return here.op or "" if here is not None else ""
+
+    def action_contribute(self) -> None:
+        """What a change of this place, or of this operator, asks for."""
+        from navigator.tui.screens.contribute import ContributeScreen
+
+        subject = self.subject_here()
+        if self.session is None or not subject:
+            self.say("choose an operator or a place in source first")
+        else:
+            screen = ContributeScreen(self.session, self.config, subject)
+            self.app.push_screen(screen, self._chosen)
+
+    # --------------------------------------------------------------------------- search
 
     def action_search(self) -> None:
         self.source.start_search()

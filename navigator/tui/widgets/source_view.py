@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -17,11 +17,15 @@ from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
+from navigator.tui.blame import BLAME_WIDTH, blame_column
 from navigator.tui.document import Document
 from navigator.tui.highlight import STYLES
 from navigator.tui.widgets.inks import InkedView
 from navigator.tui.widgets.message import message_line
 from navigator.tui.widgets.source_moves import next_word, previous_word
+
+if TYPE_CHECKING:
+    from indexes.history import BlamedLine
 
 _MARGIN = 3
 """Lines kept in view above and below the cursor."""
@@ -142,6 +146,7 @@ class SourceView(InkedView, can_focus=True):
         """The same for a file that is parsed already."""
         if document is not self.document:
             self.document = document
+            self._blame, self.blamed = (), None
             self.found = ()
             self._measure()
         self.marked = range(line - 1, max(line, end_line)) if line > 0 else range(0)
@@ -155,6 +160,17 @@ class SourceView(InkedView, can_focus=True):
         self._measure()
         self._place(self.row, self.column)
         self.refresh()
+
+    def show_blame(self, lines: Sequence[BlamedLine]) -> None:
+        """Show who wrote the lines, left of their numbers; nothing with no lines."""
+        self._blame = blame_column(lines)
+        self.blamed = self.path if lines else None
+        self._measure()
+        self.refresh()
+
+    blamed: str | None = None
+    """The file whose blame is shown."""
+    _blame: Sequence[str] = ()
 
     def _measure(self) -> None:
         if self.document is not None:
@@ -277,7 +293,12 @@ class SourceView(InkedView, can_focus=True):
 
     @property
     def _gutter_width(self) -> int:
-        return len(str(max(1, len(self.lines)))) + 3
+        return len(str(max(1, len(self.lines)))) + 3 + self._blame_width
+
+    @property
+    def _blame_width(self) -> int:
+        """The column of authors; it must leave most of the width to the source."""
+        return min(BLAME_WIDTH, self.size.width // 3) if self._blame else 0
 
     def render_line(self, y: int) -> Strip:
         row = round(self.scroll_y) + y
@@ -296,7 +317,10 @@ class SourceView(InkedView, can_focus=True):
         marked = row in self.marked
         style = base + self.ink("line-number-marked" if marked else "line-number")
         mark = "▎" if marked else " "
-        return Strip([Segment(f"{row + 1:>{self._gutter_width - 2}}{mark} ", style)])
+        width = self._blame_width
+        number = f"{row + 1:>{self._gutter_width - 2 - width}}{mark} "
+        author = self._blame[row] if row < len(self._blame) else ""
+        return Strip([Segment(f"{author:<{width}.{width}}", style), Segment(number, style)])
 
     def _row_style(self, row: int) -> Style:
         style = self.rich_style
