@@ -4,6 +4,7 @@ what it holds."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from indexes.model import Confidence, Location, SourceInfo
 
@@ -43,3 +44,13 @@ class DispatchTable:
     """All that is registered for the operator, alias keys too."""
     precedence: Location | None = None
     """Where this tree's dispatcher decides between them."""
+
+    def groups(self) -> list[tuple[DispatchSlot, ...]]:
+        """The slots that hold something; neighbours that run the same for the same reason
+        stand together."""
+        filled = [slot for slot in self.slots if slot.kind != "missing"]
+        return [tuple(group) for _, group in groupby(filled, key=_same)]
+
+
+def _same(slot: DispatchSlot) -> tuple[object, ...]:
+    return slot.kernel, slot.kind, slot.fallthrough, slot.registration

@@ -8,12 +8,16 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from indexes.dispatch_compare import LiveSlot, LiveTable
+from indexes.dispatch_compare import PROBE, Difference, Installed, LiveSlot, LiveTable, compare
+from indexes.dispatch_model import DispatchTable
 from indexes.errors import SourceError
 from indexes.model import SourceInfo
 from indexes.torch_install import installed_torch
+
+if TYPE_CHECKING:
+    from indexes.query import Index
 
 _DUMP = Path(__file__).with_name("live_dump.py")
 
@@ -66,3 +70,11 @@ def same_version(torch: LiveTorch, info: SourceInfo) -> bool:
     if info.commit is not None:
         return info.commit == torch.commit and not info.dirty
     return info.version.partition("+")[0] == torch.version.partition("+")[0]
+
+
+def differences(index: Index, table: DispatchTable) -> tuple[Difference, ...]:
+    """The keys for which the installed torch runs something else, each with the reason."""
+    torch = live_torch([table.op, PROBE])
+    keys = index.dispatch.keys
+    installed = Installed.of(torch.tables[PROBE], keys, same_version(torch, index.info))
+    return compare(table, torch.tables[table.op], keys, installed)

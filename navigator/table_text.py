@@ -19,9 +19,8 @@ def table_lines(table: DispatchTable, differences: Sequence[Difference] | None) 
         yield from _lines(slot, slot.key)
     yield ""
     yield "what each key runs, lowest priority first"
-    filled = [slot for slot in table.slots if slot.kind != "missing"]
-    for _, group in groupby(filled, key=_same):
-        yield from _group_lines(list(group))
+    for group in table.groups():
+        yield from _group_lines(group)
     if empty := [slot.key for slot in table.slots if slot.kind == "missing"]:
         yield from wrap(f"no kernel and no fallback: {' '.join(empty)}", "  ")
     if table.precedence:
@@ -30,11 +29,7 @@ def table_lines(table: DispatchTable, differences: Sequence[Difference] | None) 
         yield from _difference_lines(differences)
 
 
-def _same(slot: DispatchSlot) -> tuple[object, ...]:
-    return slot.kernel, slot.kind, slot.fallthrough, slot.registration
-
-
-def _group_lines(slots: list[DispatchSlot]) -> Iterator[str]:
+def _group_lines(slots: Sequence[DispatchSlot]) -> Iterator[str]:
     surest = min(slots, key=lambda slot: slot.confidence == "ambiguous")
     yield from _lines(surest, " ".join(slot.key for slot in slots), surest.kind)
     unsure = [s for s in slots if s.confidence == "ambiguous" != surest.confidence]

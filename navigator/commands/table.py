@@ -29,7 +29,11 @@ def table(settings: Settings, name: str, overload: str | None, live: bool) -> No
     """
     index = settings.index()
     answer = index.table(_operator(index, name, overload))
-    differences = _compare(index, answer) if live else None
+    differences = None
+    if live:
+        from navigator.live import differences as compared
+
+        differences = compared(index, answer)
     if settings.json:
         _write_json(answer, differences)
         return
@@ -51,17 +55,6 @@ def _operator(index: Index, name: str, overload: str | None) -> str:
         near = match.overloads or match.suggestions
         raise NotFound(f"no operator is named {name!r} here", near)
     return found[0]
-
-
-def _compare(index: Index, answer: DispatchTable) -> tuple[Difference, ...]:
-    from indexes.dispatch_compare import PROBE, Installed, compare
-    from navigator.live import live_torch, same_version
-
-    torch = live_torch([answer.op, PROBE])
-    keys = index.dispatch.keys
-    same = same_version(torch, index.info)
-    installed = Installed.of(torch.tables[PROBE], keys, same)
-    return compare(answer, torch.tables[answer.op], keys, installed)
 
 
 def _write_json(answer: DispatchTable, differences: tuple[Difference, ...] | None) -> None:

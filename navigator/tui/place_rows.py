@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from indexes.dispatch_model import DispatchSlot
 from indexes.model import Definition, EngineFunction, Hit, Location, Member
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
@@ -45,6 +46,20 @@ def of_definition(one: Definition) -> PlaceRow:
     macro = f"made by {one.macro}" if one.macro else ""
     comment = " · ".join(part for part in (macro, guard) if part)
     return PlaceRow(one.qualified, one.location, one.kind, parameters, comment=comment)
+
+
+def of_slots(op: str, slots: Sequence[DispatchSlot]) -> PlaceRow:
+    """What an operator runs for some dispatch keys, at its kernel or the line that registers
+    it; the last is the first to be asked."""
+    slot = slots[-1]
+    location = slot.definition or slot.registration
+    if location is None:
+        return PlaceRow(f"{slot.key}  {slot.kernel}  {slot.kind}: {slot.origin or slot.rule}")
+    name = "falls through" if slot.fallthrough else slot.kernel
+    more = f" +{len(slots) - 1}" if len(slots) > 1 else ""
+    keys = [" ".join(one.key for one in reversed(slots))] if more else []
+    comment = " · ".join(filter(None, (*keys, slot.rule, slot.origin)))
+    return PlaceRow(name, location, slot.key + more, slot.kind, op, comment=comment)
 
 
 def of_operators(session: Session, names: Iterable[str]) -> Iterator[PlaceRow]:

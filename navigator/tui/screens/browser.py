@@ -49,6 +49,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,ctrl+q", "app.quit", "Quit", id="quit"),
         Binding("escape", "leave", "Out", show=False, id="leave"),
+        Binding("d", "table", "Dispatch table", show=False, id="table"),
         Binding("T", "tensorimpl", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "engine", "Autograd engine", show=False, id="engine"),
         Binding("M", "gaps", "What is missing", show=False, id="gaps"),
@@ -234,6 +235,18 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self.query_one(NoticeBar).show("")
 
     # --------------------------------------------------------------------- other screens
+
+    def action_table(self) -> None:
+        from indexes.query import Index
+        from navigator.tui.screens.dispatch_table import DispatchTableScreen
+
+        if self.session is None or self.op is None:
+            return
+        if isinstance(self.session.index, Index):
+            screen = DispatchTableScreen(self.session, self.config, self.session.index, self.op)
+            self.app.push_screen(screen, self._chosen)
+        else:
+            self.say("the dispatch table needs the whole index, which is still being built")
 
     def action_tensorimpl(self) -> None:
         from navigator.tui.screens.tensorimpl import TensorImplScreen

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.tui.config import Config
-from navigator.tui.place_rows import PlaceRow
+from navigator.tui.place_rows import PlaceRow, of_slots
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
 
@@ -31,8 +31,4 @@ def _row(op: str, step: DispatchStep) -> PlaceRow:
     slot = step.slot
     if slot is None:
         return PlaceRow(f"{step.key}: this source does not know the key")
-    if step.location is None:
-        return PlaceRow(f"{step.key}  {slot.kernel}  {slot.kind}: {slot.origin or slot.rule}")
-    name = "falls through" if slot.fallthrough else slot.kernel
-    comment = f"{slot.rule} · {slot.origin}" if slot.origin else slot.rule
-    return PlaceRow(name, step.location, step.key, slot.kind, op, comment=comment)
+    return of_slots(op, [slot])

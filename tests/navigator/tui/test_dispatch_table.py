@@ -1,0 +1,25 @@
+"""The dispatch table on screen, one key away from an operator."""
+
+from __future__ import annotations
+
+from tests.navigator.tui.conftest import Sit
+
+
+async def test_the_dispatch_table_of_an_operator_and_the_way_back(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.asks_for("mul.Tensor")
+        await person.presses("d")
+        await person.sees("dispatch table of mul.Tensor", "AutogradNestedTensor +7")
+        await person.presses("G")
+        await person.sees("no kernel and no fallback", "registered")
+        await person.presses("escape")
+        await person.until(lambda: person.browser.op == "mul.Tensor", "back on the operator")
+
+
+async def test_the_table_beside_that_of_the_installed_torch(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("mul.Tensor")
+        await person.presses("d")
+        await person.sees("dispatch table of mul.Tensor", "mul_Tensor")
+        await person.presses("L")
+        await person.sees("≠ SparseCUDA")
