@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from indexes.readers.cpp import scan_text
 from indexes.readers.cpp_facts import (
@@ -22,6 +24,7 @@ from indexes.readers.cpp_facts import (
 
 _TOKENS = re.compile(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_NESTS = re.compile(r"[\"(\[{)\]}]")
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
 _INTERPRETING_FILES = ("DispatchStub.h", "TensorMeta.h", "library.h")
@@ -47,6 +50,8 @@ def split_arguments(text: str) -> list[str]:
     """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
     if not text.strip():
         return []
+    if not _NESTS.search(text):
+        return [part.strip() for part in text.split(",")]
     parts, depth, start, quoted = [], 0, 0, False
     for at, char in enumerate(text):
         if char == '"' and text[at - 1 : at] != "\\":
@@ -62,6 +67,37 @@ def split_arguments(text: str) -> list[str]:
             start = at + 1
     parts.append(text[start:].strip())
     return parts
+
+
+class _Slot(NamedTuple):
+    """Where a parameter stands in a body."""
+
+    parameter: str
+    stringed: bool
+
+    def of(self, bound: Mapping[str, str]) -> str:
+        """What stands there once the parameters have values."""
+        value = bound[self.parameter]
+        return f'"{value}"' if self.stringed else value
+
+
+@lru_cache(maxsize=2048)
+def _template(body: str, parameters: tuple[str, ...]) -> list[str | _Slot]:
+    """A body cut at its parameters. ``##`` is gone, and with it the space around it."""
+    parts: list[str | _Slot] = []
+    text: list[str] = []
+    tokens = _TOKENS.findall(body)
+    for at, token in enumerate(tokens):
+        if token in parameters:
+            parts += ("".join(text), _Slot(token, at > 0 and tokens[at - 1] == "#"))
+            text = []
+        elif token.strip() != "##" and not (token == "#" and _next_in(tokens, at, parameters)):
+            text.append(token)
+    return [*parts, "".join(text)]
+
+
+def _next_in(tokens: list[str], at: int, parameters: tuple[str, ...]) -> bool:
+    return at + 1 < len(tokens) and tokens[at + 1] in parameters
 
 
 class MacroTable:
@@ -120,23 +156,10 @@ class MacroTable:
         if parameters is None:
             return macro.fact.body
         bound = bind(parameters, arguments)
-        return None if bound is None else self._paste(macro.fact.body, bound, macro.path)
-
-    def _paste(self, body: str, bound: dict[str, str], path: str) -> str:
-        out: list[str] = []
-        tokens = _TOKENS.findall(body)
-        for at, token in enumerate(tokens):
-            if token.strip() == "##":
-                while out and out[-1].isspace():
-                    out.pop()
-            elif token == "#" and at + 1 < len(tokens) and tokens[at + 1] in bound:
-                out.append("")
-            elif token in bound:
-                stringed = at > 0 and tokens[at - 1] == "#"
-                out.append(f'"{bound[token]}"' if stringed else bound[token])
-            else:
-                out.append(token)
-        return "".join(out)
+        if bound is None:
+            return None
+        parts = _template(macro.fact.body, tuple(bound))
+        return "".join([part if type(part) is str else part.of(bound) for part in parts])
 
     def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
         """``text`` with the macros in it expanded: for parameter lists."""

@@ -28,10 +28,15 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
     text = Text(data)
     if python_tests.is_test_file(path):
         return tuple(python_tests.read_tests(text)), ()
-    # Definitions matter where registrations name them; elsewhere they are read from the
-    # file when it is looked at.
-    facts = _definitions(text) if _registers(path, data) else []
+    facts: list[PythonFact] = []
     problems: list[Problem] = []
+    if _registers(path, data):
+        # Definitions matter where registrations name them; elsewhere they are read from the
+        # file when it is looked at.
+        facts += _definitions(text)
+        found, failed = read_registrations(text, path)
+        facts += found
+        problems += failed
     for reads, reader in _READERS:
         if reads(path, data):
             found, failed = reader(text, path)
@@ -76,7 +81,6 @@ def _registers(path: str, data: bytes) -> bool:
 
 
 _READERS: tuple[tuple[Callable[[str, bytes], bool], Callable[[Text, str], _Read]], ...] = (
-    (_registers, read_registrations),
     (lambda path, data: python_api.is_api_file(path), python_api.read_api),
     (opinfo.is_opinfo_file, _read_opinfo),
     (lambda path, data: b"add_docstr" in data, _read_docstrings),
