@@ -7,7 +7,7 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +97,17 @@ _BUFFERED = ("files", "names", "definitions", "calls", *_OF_A_FILE)
 _MANY = 4000
 
 
+class _Names(dict[str, int]):
+    """Numbers of names; a name that is not known yet gets one."""
+
+    def __init__(self, number_of: Callable[[str], int]) -> None:
+        self._number_of = number_of
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = self._number_of(name)
+        return number
+
+
 class Store:
     """One index file. Raises SourceError, in one line, for a file that is no index."""
 
@@ -110,7 +121,7 @@ class Store:
                 self._check()
         except sqlite3.Error as error:
             raise SourceError(f"not a usable index: {path}: {error}") from error
-        self._names: dict[str, int] = {}
+        self._names = _Names(self._number_of)
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _BUFFERED}
         self._next_name: int | None = None
         self._next_definition = 0
@@ -151,10 +162,10 @@ class Store:
 
     def name_id(self, name: str) -> int:
         """The number of a name, given it on first sight."""
-        known = self._names.get(name)
-        if known is None:
-            known = self._names[name] = self._stored_name(name) or self._new_name(name)
-        return known
+        return self._names[name]
+
+    def _number_of(self, name: str) -> int:
+        return self._stored_name(name) or self._new_name(name)
 
     def _stored_name(self, name: str) -> int:
         if self._next_name is None:
@@ -238,7 +249,7 @@ class Store:
 
     def add_definitions(self, file: int, definitions: Sequence[DefinitionFact]) -> None:
         """Keeps definitions and their calls."""
-        name_id = self.name_id
+        names = self._names
         if not self._next_definition:
             self._next_definition = self._highest("definitions") + 1
         here = {d[0] for d in definitions}
@@ -247,7 +258,7 @@ class Store:
         for d in definitions:
             number = self._next_definition
             self._next_definition += 1
-            rows.append((number, file, name_id(d[0]), name_id(d[1]), *d[2:12]))
+            rows.append((number, file, names[d[0]], names[d[1]], *d[2:12]))
             for name, qualifier, line, kind, template in d[12]:
                 if kind == "name":
                     if name not in here:
@@ -255,7 +266,7 @@ class Store:
                         continue
                 elif qualifier.startswith("std"):
                     continue
-                calls.append((number, name_id(name), qualifier, line, _KIND[kind], template))
+                calls.append((number, names[name], qualifier, line, _KIND[kind], template))
         self._insert("definitions", rows)
         self._insert("calls", calls)
 

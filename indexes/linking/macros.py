@@ -159,7 +159,7 @@ class MacroTable:
         if bound is None:
             return None
         parts = _template(macro.fact.body, tuple(bound))
-        return "".join([part if type(part) is str else part.of(bound) for part in parts])
+        return "".join([part if isinstance(part, str) else part.of(bound) for part in parts])
 
     def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
         """``text`` with the macros in it expanded: for parameter lists."""
