@@ -57,8 +57,8 @@ def add_operators(store: Store, source: Source) -> frozenset[str]:
     if not functions:
         first = f": {problems[0].message}" if problems else ""
         raise SourceError(f"no operator could be read from {path}{first}")
-    everything = with_generated(functions)
     rules, unread = read_rules(source, KERNEL_RULES)
+    everything = with_generated(functions, rules.keys.generation)
     _add_problems(store, [*problems, *unread])
     entries = _derivatives(store, source, everything, rules)
     _add_ops(store, everything, entries)

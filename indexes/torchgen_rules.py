@@ -10,7 +10,11 @@ from indexes.model import Problem
 from indexes.readers.torchgen_lists import TorchgenLists, read_torchgen_lists
 from indexes.source import Source
 
-KERNEL_RULES = ("torchgen/model.py", "torchgen/api/autograd.py")
+KERNEL_RULES = (
+    "torchgen/model.py",
+    "torchgen/native_function_generation.py",
+    "torchgen/api/autograd.py",
+)
 """What decides which kernels there are and what is differentiated."""
 TABLE_RULES = (
     "torchgen/model.py",

@@ -58,6 +58,7 @@ _COMMANDS = {
     "gaps": _Command(
         "navigator.commands.gaps", "gaps", "What is missing: openings for a contribution."
     ),
+    "diff": _Command("navigator.commands.diff", "diff", "What two versions differ in."),
     "export": _Command("navigator.commands.export", "export", "Whole tables, one JSON a line."),
     "index": _Command("navigator.commands.index", "index", "Build or refresh the index."),
     "clone": _Command("navigator.commands.clone", "clone", "Fetch PyTorch's source."),

@@ -14,6 +14,7 @@ from indexes.codegen.fallback import Derivatives
 from indexes.codegen.registration import Registration
 from indexes.codegen.rows import KeySets, Row, kernel_rows
 from indexes.codegen.variants import (
+    Generation,
     group_variants,
     is_composite_implicit,
     is_generated,
@@ -52,9 +53,10 @@ class Rules:
         defaults = KeySets()
         names = lists.names
         structured = names.get("STRUCTURED_DISPATCH_KEYS", defaults.structured)
+        ufunc = names.get("UFUNC_DISPATCH_KEYS", defaults.ufunc)
         views = names.get("RETURNS_VIEWS_OF_INPUT")
         return cls(
-            keys=KeySets(structured, names.get("UFUNC_DISPATCH_KEYS", defaults.ufunc)),
+            keys=KeySets(structured, ufunc, _generation(lists)),
             manual_autograd=frozenset(names.get("MANUAL_AUTOGRAD", ())),
             manual_tracer=frozenset(names.get("MANUAL_TRACER", ())),
             views=None if views is None else frozenset(views),
@@ -64,6 +66,13 @@ class Rules:
             not_functionalized=frozenset(names.get("MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION", ())),
             foreach="gen_foreach_derivativeinfo" in lists.functions,
         )
+
+
+def _generation(lists: TorchgenLists) -> Generation:
+    """The rules of a torchgen; today's where the function that holds them was not read."""
+    default = Generation()
+    core = default.core if lists.core is None else lists.core
+    return Generation(core, frozenset(lists.kept_tags) if lists.kept_tags else default.kept_tags)
 
 
 _VARIABLE_TYPE = "torchgen: VariableType*.cpp, by gen_variable_type.py"
@@ -108,7 +117,7 @@ class _Maker:
         rules: Rules,
     ) -> None:
         self._rules = rules
-        self.functions = with_generated(declared)
+        self.functions = with_generated(declared, rules.keys.generation)
         self._rows = kernel_rows(declared, rules.keys)
         self._keys: dict[str, set[str]] = {f.full_name: set() for f in self.functions}
         for row in self._rows:

@@ -8,10 +8,10 @@ own, such as the in-place wrapper around a functional kernel, are no rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from indexes.codegen.variants import is_generated, is_view, with_generated
+from indexes.codegen.variants import Generation, is_generated, is_view, with_generated
 from indexes.model import NativeFunction
 from indexes.schema import Schema, SchemaKind, Signature, parse_schema
 
@@ -20,12 +20,14 @@ KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
 
 @dataclass(frozen=True, slots=True)
 class KeySets:
-    """The sets of dispatch keys in torchgen/model.py that decide which kernels are made."""
+    """What in a version's torchgen decides which kernels are made: sets of dispatch keys
+    (torchgen/model.py), and the rules of native_function_generation.py."""
 
     structured: tuple[str, ...] = ("MPS", "CUDA", "CPU", "XPU", "MTIA")
     """Keys under which a structured kernel serves the whole group."""
     ufunc: tuple[str, ...] = ("CUDA", "CPU")
     """Keys for which ``ufunc_inner_loop`` makes a kernel."""
+    generation: Generation = field(default_factory=Generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Row:
 
 def kernel_rows(functions: Iterable[NativeFunction], keys: KeySets | None = None) -> list[Row]:
     """All rows in YAML order, generated overloads after the entry that lists them."""
-    return list(_Rows(with_generated(functions), keys or KeySets()).all())
+    keys = keys or KeySets()
+    return list(_Rows(with_generated(functions, keys.generation), keys).all())
 
 
 class _Rows:

@@ -8,7 +8,7 @@ or bound by hand (torchgen/native_function_generation.py, add_generated_native_f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from string import ascii_lowercase
 
@@ -23,20 +23,33 @@ from indexes.schema import (
     tensor_options,
 )
 
-_KEPT_TAGS = ("nondeterministic_seeded", "view_copy", "pt2_compliant_tag")
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What differs between the torchgen of versions where it adds overloads."""
+
+    core: bool = True
+    """Whether operators tagged core get them even if they are composite."""
+    kept_tags: frozenset[str] = frozenset(
+        {"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"}
+    )
+    """Tags that pass on to the generated overload."""
 
 
-def with_generated(functions: Iterable[NativeFunction]) -> tuple[NativeFunction, ...]:
+def with_generated(
+    functions: Iterable[NativeFunction], rules: Generation | None = None
+) -> tuple[NativeFunction, ...]:
     """The declared overloads, each followed by those generated from it (tag ``generated``)."""
+    rules = rules or Generation()
     declared = tuple(functions)
     groups = group_variants(declared)
     taken = {function.full_name for function in declared}
     result: list[NativeFunction] = []
     for function in declared:
         result.append(function)
-        gets_any = function.autogen and _gets_variants(groups[signature_of(function)])
+        gets_any = function.autogen and _gets_variants(groups[signature_of(function)], rules.core)
         for name in function.autogen if gets_any else ():
-            made = None if name in taken else generate(function, name)
+            made = None if name in taken else generate(function, name, rules)
             if made is not None:
                 taken.add(name)
                 result.append(made)
@@ -79,17 +92,19 @@ def is_composite_implicit(function: NativeFunction) -> bool:
     return any(kernel.key == "CompositeImplicitAutograd" for kernel in function.dispatch)
 
 
-def _gets_variants(group: tuple[NativeFunction, ...]) -> bool:
+def _gets_variants(group: tuple[NativeFunction, ...], core: bool) -> bool:
     """torchgen's conditions on a group before it adds overloads to it."""
     if all(f.flags.get("manual_cpp_binding", "").lower() == "true" for f in group):
         return False
     if any(is_view(f) and f.name != "set_" for f in group):
         return False
-    is_core = any("core" in f.tags for f in group)
+    is_core = core and any("core" in f.tags for f in group)
     return is_core or not all(map(is_composite_implicit, group))
 
 
-def generate(function: NativeFunction, name: str) -> NativeFunction | None:
+def generate(
+    function: NativeFunction, name: str, rules: Generation | None = None
+) -> NativeFunction | None:
     """The overload ``name`` that torchgen derives from ``function``; None when it cannot."""
     source = parse_schema(function.schema)
     base, _, overload = name.partition(".")
@@ -97,6 +112,7 @@ def generate(function: NativeFunction, name: str) -> NativeFunction | None:
     made = _out(source, overload) if wants_out else _functional(source)
     if made is None or made.full_name != name:
         return None
+    kept = (rules or Generation()).kept_tags
     line = function.field_lines.get("autogen", function.location.line)
     symbol = made.unambiguous_name if wants_out else base
     symbol += "_symint" if source.has_symint else ""
@@ -107,7 +123,7 @@ def generate(function: NativeFunction, name: str) -> NativeFunction | None:
         location=Location(function.location.path, line, line),
         field_lines={"autogen": line},
         dispatch=(Kernel("CompositeExplicitAutograd", symbol, line),),
-        tags=("generated", *(tag for tag in function.tags if tag in _KEPT_TAGS)),
+        tags=("generated", *(tag for tag in function.tags if tag in kept)),
     )
 
 

@@ -16,6 +16,9 @@ from indexes.model import Problem
 
 Names = tuple[str, ...]
 
+_GENERATES = "add_generated_native_functions"
+_GENERATED = "generate_function"
+
 
 @dataclass(frozen=True, slots=True)
 class TorchgenLists:
@@ -25,6 +28,11 @@ class TorchgenLists:
     """Module-level lists, sets and dict keys of strings, by variable."""
     functions: frozenset[str] = frozenset()
     """Module-level functions."""
+    core: bool | None = None
+    """Whether operators tagged core are an exception where variants are generated; None when
+    the function that generates them was not read."""
+    kept_tags: Names = ()
+    """The tags that pass on to a generated variant."""
 
 
 def read_torchgen_lists(
@@ -39,12 +47,35 @@ def read_torchgen_lists(
         return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
     names = dict(known.names)
     functions = set(known.functions)
+    core, kept_tags = known.core, known.kept_tags
     for statement in module.body:
         if isinstance(statement, ast.FunctionDef):
             functions.add(statement.name)
+            if statement.name == _GENERATES:
+                core = "core" in _texts(statement)
+            elif statement.name == _GENERATED:
+                kept_tags = _kept_tags(statement)
         else:
             _assign(statement, names)
-    return TorchgenLists(names, frozenset(functions)), ()
+    return TorchgenLists(names, frozenset(functions), core, kept_tags), ()
+
+
+def _kept_tags(function: ast.FunctionDef) -> Names:
+    """The tags named where ``tags`` is set: ``{"generated"} | (f.tags & {"view_copy"})``."""
+    texts = [text for node in ast.walk(function) if _sets_tags(node) for text in _texts(node)]
+    return tuple(dict.fromkeys(text for text in texts if text != "generated"))
+
+
+def _sets_tags(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id == "tags" for t in node.targets)
+    return isinstance(node, ast.keyword) and node.arg == "tags"
+
+
+def _texts(node: ast.AST) -> list[str]:
+    return [
+        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
 
 
 def _assign(statement: ast.stmt, names: dict[str, Names]) -> None:

@@ -1,0 +1,1 @@
+"""Two versions of the source compared: operators, schemas, dispatch, formulas, kernels."""
