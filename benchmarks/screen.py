@@ -27,7 +27,10 @@ def figures(bench: Bench) -> Iterator[Comparison]:
     """Start, keys to lists, keys to chains and source, and all of it while an index is built."""
     bench.torchnav("index")()
     yield Comparison(
-        (Figure("screen: exec to first rows painted", 1.5),),
+        (
+            Figure("screen: exec to first rows painted", 1.5),
+            Figure("screen: exec to first rows painted, CPU", None, "cpu"),
+        ),
         lambda: _first_rows(bench), "import textual.app",
         bench.command([sys.executable, "-c", "import textual.app"]), bench.several,
     )  # fmt: skip
@@ -68,7 +71,8 @@ def _shows(terminal: Terminal, text: str, first: int = 0, last: int = COLUMNS) -
 
 def _first_rows(bench: Bench) -> Cost:
     with closing(_open(bench)) as terminal:
-        return Cost(wall=terminal.until(lambda: _shows(terminal, _FIRST)) - terminal.started)
+        painted = terminal.until(lambda: _shows(terminal, _FIRST))
+        return Cost(cpu=terminal.cpu(), wall=painted - terminal.started)
 
 
 def _without_index(bench: Bench, taken: Callable[[Bench], Cost]) -> Cost:
@@ -165,8 +169,10 @@ def _opened(terminal: Terminal, name: str, line: int) -> Cost:
     pressed = terminal.press("\r")
 
     def painted() -> bool:
-        shown = _shows(terminal, f" {line}", _SPLIT, COLUMNS) and not _shows(terminal, f":{line} ")
-        return shown and terminal.inks(_SPLIT, COLUMNS) > _COLOURED
+        return (
+            _shows(terminal, f"{line}▎", _SPLIT, COLUMNS)
+            and terminal.inks(_SPLIT, COLUMNS) > _COLOURED
+        )
 
     taken = Cost(wall=terminal.until(painted) - pressed)
     terminal.settle()

@@ -55,6 +55,15 @@ class Terminal:
                 return self._last
         raise TimeoutError("\n".join(self.screen.display))
 
+    def cpu(self) -> float:
+        """Seconds of CPU that the program has used; 0 where the system does not tell."""
+        try:
+            with open(f"/proc/{self._process}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def settle(self) -> None:
         """Reads until nothing has come for a while."""
         while self._read(_QUIET):
