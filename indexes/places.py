@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexes.codec import load_native
+from indexes.codec import load_derivative, load_native
 from indexes.errors import NotFound
 from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
 from indexes.lookup import Lookup
-from indexes.model import Definition, Hit, Location, Place
+from indexes.model import Definition, Hit, Location, OperatorSummary, Place
 from indexes.places_library import library_places, registrations_of
 from indexes.places_python import python_places, stub_places
 from indexes.resolve import definition_hit
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
 from indexes.search import rank
 from indexes.store import Store
+from indexes.summaries import summaries
 
 if TYPE_CHECKING:
     from indexes.query import Index
@@ -29,17 +31,29 @@ def find(text: str, store: Store, limit: int) -> tuple[Hit, ...]:
     if not word:
         return ()
     simple = word.rpartition("::")[2].partition("(")[0].strip() or word
-    hits = [*_operators(store, simple), *_nodes(store, simple), *_symbols(store, simple, limit)]
-    hits += _files(store, word, limit)
-    scored = [(_score(simple, h), at, h) for at, h in enumerate(hits)]
-    scored.sort(key=lambda s: s[:2])
-    return tuple(s[2] for s in scored[:limit])
+    found = [*_operators(store, simple), *_nodes(store, simple), *_symbols(store, simple, limit)]
+    found += _files(store, word, limit)
+    scored = sorted((_score(simple, one), at) for at, one in enumerate(found))
+    return _hits(store, [found[at] for _, at in scored[:limit]])
 
 
-def _score(word: str, hit: Hit) -> tuple[object, ...]:
-    name = hit.name if hit.kind in ("operator", "file") else hit.name.rpartition("::")[2]
+_ELSEWHERE = ("operator", "grad_fn", "file")
+"""Kinds of what is no definition."""
+
+
+class _Candidate(NamedTuple):
+    """Something with a fitting name; the rest is only fetched for the best."""
+
+    kind: str
+    name: str
+    key: Any
+    """What fetches the rest of it, where the name does not: a definition's number, say."""
+
+
+def _score(word: str, one: _Candidate) -> tuple[object, ...]:
+    name = one.name if one.kind in ("operator", "file") else one.name.rpartition("::")[2]
     found = rank(word, name) or (9, len(name), 0)
-    return (found[0], _KIND_RANK.get(hit.kind, 5), found[1:])
+    return (found[0], _KIND_RANK.get(one.kind, 5), found[1:])
 
 
 def _like(text: str) -> str:
@@ -47,36 +61,65 @@ def _like(text: str) -> str:
     return f"%{escaped}%"
 
 
-def _operators(store: Store, word: str) -> list[Hit]:
+def _operators(store: Store, word: str) -> list[_Candidate]:
     rows = store.query(
-        "SELECT full_name,json_extract(data,'$.schema'),json_extract(data,'$.location.path'),"
-        "json_extract(data,'$.location.line') FROM ops WHERE full_name LIKE ? ESCAPE '\\'"
-        " ORDER BY length(full_name) LIMIT 200",
+        "SELECT full_name FROM ops WHERE full_name LIKE ? ESCAPE '\\'"
+        " ORDER BY length(full_name),position LIMIT 200",
         (_like(word),),
     )
-    return [Hit("operator", r[0], Location(r[2], r[3]), r[1], r[0]) for r in rows]
+    return [_Candidate("operator", r[0], None) for r in rows]
 
 
-def _nodes(store: Store, word: str) -> list[Hit]:
+def _nodes(store: Store, word: str) -> list[_Candidate]:
     rows = store.query(
-        "SELECT n.grad_fn,n.op,json_extract(d.data,'$.location.path'),"
-        "json_extract(d.data,'$.location.line') FROM nodes n"
-        " JOIN derivatives d ON d.position=n.position WHERE n.grad_fn LIKE ? ESCAPE '\\'"
-        " GROUP BY n.grad_fn ORDER BY length(n.grad_fn) LIMIT 50",
+        "SELECT grad_fn,op,position FROM nodes WHERE grad_fn LIKE ? ESCAPE '\\'"
+        " AND position IS NOT NULL GROUP BY grad_fn ORDER BY length(grad_fn) LIMIT 50",
         (_like(word),),
     )
-    return [Hit("grad_fn", r[0], Location(r[2], r[3]), f"of {r[1]}", r[1]) for r in rows]
+    return [_Candidate("grad_fn", r[0], r[1:]) for r in rows]
 
 
-def _symbols(store: Store, word: str, limit: int) -> list[Hit]:
+def _symbols(store: Store, word: str, limit: int) -> list[_Candidate]:
     names = _names(store, word, limit)
     marks = ",".join("?" * len(names))
     rows = store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.name IN ({marks})"
-        " AND d.kind!='macro_use' LIMIT 400",
+        "SELECT d.kind,n.name,d.id,d.is_global FROM definitions d JOIN names n ON n.id=d.name"
+        f" WHERE d.name IN ({marks}) AND d.kind!='macro_use' LIMIT 400",
         names,
     )
-    return [definition_hit(definition(r)) for r in rows]
+    return [_Candidate("__global__" if r[3] else r[0], *r[1:3]) for r in rows]
+
+
+def _hits(store: Store, chosen: Sequence[_Candidate]) -> tuple[Hit, ...]:
+    known = _definitions_of(store, [one.key for one in chosen if one.kind not in _ELSEWHERE])
+    operators = summaries(store, [one.name for one in chosen if one.kind == "operator"])
+    return tuple(_hit(store, one, known, operators) for one in chosen)
+
+
+def _hit(
+    store: Store, one: _Candidate, known: Mapping[int, Definition],
+    operators: Mapping[str, OperatorSummary],
+) -> Hit:  # fmt: skip
+    if one.kind == "operator":
+        operator = operators[one.name]
+        where = Location(operator.location.path, operator.location.line)
+        return Hit("operator", one.name, where, operator.schema, one.name)
+    if one.kind == "grad_fn":
+        op, position = one.key
+        rows = store.query("SELECT data FROM derivatives WHERE position=?", (position,))
+        where = load_derivative(rows[0][0]).location
+        return Hit("grad_fn", one.name, Location(where.path, where.line), f"of {op}", op)
+    if one.kind == "file":
+        return Hit("file", one.name, Location(one.name, 0))
+    return definition_hit(known[one.key])
+
+
+def _definitions_of(store: Store, numbers: Sequence[int]) -> dict[int, Definition]:
+    marks = ",".join("?" * len(numbers))
+    rows = store.query(
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.id IN ({marks})", numbers
+    )
+    return {r[0]: definition(r) for r in rows}
 
 
 def _names(store: Store, word: str, limit: int) -> list[int]:
@@ -95,12 +138,12 @@ def _names(store: Store, word: str, limit: int) -> list[int]:
     return [r[0] for r in rows]
 
 
-def _files(store: Store, word: str, limit: int) -> list[Hit]:
+def _files(store: Store, word: str, limit: int) -> list[_Candidate]:
     rows = store.query(
         "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY length(path) LIMIT ?",
         (_like(word), limit),
     )
-    return [Hit("file", r[0], Location(r[0], 0)) for r in rows]
+    return [_Candidate("file", r[0], None) for r in rows]
 
 
 # ----------------------------------------------------------------------------- at

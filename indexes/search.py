@@ -61,14 +61,22 @@ _TESTS: dict[str, Callable[[OperatorSummary, str], bool]] = {
 }
 
 
+_lowered = lru_cache(16384)(str.lower)
+
+
 def _ranked(operators: list[OperatorSummary], word: str) -> list[OperatorSummary]:
+    wanted = word.lower()
+    bare, subsequence = wanted.strip("_"), _subsequence(wanted).search
     scored = []
     for at, op in enumerate(operators):
-        score = rank(word, op.full_name)
-        if score is not None:
-            scored.append((score, at, op))
-    scored.sort(key=lambda s: s[:2])
-    return [s[2] for s in scored]
+        name = _lowered(op.full_name)
+        found = name.find(wanted)
+        if found >= 0:
+            scored.append((_rank_of(name, found, wanted, bare), at))
+        elif match := subsequence(name):
+            scored.append(((5, match.end() - match.start(), len(name)), at))
+    scored.sort()
+    return [operators[at] for _, at in scored]
 
 
 @lru_cache(256)
@@ -84,18 +92,24 @@ def _commonness(overload: str) -> int:
 def rank(word: str, name: str) -> tuple[int, int, int] | None:
     """How well ``name`` fits ``word``, smaller is better; None when its letters are not there."""
     lowered, wanted = name.lower(), word.lower()
-    base, _, overload = lowered.partition(".")
-    if lowered == wanted or base == wanted:
-        return (0, _commonness(overload), len(lowered))
-    if base.strip("_") == wanted.strip("_"):
-        return (1, _commonness(overload), len(lowered))
-    if lowered.startswith(wanted):
-        return (2, len(lowered), 0)
     at = lowered.find(wanted)
     if at >= 0:
-        boundary = at == 0 or not lowered[at - 1].isalnum()
-        return (3 if boundary else 4, len(lowered), at)
+        return _rank_of(lowered, at, wanted, wanted.strip("_"))
+    if lowered.partition(".")[0].strip("_") == wanted.strip("_"):
+        return _rank_of(lowered, at, wanted, wanted.strip("_"))
     found = _subsequence(wanted).search(lowered)
     if not found:
         return None
     return (5, found.end() - found.start(), len(lowered))
+
+
+def _rank_of(lowered: str, at: int, wanted: str, bare: str) -> tuple[int, int, int]:
+    """The rank of a name that holds what is wanted at an offset."""
+    base, _, overload = lowered.partition(".")
+    if lowered == wanted or base == wanted:
+        return (0, _commonness(overload), len(lowered))
+    if base.strip("_") == bare:
+        return (1, _commonness(overload), len(lowered))
+    if at == 0:
+        return (2, len(lowered), 0)
+    return (4 if lowered[at - 1].isalnum() else 3, len(lowered), at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from indexes.model import Location, OperatorSummary
@@ -18,8 +19,14 @@ def all_summaries(store: Store) -> tuple[OperatorSummary, ...]:
 
 def one_summary(store: Store, full_name: str) -> OperatorSummary | None:
     """One overload; None when there is none of that name."""
-    rows = store.query("SELECT summary FROM ops WHERE full_name=?", (full_name,))
-    return _summary(full_name, json.loads(rows[0][0])) if rows else None
+    return summaries(store, (full_name,)).get(full_name)
+
+
+def summaries(store: Store, full_names: Sequence[str]) -> dict[str, OperatorSummary]:
+    """Some overloads by name, those that there are."""
+    marks = ",".join("?" * len(full_names))
+    sql = f"SELECT full_name,summary FROM ops WHERE full_name IN ({marks})"
+    return {name: _summary(name, json.loads(kept)) for name, kept in store.query(sql, full_names)}
 
 
 def _summary(full_name: str, values: list[Any]) -> OperatorSummary:
