@@ -57,6 +57,14 @@ class Choices:
                 found = here if found is None else _common(found, here)
         return tuple(found or ())
 
+    def line(self, call: Call, caller: Known) -> int:
+        """The first line on which ``caller`` names what it calls; 0 where it does not."""
+        definition = caller.definition
+        for variant, _ in self._arms(definition) if definition.location.line else ():
+            for at in _sites(variant, call, definition.location.line):
+                return definition.location.line + variant.count("\n", 0, at)
+        return 0
+
     def _read(self, definition: Definition) -> list[tuple[str, list[_Arm]]]:
         where = definition.location
         lines = self._text(where.path)[where.line - 1 : max(where.end_line, where.line)]

@@ -139,8 +139,9 @@ class Walker:
         devices: tuple[str, ...], reached: Reached, seen: set[int], depth: int,
     ) -> None:  # fmt: skip
         reached.computes = True
-        line = call.line or caller.definition.location.line
-        at = Location(caller.definition.location.path, line)
+        # Of a name that is passed on only the text tells the line.
+        line = call.line or (self._choices.line(call, caller) if self._choices else 0)
+        at = Location(caller.definition.location.path, line or caller.definition.location.line)
         how = "passed on by name" if call.kind == "name" else "called through its dispatch table"
         number = self.hops.add(
             parent, "call", call.name, at, f"{call.name} is a stub, {how}", "exact",

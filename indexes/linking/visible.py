@@ -53,6 +53,8 @@ def encloses(outer: str, inner: str) -> bool:
 def _named_by(qualifier: str, scope: str, caller: str) -> bool:
     """Whether ``qualifier::x`` written in ``caller`` can mean ``scope::x``."""
     wanted = plain_scope(qualifier.lstrip(":"))
+    if qualifier.startswith("::"):
+        return scope == wanted
     if not wanted or not (scope == wanted or scope.endswith(f"::{wanted}")):
         return False
     outer = scope[: -len(wanted)].rstrip(":")

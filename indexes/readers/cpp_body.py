@@ -14,7 +14,8 @@ from functools import lru_cache
 _ANGLE = r"[^;(){}<>]*(?:>[^;(){}<>]*(?:>[^;(){}<>]*<[^;(){}<>]*)*<[^;(){}<>]*)*"
 _SPACE = r"[ \t\r\n\f\v]*"
 _PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
-_SPELLED = rf"{_SPACE}(?:>({_ANGLE})<{_SPACE}|){_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
+_FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
+_SPELLED = rf"{_SPACE}(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
 _CALL = re.compile(r"\(" + _SPELLED)
 _CALL_OR_LAUNCH = re.compile(r"(?:\(|<<<)" + _SPELLED)
 _MEMBER = re.compile(_SPACE + r"(?:\.|>-)")
@@ -79,7 +80,8 @@ def _call(
     if name[-1].isdigit():
         return None
     kind = "launch" if opened == "<" else "member" if member else "call"
-    qualifier, _, simple = name[::-1].rpartition("::")
+    qualifier, parted, simple = name[::-1].rpartition("::")
+    qualifier = qualifier or parted  # "::" of ::max, which names no max of this namespace
     if owner:
         qualifier = owner[::-1]
     if template and template.startswith(">>") and template.endswith("<<"):

@@ -1,0 +1,50 @@
+"""Which definition a name means, by the rules of C++ lookup."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.linking.facts import Call, Facts, Known
+from indexes.linking.visible import visible_functions
+from indexes.model import Definition, Location
+from indexes.readers.cpp_body import body_calls
+
+
+class Named:
+    """Functions called f in some namespaces, each in a file of its own."""
+
+    def __init__(self, *scopes: str) -> None:
+        self.scopes = scopes
+
+    def named(self, name: str) -> list[Known]:
+        return [
+            Known(n, Definition("f", scope, "function", Location(f"aten/{n}.h", 1)))
+            for n, scope in enumerate(self.scopes)
+        ]
+
+
+def meant(written: str, caller_scope: str, *scopes: str) -> list[str]:
+    ((name, qualifier, kind, template), _), *_ = body_calls(written, 0, len(written)).items()
+    caller = Known(99, Definition("run", caller_scope, "function", Location("aten/run.cpp", 1)))
+    facts: Facts = Named(*scopes)  # type: ignore[assignment]
+    found = visible_functions(Call(name, qualifier, 1, kind, template), caller, facts)
+    return [known.definition.scope for known in found]
+
+
+@pytest.mark.parametrize(
+    ("written", "scopes"),
+    [
+        ("f(x)", ["at::native", "at", ""]),
+        ("::f(x)", [""]),
+        ("native::f(x)", ["at::native"]),
+        ("at::native::f(x)", ["at::native"]),
+        ("::at::f(x)", ["at"]),
+        ("::native::f(x)", []),
+        ("std::f(x)", []),
+    ],
+)
+def test_a_name_is_looked_up_in_the_namespaces_that_it_can_mean(
+    written: str, scopes: list[str]
+) -> None:
+    everywhere = ("at::native", "at", "", "c10", "at::native::vulkan")
+    assert meant(written, "at::native::(anonymous)", *everywhere) == scopes
