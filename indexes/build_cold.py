@@ -26,7 +26,7 @@ def fill(builder: Builder, store: Store, files: dict[str, SourceFile]) -> Report
     report = Report(files=len(files), cold=True)
     wanted = [f for f in files.values() if f.kind in READ_KINDS]
     with builder.reading(wanted) as read:
-        add_operators(store, builder.source)
+        natives = add_operators(store, builder.source)
         cpp: dict[int, CppFacts] = {}
         for facts in read:
             report.read += 1
@@ -37,11 +37,12 @@ def fill(builder: Builder, store: Store, files: dict[str, SourceFile]) -> Report
             _add_file(store, file, builder.hash(file.path))
     builder.tell("expanding macros", 0, 0)
     _expand(store, cpp)
+    cpp.clear()
     builder.tell("linking", 0, 0)
     store.add_passed_stubs()
     store.add_registered_by_helpers()
     store.add_indexes()
-    link_kernels(store, builder.has_sources)
+    link_kernels(store, builder.has_sources, natives=natives)
     store.set_meta("store_version", STORE_VERSION)
     return report
 

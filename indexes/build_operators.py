@@ -45,8 +45,8 @@ OPERATOR_FILES = (
 )
 
 
-def add_operators(store: Store, source: Source) -> frozenset[str]:
-    """Reads the YAML files into the store; returns the operators' base names.
+def add_operators(store: Store, source: Source) -> tuple[NativeFunction, ...]:
+    """Reads the YAML files into the store; returns all overloads, generated ones included.
 
     Raises SourceError when there is no operator at all: an empty index is no answer.
     """
@@ -62,14 +62,9 @@ def add_operators(store: Store, source: Source) -> frozenset[str]:
     _add_problems(store, [*problems, *unread])
     entries = _derivatives(store, source, everything, rules)
     _add_ops(store, everything, entries)
-    _add_rows(store, kernel_rows(functions, rules.keys))
+    _add_rows(store, kernel_rows(everything, rules.keys))
     _add_documents(store, source)
-    return operator_names(everything)
-
-
-def operator_names(functions: Iterable[NativeFunction]) -> frozenset[str]:
-    """Names by which code calls operators: ``add`` and ``add_``."""
-    return frozenset(f.name for f in functions)
+    return everything
 
 
 def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
@@ -161,12 +156,17 @@ def _document(store: Store, name: str, data: Any) -> None:
 # ------------------------------------------------------------------------ linking
 
 
-def link_kernels(store: Store, has_sources: bool, names: set[str] | None = None) -> int:
-    """Links every row, or those that ``names`` of definitions could concern; returns how many."""
+def link_kernels(
+    store: Store, has_sources: bool, names: set[str] | None = None,
+    natives: Iterable[NativeFunction] = (),
+) -> int:  # fmt: skip
+    """Links every row, or those that ``names`` of definitions could concern; returns how many.
+    ``natives`` are overloads that need not be read from the store."""
     rows = store.query("SELECT rowid,op,key,symbol,hint,source_op,line,rule FROM kernels")
     if names is not None:
         rows = [r for r in rows if not (name := wanted_name(r[3], r[4])) or name in names]
-    native = cache(lambda name: _native(store, name))
+    known = {f.full_name: f for f in natives}
+    native = cache(lambda name: known.get(name) or _native(store, name))
     built = [(r[0], _row(r, native)) for r in rows]
     chosen = [(i, r) for i, r in built if names is None or names.intersection(wanted_names(r))]
     candidates = _candidates(store, {n for _, r in chosen for n in wanted_names(r)})
@@ -180,7 +180,7 @@ def link_kernels(store: Store, has_sources: bool, names: set[str] | None = None)
         "UPDATE kernels SET kind=?,confidence=?,link_rule=?,reason=?,definitions=? WHERE rowid=?",
         links,
     )
-    keep_summaries(store, None if names is None else {row.op for _, row in chosen})
+    keep_summaries(store, native, None if names is None else {row.op for _, row in chosen})
     return len(links)
 
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection
 
+from indexes.model import NativeFunction
 from indexes.store import Store
 
 _CHUNK = 500
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-def keep_summaries(store: Store, ops: Collection[str] | None = None) -> None:
-    """Makes the summaries of all operators, or of some, anew from what is linked now."""
+Native = Callable[[str], NativeFunction]
+
+
+def keep_summaries(store: Store, native: Native, ops: Collection[str] | None = None) -> None:
+    """Makes the summaries of all operators, or of some, anew from what is linked now.
+
+    ``native`` gives an overload by its full name."""
     if ops is None or len(ops) > _CHUNK:
-        _keep(store, "", ())
+        _keep(store, native, "", ())
     elif ops:
-        _keep(store, f"({','.join('?' * len(ops))})", tuple(ops))
+        _keep(store, native, f"({','.join('?' * len(ops))})", tuple(ops))
 
 
-def _keep(store: Store, chosen: str, ops: tuple[str, ...]) -> None:
+def _keep(store: Store, native: Native, chosen: str, ops: tuple[str, ...]) -> None:
     kernels: dict[str, list[tuple[str, list[int]]]] = {}
     where = f"WHERE op IN {chosen}" if chosen else ""
     for op, key, numbers in store.query(
@@ -29,48 +35,51 @@ def _keep(store: Store, chosen: str, ops: tuple[str, ...]) -> None:
         kernels.setdefault(op, []).append((key, listed))
     paths = _paths(store, {n for rows in kernels.values() for _, listed in rows for n in listed})
     where = f"WHERE full_name IN {chosen}" if chosen else ""
-    rows = store.query(f"SELECT full_name,data,derivative FROM ops {where}", ops)
+    rows = store.query(f"SELECT full_name,derivative FROM ops {where}", ops)
     store.db.executemany(
         "UPDATE ops SET summary=? WHERE full_name=?",
-        [(_summary(row, kernels.get(row[0], []), paths), row[0]) for row in rows],
+        [(_summary(native(n), derivative, kernels.get(n, []), paths), n) for n, derivative in rows],
     )
 
 
 def _paths(store: Store, numbers: set[int]) -> dict[int, str]:
-    sql = "SELECT d.id,f.path FROM definitions d JOIN files f ON f.id=d.file"
-    if len(numbers) > _CHUNK:
-        return dict(store.query(sql))
-    marks = ",".join("?" * len(numbers))
-    return dict(store.query(f"{sql} WHERE d.id IN ({marks})", tuple(numbers)))
+    """The files of definitions by number."""
+    ordered = sorted(numbers)
+    paths: dict[int, str] = {}
+    for start in range(0, len(ordered), _CHUNK):
+        chunk = ordered[start : start + _CHUNK]
+        marks = ",".join("?" * len(chunk))
+        sql = "SELECT d.id,f.path FROM definitions d JOIN files f ON f.id=d.file"
+        paths.update(store.query(f"{sql} WHERE d.id IN ({marks})", chunk))
+    return paths
 
 
 def _summary(
-    row: tuple[Any, ...], kernels: list[tuple[str, list[int]]], paths: dict[int, str]
-) -> str:
-    _, data, derivative = row
-    native = json.loads(data)
-    location = native["location"]
+    native: NativeFunction, derivative: str, kernels: list[tuple[str, list[int]]],
+    paths: dict[int, str],
+) -> str:  # fmt: skip
+    location = native.location
     numbers = (number for _, listed in kernels for number in listed)
     derived = json.loads(derivative) if derivative else None
     values = (
-        native["schema"],
-        (location["path"], location["line"], location["end_line"]),
+        native.schema,
+        (location.path, location.line, location.end_line),
         tuple(dict.fromkeys(key for key, _ in kernels)),
-        native["tags"],
-        native["python_module"],
+        native.tags,
+        native.python_module,
         bool(derived and derived[0] is not None),
         _kind(native, kernels),
         tuple(dict.fromkeys(paths[n] for n in numbers if n in paths)),
     )
-    return json.dumps(values, separators=(",", ":"))
+    return _encode(values)
 
 
-def _kind(native: dict[str, Any], kernels: list[tuple[str, list[int]]]) -> str:
-    if "generated" in native["tags"]:
+def _kind(native: NativeFunction, kernels: list[tuple[str, list[int]]]) -> str:
+    if "generated" in native.tags:
         return "autogen"
-    if native["structured"]:
+    if native.structured:
         return "structured"
-    if native["structured_delegate"]:
+    if native.structured_delegate:
         return "delegate"
     if not kernels:
         return "no kernel"

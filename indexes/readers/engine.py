@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from indexes.model import EngineFunction, Location, Problem
@@ -150,6 +151,7 @@ class _Graph:
 
     def __init__(self, scan: Scan, functions: list[Found]) -> None:
         self._plain = scan.plain
+        self._declared = cache(lambda name: _declaration(name, scan.plain))
         self._functions = functions
         self._named: dict[str, set[str]] = {}
         for function in functions:
@@ -195,7 +197,7 @@ class _Graph:
         """Whether the receiver of a member call is of the method's class, by the type it is
         declared with, else by a name such as ``cpu_ready_queue`` or what it is made from."""
         class_name = method.split("::")[-2]
-        declared = _declaration(receiver, within) or _declaration(receiver, self._plain)
+        declared = _declaration(receiver, within) or self._declared(receiver)
         type_, value = declared or ("", "")
         if type_ not in ("", "auto"):
             return re.search(rf"\b{class_name}\b", type_) is not None
