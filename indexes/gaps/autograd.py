@@ -24,6 +24,7 @@ def lacks(tree: Tree) -> str:
 def find_forward(tree: Tree) -> Iterator[Gap]:
     """Entries that differentiate in reverse mode and say nothing for forward mode."""
     stated = _stated(tree)
+    seen: set[str] = set()
     for entry in tree.index.derivative_rows():
         op = entry.op
         formulas = _default(entry)
@@ -31,8 +32,10 @@ def find_forward(tree: Tree) -> Iterator[Gap]:
             continue
         if any(f.kind == "forward" for f in formulas.formulas):
             continue
-        notes = stated.get(tree.natives[op].name, [])
-        if notes or _is_wanted(tree, op):
+        name = tree.natives[op].name
+        notes = stated.get(name, [])
+        if name not in seen and (notes or _is_wanted(tree, op)):
+            seen.add(name)
             yield _forward_gap(tree, op, entry, notes)
 
 
@@ -77,12 +80,14 @@ def _forward_gap(tree: Tree, op: str, entry: DerivativeEntry, notes: list[Statem
 
 def find_unimplemented(tree: Tree) -> Iterator[Gap]:
     """Formulas of public operators that say not_implemented("...")."""
+    seen: set[str] = set()
     for entry in tree.index.derivative_rows():
-        if entry.op not in tree.natives or entry.op not in tree.public_set:
+        if entry.op not in tree.public_set:
             continue
         for one in entry.sets:
             formulas = [f for f in one.formulas if _NOT_IMPLEMENTED.match(f.text)]
-            if formulas:
+            if formulas and tree.natives[entry.op].name not in seen:
+                seen.add(tree.natives[entry.op].name)
                 yield _formula_gap(tree, entry.op, one.key, formulas)
 
 

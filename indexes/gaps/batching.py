@@ -26,7 +26,9 @@ _KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
 
 def lacks(tree: Tree) -> str:
     """Most batch rules are registered in C++."""
-    return "" if tree.paths(_FOLDER) else "aten/src/ATen/functorch is not in this source"
+    if not tree.paths(_FOLDER):
+        return "aten/src/ATen/functorch is not in this source"
+    return tree.lacks_keys
 
 
 def find(tree: Tree) -> Iterator[Gap]:

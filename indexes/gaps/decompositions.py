@@ -76,8 +76,9 @@ def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> 
 
 def lacks_meta(tree: Tree) -> str:
     """Meta kernels are registered in the YAML file and in Python."""
-    there = tree.text("torch/_meta_registrations.py")
-    return "" if there else "torch/_meta_registrations.py is not in this source"
+    if not tree.text("torch/_meta_registrations.py"):
+        return "torch/_meta_registrations.py is not in this source"
+    return tree.lacks_keys
 
 
 def find_meta(tree: Tree) -> Iterator[Gap]:
@@ -158,10 +159,14 @@ def find_lowerings(tree: Tree) -> Iterator[Gap]:
     """Operators that Inductor hands back to eager mode, under a heading that says how hard a
     lowering would be."""
     text = tree.lines(LOWERINGS)
+    seen: set[str] = set()
     for op, line, section in _fallbacks(tree):
-        names = [name for name in tree.natives if name == op or name.startswith(f"{op}.")]
-        if section in _LEVELS and names:
-            yield _lowering(tree, names[0], line, section, text[line - 1])
+        name = op.partition(".")[0]
+        overloads = tree.overloads.get(name, [])
+        if section in _LEVELS and overloads and name not in seen:
+            seen.add(name)
+            exact = op if op in overloads else overloads[0]
+            yield _lowering(tree, exact, line, section, text[line - 1])
 
 
 def _lowering(tree: Tree, op: str, line: int, section: str, text: str) -> Gap:

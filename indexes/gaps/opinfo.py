@@ -35,9 +35,15 @@ def find(tree: Tree) -> Iterator[Gap]:
 def _is_wanted(tree: Tree, op: str) -> bool:
     if not tree.returns_tensor(op) or not tree.documentation(op):
         return False
+    if not any(name.startswith("torch.") for name in _functions(tree, op)):
+        return False  # methods alone: of named tensors, pinned memory, layouts
     rows = tree.kernels.get(op, {})
     paths = [d.location.path for key in _STRIDED if key in rows for d in rows[key].definitions]
     return bool(paths) and not any(_APART.search(path) for path in paths)
+
+
+def _functions(tree: Tree, op: str) -> list[str]:
+    return [name for name in tree.names(op) if not name.startswith("torch.Tensor.")]
 
 
 def _is_tested(tree: Tree, op: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from indexes.gaps.devices import near
 from indexes.gaps.messages import lacks
 from indexes.gaps.model import Gap
+from indexes.gaps.notes import notes
 from indexes.gaps.tree import Tree
 from indexes.model import Definition, KernelRow, Location
 from indexes.schema import SchemaKind
@@ -17,6 +18,9 @@ __all__ = ["find_composite_stubs", "find_structured", "lacks"]
 _README = "aten/src/ATen/native/README.md"
 _FORBIDS = re.compile(r"should NOT be registered as\s+CompositeExplicitAutograd")
 _COMPOSITE = "CompositeExplicitAutograd"
+_WANTS = re.compile(r"\b(?:make|port|convert|move)\b.*\bstructured\b", re.IGNORECASE)
+_BELOW = 5
+"""Lines between a comment and the function that it is about."""
 _SHARE = 0.75
 _FEWEST = 4
 
@@ -88,6 +92,37 @@ def _composite_gap(
 
 
 def find_structured(tree: Tree) -> Iterator[Gap]:
+    """Kernels that a TODO of their authors wants structured, and those that are alone."""
+    noted = {gap.name: gap for gap in _noted(tree)}
+    yield from noted.values()
+    yield from (gap for gap in _among_structured(tree) if gap.name not in noted)
+
+
+def _noted(tree: Tree) -> Iterator[Gap]:
+    for path in tree.native_files:
+        if "tructured" in tree.text(path) and "TODO" in tree.text(path):
+            for line, words in notes(tree.text(path)):
+                op = tree.operator_of(_meant(tree, path, line))
+                if _WANTS.search(words) and op is not None:
+                    yield _noted_gap(tree, op, Location(path, line), words)
+
+
+def _meant(tree: Tree, path: str, line: int) -> Definition | None:
+    """The function that a comment is in, or that begins below it."""
+    below = (f for f in tree.functions.get(path, ()) if 0 < f.location.line - line <= _BELOW)
+    return tree.function_at(path, line) or next(below, None)
+
+
+def _noted_gap(tree: Tree, op: str, place: Location, words: str) -> Gap:
+    native = tree.natives[op]
+    return Gap(
+        "structured", native.name, place, f"{op} could be structured", f"its authors say: {words}",
+        (place, native.location), op=op, keys=tuple(sorted(tree.keys(op))),
+        module=native.python_module or "", stated=True,
+    )  # fmt: skip
+
+
+def _among_structured(tree: Tree) -> Iterator[Gap]:
     """Operators with a functional and an out kernel of their own, where most of those with the
     same types and kernels in the same file are structured."""
     outs = _out_overloads(tree)

@@ -70,6 +70,14 @@ class Tree:
         return {native.full_name: native for native in self.index.all_natives()}
 
     @cached_property
+    def overloads(self) -> dict[str, list[str]]:
+        """The overloads of each operator, the functional ones first."""
+        found: dict[str, list[str]] = {}
+        for op in sorted(self.natives, key=lambda op: op not in self.public_set):
+            found.setdefault(self.natives[op].name, []).append(op)
+        return found
+
+    @cached_property
     def schemas(self) -> dict[str, Schema]:
         """The parsed schema of every overload."""
         return {name: parse_schema(native.schema) for name, native in self.natives.items()}
@@ -134,6 +142,12 @@ class Tree:
         return bool(
             tags & {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"}
         ) or any(a.base_type == "Generator" for a in self.schemas[op].arguments)
+
+    @cached_property
+    def lacks_keys(self) -> str:
+        """Why dispatch tables cannot be computed here; empty where they can."""
+        there = self.source.locate("DispatchKey.h")
+        return "" if there else "c10/core/DispatchKey.h is not in this source"
 
     def slot(self, op: str, key: str) -> DispatchSlot | None:
         """What the dispatcher runs for an overload under a runtime key; None without that key."""

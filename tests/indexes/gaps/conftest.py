@@ -79,6 +79,8 @@ Tensor _hidden(const Tensor& self, int64_t size) {
 Tensor lonely_backward(const Tensor& self, int64_t size) { return self; }
 Tensor ignored(const Tensor& self, int64_t size) { return self; }
 
+// TODO: Make this structured, for
+// speed
 Tensor everywhere(const Tensor& self, int64_t size) {
   lonely_stub(self.device().type(), self, size);
   return self;

@@ -107,6 +107,17 @@ def test_kernels_among_structured_ones_could_be_structured(answer: GapList) -> N
     assert "4 of 4" in gap.rule
 
 
+def test_a_todo_that_wants_a_structured_kernel(answer: GapList) -> None:
+    gap = named(answer, "structured", "everywhere")[0]
+    assert gap.stated
+    assert "Make this structured, for speed" in gap.rule
+
+
+def test_a_documented_function_without_an_opinfo(answer: GapList) -> None:
+    assert named(answer, "opinfo", "twice")
+    assert not named(answer, "opinfo", "lonely")
+
+
 def test_functions_that_are_the_same_but_for_comments(answer: GapList) -> None:
     gap = next(gap for gap in of(answer, "duplicate") if gap.name == "count_here")
     assert "count_there" in gap.what
