@@ -141,7 +141,7 @@ def test_easy_ones_come_first(answer: GapList) -> None:
         (GapFilter(kinds=("kernel",)), {"kernel"}),
         (GapFilter(key="mps"), {"kernel"}),
         (GapFilter(text="NEGATIVE sizes"), {"todo"}),
-        (GapFilter(difficulty="hard", text="everywhere"), {"composite-stub"}),
+        (GapFilter(difficulty="hard", text="everywhere lonely_stub"), {"composite-stub"}),
         (GapFilter(module="torch/_inductor"), {"lowering"}),
     ],
 )
