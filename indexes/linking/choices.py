@@ -54,6 +54,8 @@ class Choices:
         for variant, arms in self._arms(definition):
             for at in _sites(variant, call, definition.location.line):
                 here = [_choice(a, variant, definition) for a in arms if a.start <= at < a.end]
+                if not here:
+                    return ()
                 found = here if found is None else _common(found, here)
         return tuple(found or ())
 
@@ -93,12 +95,26 @@ def _common(one: Sequence[Choice], other: Sequence[Choice]) -> list[Choice]:
 def _sites(text: str, call: Call, first_line: int) -> Iterator[int]:
     """Where a call stands; on its line alone when each of its calls is told apart."""
     own_line = call.qualifier.lstrip(":").split("::")[0] == "at"
-    name = rf"(?<!\w){re.escape(call.name)}(?!\w)"
-    called = [m.start() for m in re.finditer(rf"{name}\s*(?:<[^;(){{}}]*>\s*)?\(", text)]
-    for at in called or (m.start() for m in re.finditer(name, text)):
+    named = list(_named(text, call.name))
+    called = [at for at in named if _ARGUMENTS.match(text, at + len(call.name))]
+    for at in called or named:
         line = first_line + text.count("\n", 0, at)
         if not own_line or line == call.line:
             yield at
+
+
+_ARGUMENTS = re.compile(r"\s*(?:<[^;(){}]*>\s*)?\(")
+_WORD = re.compile(r"\w")
+
+
+def _named(text: str, name: str) -> Iterator[int]:
+    """Where a name stands as a word of its own."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (_WORD.match(text, end) or (at and _WORD.match(text, at - 1))):
+            yield at
+        at = text.find(name, end)
 
 
 def _variants(lexed: Lexed) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from weakref import WeakKeyDictionary
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 
@@ -65,13 +66,25 @@ def visible_functions(call: Call, caller: Known, facts: Facts) -> list[Known]:
     """The functions a call can mean, those of its own file alone when there are any."""
     here = plain_scope(caller.definition.scope)
     path = caller.definition.location.path
-    found = [
-        k
-        for k in facts.named(call.name)
-        if k.id != caller.id and _is_callable(k, path) and _in_scope(call, k, here)
-    ]
+    found = [k for k in _in_reach(call, here, path, facts) if k.id != caller.id]
     same = [k for k in found if k.definition.location.path == path]
     return _nearest_macro(same, call) or _same_device(found, path)
+
+
+_Reached = dict[tuple[str, str, str, str], list[Known]]
+_reached: WeakKeyDictionary[Facts, _Reached] = WeakKeyDictionary()
+
+
+def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
+    """What a call made in the scope ``here`` of a file can mean; the same for each caller there,
+    so kept as long as the facts are."""
+    kept = _reached.setdefault(facts, {})
+    key = (call.name, call.qualifier, here, path)
+    if key not in kept:
+        kept[key] = [
+            k for k in facts.named(call.name) if _is_callable(k, path) and _in_scope(call, k, here)
+        ]
+    return kept[key]
 
 
 def _nearest_macro(same: list[Known], call: Call) -> list[Known]:
