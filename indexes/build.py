@@ -95,14 +95,25 @@ class Builder:
         """The same for a source that never changes."""
         store = None if force else self._existing()
         if store is None:
-            return self._anew(self._hashed(self._files()), alone=force)
+            report = self._anew(self.files(), alone=force)
+            self._make_room()
+            return report
+        with contextlib.suppress(OSError):
+            os.utime(self.path)  # the last used are kept
         if verify:
-            return self._refresh(store, self._hashed(self._files()), verify)
+            return self._refresh(store, self.files(), verify)
         with contextlib.closing(store):
             return Report(files=store.query("SELECT count(*) FROM files")[0][0])
 
-    def _files(self) -> dict[str, SourceFile]:
-        return {f.path: f for f in self.source.files()}
+    def _make_room(self) -> None:
+        """Indexes of commits come with every comparison; only the last used stay."""
+        from indexes.shelf import make_room
+
+        make_room(self.cache)
+
+    def files(self) -> dict[str, SourceFile]:
+        """The files of the tree by path, as they are now."""
+        return self._hashed({f.path: f for f in self.source.files()})
 
     def _hashed(self, files: dict[str, SourceFile]) -> dict[str, SourceFile]:
         """The files, with the hashes that are known without reading them noted."""
@@ -127,19 +138,32 @@ class Builder:
 
     def _anew(self, files: dict[str, SourceFile], alone: bool) -> Report:
         """Builds aside, from another tree's index unless ``alone``, and swaps it in."""
-        aside = self._aside()
-        try:
+        with self.aside() as aside:
             report = None if alone else self._from_another(aside, files)
             if report is None:
                 aside.write_bytes(b"")
                 report = self._cold(aside, files)
+        return report
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[Path]:
+        """A new file beside the index, which takes its place unless something goes wrong."""
+        aside = self._aside()
+        try:
+            yield aside
+            self._sign(aside)
             os.replace(aside, self.path)
         except OSError as error:
             raise SourceError(f"cannot write the index {self.path}: {error.strerror}") from error
         finally:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
-        return report
+
+    def _sign(self, path: Path) -> None:
+        """Notes in an index what it is of, for whoever lists what the cache holds."""
+        with contextlib.closing(Store(path)) as store:
+            store.set_meta("root", str(self.source.root))
+            store.set_meta("revision", self.source.revision)
 
     def _from_another(self, aside: Path, files: dict[str, SourceFile]) -> Report | None:
         from indexes.seeds import bring_up_to_date, copy_nearest

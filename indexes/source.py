@@ -75,6 +75,8 @@ class Source:
 
     fixed = False
     """Whether it never changes, as a commit."""
+    revision = ""
+    """The commit, of a source that is one."""
 
     def __init__(self, root: Path, kind: SourceKind) -> None:
         self.root = root

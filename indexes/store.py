@@ -134,6 +134,18 @@ class Store:
         if row is None or row[0] != STORE_VERSION:
             raise SourceError(f"an index of another torchnav version: {self.path}")
 
+    def schema(self) -> set[tuple[str, str, str]]:
+        """Type, name and text of everything that the file defines."""
+        return set(self.query("SELECT type,name,coalesce(sql,'') FROM sqlite_master"))
+
+    def tables(self) -> list[str]:
+        """The names of our own tables, without those of the search."""
+        rows = self.query(
+            "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'search%'"
+            " AND name NOT LIKE 'sqlite_%'"
+        )
+        return [row[0] for row in rows]
+
     def write_aside(self) -> None:
         """Writes without a journal: for an index that nobody else sees yet."""
         self.db.executescript(_PRAGMAS)
@@ -373,6 +385,15 @@ class Store:
         for path, *m in self.query(sql + where, given):
             parameters = None if m[1] is None else [p for p in m[1].split("\x1f") if p]
             yield path, MacroFact(m[0], parameters, m[2], m[3], m[4], m[5])
+
+
+def expected_schema() -> set[tuple[str, str, str]]:
+    """What ``Store.schema`` says of an index that was made here."""
+    store = Store(Path(":memory:"), create=True)
+    store.add_indexes()
+    found = store.schema()
+    store.close()
+    return found
 
 
 def stored_parameters(macro: MacroFact) -> str | None:

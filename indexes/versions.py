@@ -30,7 +30,7 @@ class CommitSource(Source):
 
     def __init__(self, root: Path, commit: str) -> None:
         super().__init__(root, "checkout")
-        self.commit = commit
+        self.commit = self.revision = commit
         self._blobs = Blobs(str(root))
 
     @property

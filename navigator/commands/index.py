@@ -19,40 +19,75 @@ from navigator.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from indexes.build import Report
     from indexes.contract import Json
     from indexes.query import Index
+    from indexes.sharing import Label
+    from indexes.source import Source
 
 _PROBLEMS_SHOWN = 20
+_PATH = click.Path(path_type=Path)
 
 
 @click.command()
 @click.option("--verify", is_flag=True, help="Hash every file instead of trusting file times.")
 @click.option("--force", is_flag=True, help="Build anew, whatever is there.")
+@click.option("--export", "into", metavar="PATH", type=_PATH, help="Write it as one file to share.")
+@click.option("--import", "shared", metavar="PATH", type=_PATH, help="Begin from a shared file.")
+@click.option("--list", "listed", is_flag=True, help="Show every index in the cache.")
+@click.option("--prune", is_flag=True, help="Remove the indexes that nothing can use.")
 @json_option
 @pass_settings
-def index(settings: Settings, verify: bool, force: bool) -> None:
+def index(
+    settings: Settings, verify: bool, force: bool, into: Path | None, shared: Path | None,
+    listed: bool, prune: bool,
+) -> None:  # fmt: skip
     """Build the index of the tree, or read again what changed in it.
 
-    Other commands do this by themselves. Interrupted, it leaves the old index whole.
+    Other commands do this by themselves. Interrupted, it leaves the old index whole. PATH of
+    --export and --import is a file, or a folder that holds those of many versions.
     """
+    if listed or prune:
+        from navigator.commands.index_shelf import show
+
+        show(settings, prune)
+        return
     from indexes.build import index_path
     from indexes.query import Index
     from indexes.source import cache_folder
 
     source = settings.source()
+    cache = settings.cache or cache_folder()
     started = time.perf_counter()
     with ProgressLine() as progress:
-        opened = Index.open(source, settings.cache, progress=progress, verify=verify, force=force)
+        began = _begin_from(shared, source, cache, progress) if shared else None
+        opened = Index.open(source, cache, progress=progress, verify=verify, force=force)
+    opened.report = began or opened.report
     seconds = round(time.perf_counter() - started, 3)
     settings.note(opened.report)
-    path = index_path(source, settings.cache or cache_folder())
+    written = _export(source, cache, into) if into else None
+    path = index_path(source, cache)
     if settings.json:
-        write_json(_json(opened, path, seconds))
+        write_json(_json(opened, path, seconds, written))
     else:
-        write_lines(_text(opened, path, seconds))
+        write_lines(_text(opened, path, seconds, written))
 
 
-def _json(opened: Index, path: Path, seconds: float) -> Json:
+def _begin_from(shared: Path, source: Source, cache: Path, progress: ProgressLine) -> Report:
+    from indexes.build import Builder
+    from indexes.sharing import import_index
+
+    return import_index(Builder(source, cache, progress), shared)
+
+
+def _export(source: Source, cache: Path, into: Path) -> tuple[Path, Label]:
+    from indexes.build import Builder
+    from indexes.sharing import export_index
+
+    return export_index(Builder(source, cache), into)
+
+
+def _json(opened: Index, path: Path, seconds: float, written: tuple[Path, Label] | None) -> Json:
     from indexes.contract import envelope, problem_json
 
     report = opened.report
@@ -60,10 +95,13 @@ def _json(opened: Index, path: Path, seconds: float) -> Json:
         opened.info, files=report.files, read=report.read, removed=report.removed,
         cold=report.cold, seconds=seconds, index=str(path),
         problems=[problem_json(one) for one in opened.problems()],
+        exported={"path": str(written[0]), "tree": written[1].tree} if written else None,
     )  # fmt: skip
 
 
-def _text(opened: Index, path: Path, seconds: float) -> Iterator[str]:
+def _text(
+    opened: Index, path: Path, seconds: float, written: tuple[Path, Label] | None
+) -> Iterator[str]:
     from navigator.plaintext import problem_lines, source_lines
 
     report, problems = opened.report, opened.problems()
@@ -71,6 +109,9 @@ def _text(opened: Index, path: Path, seconds: float) -> Iterator[str]:
     counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"
     yield f"{did}: {counts}, {seconds:.1f} s" if report.cold or report.read else f"{did}: {counts}"
     yield f"index: {path}"
+    if written:
+        size = written[0].stat().st_size / 1e6
+        yield f"exported: {written[0]}, {size:.1f} MB, tree {written[1].tree}"
     if problems:
         yield f"could not be read: {len(problems):,} places"
         yield from problem_lines(problems[:_PROBLEMS_SHOWN])
