@@ -23,6 +23,7 @@ from indexes.readers.opinfo_tests import (
     read_instantiated,
     read_op_lists,
     read_op_tests,
+    read_parametrized,
 )
 from indexes.readers.python_facts import PythonFact, unpack
 from indexes.source import Source
@@ -121,6 +122,7 @@ class Suite:
             others = self._others(takes) - set(mine)
             named = [fact.symbol.rpartition(".")[2] for fact in self._tests_in(path)]
             names = {test.name for test, _ in takes}
+            named += self._parametrized(path, names, mine)
             expression = opinfo_expression(
                 mine, others, names, [one for one in named if one not in names], device
             )
@@ -131,6 +133,17 @@ class Suite:
                 f"made for each OpInfo by @ops; {', '.join(mine)} in their names",
                 sum(1 for test, _ in chosen if _is_filtered(test.chosen, self._lists)),
             )  # fmt: skip
+
+    def _parametrized(self, path: str, tests: set[str], opinfos: Iterable[str]) -> list[str]:
+        """Names that other tests get from their parameters, where those are an OpInfo's name:
+        ``test_dim_reduction_fns_fn_name_sum``."""
+        return [
+            f"{one.name}_{one.values.partition(',')[0].strip(chr(34))}_{name}"
+            for one in read_parametrized(self._text(path))
+            if one.name not in tests
+            for name in opinfos
+            if re.search(rf"[\"']{re.escape(name)}[\"']", one.values)
+        ]
 
     def _others(self, takes: Iterable[tuple[OpTest, frozenset[_Taken]]]) -> set[str]:
         lists = frozenset(one for _, taken in takes for one in taken)

@@ -134,3 +134,25 @@ def read_instantiated(text: str) -> dict[str, frozenset[str]]:
         cls = arguments.lstrip("( \n").partition(",")[0].strip()
         found[cls] = devices
     return found
+
+
+class Parametrized(NamedTuple):
+    """A test function that is made once for each of some values, which its name ends with."""
+
+    name: str
+    values: str
+    """The decorator's arguments, as written."""
+
+
+_PARAMETRIZE = re.compile(r"^[ \t]+@parametrize\(", re.MULTILINE)
+
+
+def read_parametrized(text: str) -> tuple[Parametrized, ...]:
+    """The tests of a file below ``@parametrize``, one for each such decorator."""
+    found = []
+    for match in _PARAMETRIZE.finditer(text):
+        function = _DEF.search(text, match.end())
+        if function:
+            values = text[match.end() : function.start()].partition("\n    @")[0]
+            found.append(Parametrized(function[1], " ".join(values.split())))
+    return tuple(found)

@@ -4,6 +4,7 @@ from functools import partial
 
 from torch.testing._internal.common_device_type import instantiate_device_type_tests, ops
 from torch.testing._internal.common_methods_invocations import op_db, unary_ufuncs
+from torch.testing._internal.common_utils import parametrize
 
 _checked_ops = partial(ops, dtypes=None)
 
@@ -25,6 +26,10 @@ class TestCommon:
         pass
 
     def test_masked_sin(self, device):
+        pass
+
+    @parametrize("fn_name", ["sin", "cos"])
+    def test_functions(self, device, fn_name):
         pass
 
 
