@@ -52,8 +52,8 @@ def sections(one: Contribution) -> tuple[Section, ...]:
         Section("Reviewers", tuple(_reviews(one.reviews))),
         Section("One approval for all", tuple(_reviews(one.covering)),
                 "merge rules that cover every file above"),
-        Section("History", tuple(_histories(one.history)), one.history_missing),
         Section("Conventions and traps", tuple(_conventions(one))),
+        Section("History", tuple(_histories(one.history)), one.history_missing),
     )  # fmt: skip
     return tuple(section for section in found if section.rows or section.note)
 

@@ -15,15 +15,9 @@ _DATE, _NUMBER = 7, 8
 
 
 def blame_column(lines: Sequence[BlamedLine]) -> tuple[str, ...]:
-    """A text for each line, empty where it is that of the line above: month, pull request,
-    author. Text of the tree's history cannot act on the terminal."""
-    texts: list[str] = []
-    above: str | None = None
-    for one in lines:
-        commit = one.change.commit if one.change else ""
-        texts.append(_text(one.change) if commit != above else "")
-        above = commit
-    return tuple(texts)
+    """A text for each line: month, pull request, author. Text of the tree's history cannot act
+    on the terminal."""
+    return tuple(_text(one.change) for one in lines)
 
 
 def _text(change: Change | None) -> str:

@@ -98,12 +98,12 @@ class Session:
     def info(self) -> SourceInfo:
         return self.index.info
 
-    def blame(self, path: str) -> Blame:
-        """Who wrote each line of a file; with a note where git cannot say."""
+    def blame(self, path: str, line: int, end_line: int) -> Blame:
+        """Who wrote these lines of a file; with a note where git cannot say."""
         from indexes.history import History
         from indexes.source import Source
 
-        return History(Source.find(self.info.root)).blame(path)
+        return History(Source.find(self.info.root)).blame(path, line, end_line)
 
     def permalink(self, path: str, line: int, end_line: int = 0) -> str:
         """The address of a place on GitHub. Raises SourceError with the reason for none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -16,14 +16,19 @@ from navigator.tui.preview import REASON
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
 
+if TYPE_CHECKING:
+    from indexes.contribution import Contribution, Contributions
+
+_HISTORIES = 4
+"""Of how many places the last changes are shown."""
+
 
 class ContributionLoaded(Message):
-    """A contribution, prepared, and its checklist in Markdown."""
+    """A contribution, prepared."""
 
-    def __init__(self, found: tuple[Section, ...], markdown: str) -> None:
+    def __init__(self, found: Contribution) -> None:
         super().__init__()
-        self.sections = found
-        self.markdown = markdown
+        self.found = found
 
 
 class ContributeScreen(PlacesScreen):
@@ -34,7 +39,9 @@ class ContributeScreen(PlacesScreen):
         Binding("m", "copy_markdown", "Copy checklist", id="contribute.markdown"),
     ]
 
-    _markdown = ""
+    _has_history = False
+    _found: Contribution | None = None
+    _contributions: Contributions | None = None
 
     def __init__(self, session: Session, config: Config, subject: str) -> None:
         super().__init__(session, config, f"contribute: {subject}")
@@ -45,18 +52,34 @@ class ContributeScreen(PlacesScreen):
         from indexes.query import Index
 
         super().on_mount()
-        session, subject = self.session, self._subject
-        index = session.index if session else None
+        index = self.session.index if self.session else None
         if not isinstance(index, Index):
             self.places.message = f"nothing can be prepared: {REASON}"
             return
         self.places.message = "looking at tests, includes, owners and history …"
-        self.ask("contribution", lambda: _load(index, subject))
+        from indexes.contribution import Contributions
+
+        self._contributions = Contributions(index)
+        self._load(histories=0)
+
+    def _load(self, histories: int) -> None:
+        """Prepare it; git's part takes longest, and so comes after the rest is on screen."""
+        contributions, subject = self._contributions, self._subject
+        assert contributions is not None
+        self.ask(
+            "contribution",
+            lambda: ContributionLoaded(contributions.of(subject, histories=histories)),
+        )
 
     def on_contribution_loaded(self, message: ContributionLoaded) -> None:
-        self._markdown = message.markdown
+        at = self.places.cursor
+        self._found = message.found
         self.places.message = ""
-        self.show_rows(list(self._rows_of(message.sections)))
+        self.show_rows(list(self._rows_of(sections(message.found))))
+        self.places.cursor = at  # the history comes last: all rows are where they were
+        if not self._has_history:
+            self._has_history = True
+            self._load(_HISTORIES)
 
     def _rows_of(self, found: tuple[Section, ...]) -> Iterator[PlaceRow]:
         for section in found:
@@ -85,17 +108,8 @@ class ContributeScreen(PlacesScreen):
 
     def action_copy_markdown(self) -> None:
         """Put the whole checklist on the clipboard, as Markdown."""
-        if self._markdown:
-            self.app.copy_to_clipboard(self._markdown)
+        if self._found is not None:
+            self.app.copy_to_clipboard("\n".join(markdown_lines(self._found)) + "\n")
             self.say("copied the checklist as Markdown")
         else:
             self.say("it is not ready yet")
-
-
-def _load(index: object, subject: str) -> ContributionLoaded:
-    from indexes.contribution import Contributions
-    from indexes.query import Index
-
-    assert isinstance(index, Index)
-    found = Contributions(index).of(subject)
-    return ContributionLoaded(sections(found), "\n".join(markdown_lines(found)) + "\n")

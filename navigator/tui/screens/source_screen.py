@@ -7,13 +7,19 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from navigator.tui.config import Config
+from navigator.tui.debounce import Debounce
 from navigator.tui.history import Visit
 from navigator.tui.messages import Blamed, Defined, Failed, Reread, SourceLoaded, Used
 from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
 from navigator.tui.screens.chords import member, opener
 from navigator.tui.screens.taking import Edited, TakingScreen
+from navigator.tui.session import Session
 from navigator.tui.widgets.source_pane import SourcePane
 from navigator.tui.widgets.source_view import SourceView
+
+_AROUND = 150
+"""Lines before and behind the cursor whose blame is asked for at once."""
 
 
 class SourceScreen(TakingScreen):
@@ -28,6 +34,10 @@ class SourceScreen(TakingScreen):
         member("go", "d", "definition", "definition"),
         member("go", "r", "references", "uses"),
     ]
+
+    def __init__(self, session: Session | None, config: Config) -> None:
+        super().__init__(session, config)
+        self._blame_soon = Debounce(self, 0.2)
 
     @property
     def source(self) -> SourcePane:
@@ -101,20 +111,34 @@ class SourceScreen(TakingScreen):
         """Who wrote each line, beside the source; once more takes it away."""
         self._blames = not self._blames
         if self._blames:
+            self.say("asking git who wrote these lines …")
             self._ask_blame()
         else:
             self.source.view.show_blame(())
 
     def _ask_blame(self) -> None:
-        session, path = self.session, self.source.view.path
-        if session is not None and path is not None and self.source.view.blamed != path:
-            self.ask("blame", lambda: Blamed(path, session.blame(path)))
+        """Ask for the lines around the cursor: git takes long for a whole file."""
+        session, view = self.session, self.source.view
+        path, line = view.path, view.line
+        if session is None or path is None or line in view.blamed:
+            return
+        start, end = max(1, line - _AROUND), min(line + _AROUND, len(view.lines))
+        self.ask("blame", lambda: Blamed(path, session.blame(path, start, end)))
+
+    def on_source_view_cursor_moved(self) -> None:
+        if self._blames:
+            self._blame_soon(self._ask_blame)
 
     def on_blamed(self, message: Blamed) -> None:
-        if self._blames and self.source.view.path == message.path:
-            self.source.view.show_blame(message.blame.lines)
-            if message.blame.note:
-                self.say(message.blame.note)
+        if not self._blames or self.source.view.path != message.path:
+            return
+        self.source.view.show_blame(message.blame.lines)
+        if message.blame.note and message.blame.note != self._blame_note:
+            self._blame_note = message.blame.note
+            self.say(message.blame.note)
+
+    _blame_note = ""
+    """What was last said about it, so that moving about does not repeat it."""
 
     # ----------------------------------------------------------------- a contribution
 

@@ -146,7 +146,7 @@ class SourceView(InkedView, can_focus=True):
         """The same for a file that is parsed already."""
         if document is not self.document:
             self.document = document
-            self._blame, self.blamed = (), None
+            self._blame, self.blamed = (), range(0)
             self.found = ()
             self._measure()
         self.marked = range(line - 1, max(line, end_line)) if line > 0 else range(0)
@@ -164,12 +164,12 @@ class SourceView(InkedView, can_focus=True):
     def show_blame(self, lines: Sequence[BlamedLine]) -> None:
         """Show who wrote the lines, left of their numbers; nothing with no lines."""
         self._blame = blame_column(lines)
-        self.blamed = self.path if lines else None
+        self.blamed = range(lines[0].line, lines[-1].line + 1) if lines else range(0)
         self._measure()
         self.refresh()
 
-    blamed: str | None = None
-    """The file whose blame is shown."""
+    blamed = range(0)
+    """The lines whose blame is known, counted from 1."""
     _blame: Sequence[str] = ()
 
     def _measure(self) -> None:
@@ -313,13 +313,21 @@ class SourceView(InkedView, can_focus=True):
         text = text.crop_extend(left, left + room, base).apply_offsets(left, row)
         return Strip.join([gutter, text]).crop(0, width)
 
+    def _author(self, row: int) -> str:
+        """Who wrote a line: said on the first of a run of lines, on top and at the cursor."""
+        if row + 1 not in self.blamed:
+            return ""
+        at = row + 1 - self.blamed.start
+        again = at > 0 and self._blame[at] == self._blame[at - 1]
+        return "" if again and row not in (self.row, round(self.scroll_y)) else self._blame[at]
+
     def _gutter(self, row: int, base: Style) -> Strip:
         marked = row in self.marked
         style = base + self.ink("line-number-marked" if marked else "line-number")
         mark = "▎" if marked else " "
         width = self._blame_width
         number = f"{row + 1:>{self._gutter_width - 2 - width}}{mark} "
-        author = self._blame[row] if row < len(self._blame) else ""
+        author = self._author(row) if width else ""
         return Strip([Segment(f"{author:<{width}.{width}}", style), Segment(number, style)])
 
     def _row_style(self, row: int) -> Style:
