@@ -11,12 +11,11 @@ from indexes.gaps.model import Gap
 from indexes.gaps.tree import Tree, where
 from indexes.linking.python_paths import Found, same_name
 from indexes.model import Location
-from indexes.readers.docs import read_page
+from indexes.readers.docs import PAGES, read_page
 from indexes.readers.python_facts import PythonFact
 from indexes.schema import tensor_options
 
 _PARSER = "torch/csrc/utils/python_arg_parser.cpp"
-_PAGES = "docs/source"
 
 
 def lacks(tree: Tree) -> str:
@@ -215,15 +214,15 @@ def _disagreement(tree: Tree, op: str, what: str, rule: str, found: Found) -> Ga
 def lacks_pages(tree: Tree) -> str:
     """The pages of the documentation are in a checkout only."""
     there = any(True for _ in _page_names(tree))
-    return "" if there else f"the pages of the documentation ({_PAGES}) are not in this source"
+    return "" if there else f"the pages of the documentation ({PAGES}) are not in this source"
 
 
 def _page_names(tree: Tree) -> Iterator[str]:
     try:
-        names = sorted(os.listdir(tree.source.root / _PAGES))
+        names = sorted(os.listdir(tree.source.root / PAGES))
     except OSError:
         return
-    yield from (f"{_PAGES}/{name}" for name in names if name.endswith((".rst", ".md")))
+    yield from (f"{PAGES}/{name}" for name in names if name.endswith((".rst", ".md")))
 
 
 def find_unlisted(tree: Tree) -> Iterator[Gap]:

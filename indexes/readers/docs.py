@@ -75,6 +75,9 @@ def read_overrides(data: bytes) -> list[PythonFact]:
 
 _DIRECTIVE = re.compile(r"\s*\.\. (?:\w+:)?([\w-]+)::\s*(\S*)")
 _ENTRY = re.compile(r"\s+~?([A-Za-z_][\w.]*)\s*$")
+PAGES = "docs/source"
+"""Where the pages of the documentation stand."""
+
 _DOCUMENTS_ONE = {"autofunction", "automethod", "autoclass", "function", "method"}
 
 
@@ -110,6 +113,12 @@ def pages(paths: Iterator[str]) -> Iterator[str]:
     return (one for one in paths if is_page(one))
 
 
+def lists(page: bytes, name: str) -> bool:
+    """Whether a page may list ``name``; a quick look before it is read."""
+    last = name.rpartition(".")[2].encode()
+    return last in page and bool(re.search(rb"(?m)^[ \t.].*?\b%s\b" % re.escape(last), page))
+
+
 def is_page(path: str) -> bool:
     """Whether a path is a page of PyTorch's documentation."""
-    return "docs/source/" in path and path.endswith((".rst", ".md"))
+    return f"{PAGES}/" in path and path.endswith((".rst", ".md"))

@@ -196,3 +196,9 @@ def test_each_function_of_a_formula_is_linked_or_its_absence_told(
 def _named(function: str, names: set[str]) -> bool:
     base = function.removesuffix("_symint")
     return any(base == name.partition(".")[0].removesuffix("_symint") for name in names)
+
+
+def test_the_page_that_lists_a_function_is_told(chains: dict[str, Chain]) -> None:
+    pages = [str(h.location) for h in chains["addmm"].hops if h.role == "docs"]
+    assert "docs/source/torch.rst:11" in pages
+    assert not any(h.role == "docs" for h in chains["mm"].hops)
