@@ -82,7 +82,7 @@ def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
     key = (call.name, call.qualifier, here, path)
     if key not in kept:
         kept[key] = [
-            k for k in facts.named(call.name) if _is_callable(k, path) and _in_scope(call, k, here)
+            k for k in facts.named(call.name) if _is_callable(k, path) and in_scope(call, k, here)
         ]
     return kept[key]
 
@@ -100,7 +100,7 @@ def _is_callable(known: Known, path: str) -> bool:
     definition = known.definition
     if definition.kind == "macro":
         return definition.location.path == path
-    return definition.kind == "function" and _linkable(known, path)
+    return definition.kind == "function" and linkable(known, path)
 
 
 def visible_functors(call: Call, caller: Known, facts: Facts) -> list[tuple[Known, list[Known]]]:
@@ -135,14 +135,15 @@ def _within(known: Known, first: int, last: int) -> bool:
     return first <= known.definition.location.line <= last
 
 
-def _in_scope(call: Call, known: Known, here: str) -> bool:
+def in_scope(call: Call, known: Known, here: str) -> bool:
+    """Whether the name that a call writes in scope ``here`` can be that definition's."""
     scope = plain_scope(known.definition.scope)
     if call.qualifier:
         return _named_by(call.qualifier, scope, here)
     return encloses(scope, here)
 
 
-def _linkable(known: Known, path: str) -> bool:
+def linkable(known: Known, path: str) -> bool:
     """Whether a function of another file can be meant: not one local to that file."""
     definition = known.definition
     if definition.location.path == path or is_header(definition.location.path):

@@ -1,0 +1,161 @@
+"""What is reached if a definition changes: a walk from it to operators, by the surest way first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from indexes.impact_cpp import CppEdges
+from indexes.impact_graph import Edge, Node
+from indexes.impact_model import ReachedOperator, Step
+from indexes.impact_python import PythonEdges
+from indexes.model import Confidence
+
+MANY_OPERATORS = 60
+"""With more than these reached directly, who calls them says nothing more."""
+MAX_STEPS = 3000
+"""More than this is the whole library: said, and cut."""
+DISPATCHES = 1
+"""How many operator calls are followed by default: every operator is called by others."""
+
+_RANK: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
+_FOLLOWED = ("kernel", "schema")
+"""Sides of an operator that whoever calls it gets: not its backward, nor its decomposition."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Cost:
+    """Ways are compared by dispatches, then by their weakest step, then by length."""
+
+    dispatches: int
+    weakest: int
+    ambiguous: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Something that changes, with the reason why it counts as changed."""
+
+    node: Node
+    rule: str = "it changes"
+
+
+_Waiting = tuple[_Cost, int, Edge, "int | None"]
+
+
+class Walk:
+    """The steps reached from some starts."""
+
+    def __init__(
+        self, cpp: CppEdges, python: PythonEdges, dispatches: int = DISPATCHES,
+        max_steps: int = MAX_STEPS,
+    ) -> None:  # fmt: skip
+        self._cpp = cpp
+        self._python = python
+        self._dispatches = dispatches
+        self._max = max_steps
+        self.steps: list[Step] = []
+        self.cut = False
+        self._numbers: dict[Node, int] = {}
+        self.nodes: list[Node] = []
+        self._waiting: list[tuple[int, _Cost]] = []
+        self.undispatched = 0
+        """Operators whose callers were not looked for, because they are too many."""
+
+    def run(self, starts: Iterable[Start]) -> list[Step]:
+        """Every step that can be reached, each by its best way."""
+        order = count()
+        heap: list[_Waiting] = []
+        for start in starts:
+            heapq.heappush(
+                heap, (_Cost(0, 0, 0, 0), next(order), Edge(start.node, start.rule, None), None)
+            )
+        while heap or self._waiting:
+            if not heap:
+                self._dispatch(heap, order)
+                continue
+            cost, _, edge, parent = heapq.heappop(heap)
+            if edge.node in self._numbers:
+                continue
+            if len(self.steps) >= self._max:
+                self.cut = True
+                break
+            number = self._add(edge, parent, cost)
+            if edge.node.kind == "operator":
+                self._waiting.append((number, cost))
+                continue
+            for onward in self._edges(edge.node, parent is None):
+                self._push(heap, order, cost, onward, number)
+        return self.steps
+
+    def _push(
+        self, heap: list[_Waiting], order: Iterator[int], cost: _Cost, edge: Edge, parent: int
+    ) -> None:
+        if edge.node not in self._numbers:
+            heapq.heappush(heap, (_further(cost, edge), next(order), edge, parent))
+
+    def _dispatch(self, heap: list[_Waiting], order: Iterator[int]) -> None:
+        """Goes on from the operators found, unless they are so many that all is reached."""
+        waiting, self._waiting = self._waiting, []
+        if len({self.nodes[number].symbol for number, _ in waiting}) > MANY_OPERATORS:
+            self.undispatched = len(waiting)
+            return
+        for number, cost in waiting:
+            node = self.nodes[number]
+            if node.aspect.startswith(_FOLLOWED) and cost.dispatches < self._dispatches:
+                for edge in self._cpp.of_operator(node.symbol):
+                    self._push(heap, order, cost, edge, number)
+
+    def _add(self, edge: Edge, parent: int | None, cost: _Cost) -> int:
+        number = len(self.steps)
+        node = edge.node
+        self._numbers[node] = number
+        self.nodes.append(node)
+        weakest: Confidence = ("exact", "by rule", "ambiguous")[cost.weakest]
+        self.steps.append(
+            Step(number, parent, node.kind, node.symbol, node.location, edge.rule, edge.evidence,
+                 edge.confidence, edge.candidates, weakest, cost.dispatches)
+        )  # fmt: skip
+        return number
+
+    def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
+        if node.kind in ("function", "macro", "class", "global") and node.known:
+            yield from self._cpp.of_definition(node.known, first)
+        elif node.kind == "stub":
+            yield from self._cpp.of_stub(node)
+        elif node.kind == "formula":
+            yield from self._cpp.of_formula(node)
+        elif node.kind == "python":
+            yield from self._python.of_function(node, first)
+
+    # ----------------------------------------------------------------------- answers
+
+    def operators(self) -> tuple[ReachedOperator, ...]:
+        """The operators among the steps, surest first, each once with all its sides."""
+        found: dict[str, list[int]] = {}
+        for number, node in enumerate(self.nodes):
+            if node.kind == "operator":
+                found.setdefault(node.symbol, []).append(number)
+        reached = [self._operator(name, numbers) for name, numbers in found.items()]
+        return tuple(
+            sorted(reached, key=lambda r: (r.dispatches, _RANK[r.confidence], r.step))
+        )
+
+    def _operator(self, name: str, numbers: Sequence[int]) -> ReachedOperator:
+        best = self.steps[numbers[0]]  # steps are in the order of their cost
+        near = [n for n in numbers if self.steps[n].dispatches == best.dispatches]
+        aspects = tuple(dict.fromkeys(self.nodes[n].aspect for n in near))
+        return ReachedOperator(
+            name, aspects, best.id, best.location, best.way_confidence, best.dispatches
+        )
+
+
+def _further(cost: _Cost, edge: Edge) -> _Cost:
+    rank = _RANK[edge.confidence]
+    return _Cost(
+        cost.dispatches + edge.dispatch, max(cost.weakest, rank),
+        cost.ambiguous + (rank == _RANK["ambiguous"]), cost.length + 1,
+    )  # fmt: skip

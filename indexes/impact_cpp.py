@@ -1,0 +1,339 @@
+"""What is reached from a C++ definition, a stub or an operator: one edge at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
+
+from indexes.codec import load_native
+from indexes.impact_facts import ImpactFacts, KernelUse
+from indexes.impact_graph import Edge, Node
+from indexes.linking.facts import Call, Known, StubUse
+from indexes.linking.formulas import formula_functions
+from indexes.linking.meaning import is_method, meaning
+from indexes.linking.overloads import call_arguments, fitting_overloads, receiver_is_tensor
+from indexes.linking.reach import operator_base
+from indexes.linking.reverse import stub_callers, stubs_of
+from indexes.linking.visible import is_header, plain_scope, stub_scope
+from indexes.model import Confidence, Definition, DerivativeEntry, Location
+from indexes.places_library import registrations_of
+from indexes.readers.cpp_facts import holds_operators
+
+MAX_SEARCHES = 40
+"""Names looked for in the texts of the whole tree, in one walk: a few hundredths of a second
+each. What is left is said."""
+MANY_CLASSES = 12
+"""Calls of a method whose name more classes have are not looked for, but for what changes."""
+MANY = 60
+"""A name-only use that stands in more places than this is counted but not followed."""
+
+
+class CppEdges:
+    """Edges out of C++ nodes."""
+
+    def __init__(self, facts: ImpactFacts) -> None:
+        self.facts = facts
+        self.unfollowed: list[str] = []
+        self._searches = 0
+        self._formulas = lru_cache(None)(lambda e: formula_functions(e, facts))
+
+    # -------------------------------------------------------------------- definitions
+
+    def of_definition(self, known: Known, first: bool) -> Iterator[Edge]:
+        """What a definition reaches. ``first`` is for what changes itself: its uses are looked
+        for in the texts of all files, those whose bodies the index does not keep too."""
+        yield from self._kernels(known)
+        kind = known.definition.kind
+        if kind == "macro_use":
+            for made in self.facts.same_place(known):
+                yield Edge(Node.of(made), "the body of what this macro use defines", None)
+        if kind == "macro":
+            yield from self._made(known)
+        if kind == "class":
+            yield from self._functor(known)
+        yield from self._stubs(known)
+        yield from self._uses(known, first)
+        yield from self._formula_entries(known)
+        if known.definition.name in self.facts.registered_words:
+            yield from self._registrations(known)
+
+    def _kernels(self, known: Known) -> Iterator[Edge]:
+        path = self._yaml
+        grouped: dict[tuple[str, str], list[KernelUse]] = {}
+        for use in self.facts.kernel_uses(known):
+            grouped.setdefault((use.op, _aspect(use.key)), []).append(use)
+        for (op, aspect), uses in grouped.items():
+            keys = ", ".join(dict.fromkeys(u.key for u in uses))
+            rule = f"its kernel for {keys}: {uses[0].rule}"
+            at = Location(path, uses[0].line)
+            yield Edge(self.operator(op, aspect), rule, at, uses[0].confidence)
+
+    @cached_property
+    def _yaml(self) -> str:
+        rows = self.facts.store.query("SELECT data FROM ops LIMIT 1")
+        return load_native(rows[0][0]).location.path
+
+    def operator(self, name: str, aspect: str) -> Node:
+        """The node of an overload."""
+        native = self.facts.native(name)
+        return Node.operator(name, aspect, native.location if native else None)
+
+    def _made(self, macro: Known) -> Iterator[Edge]:
+        for made in self.facts.made_by(macro.definition):
+            yield Edge(Node.of(made), "a use of the macro defines it", made.definition.location)
+
+    def _functor(self, owner: Known) -> Iterator[Edge]:
+        """What a class holds changes with it."""
+        inside = owner.definition.location
+        for method in self.facts.methods(owner.definition):
+            where = method.definition.location
+            if where.path == inside.path and inside.line <= where.line <= inside.end_line:
+                continue  # found by its own change
+            yield Edge(Node.of(method), "a method of the class", where, "by rule")
+
+    def _stubs(self, known: Known) -> Iterator[Edge]:
+        if known.definition.kind != "function":
+            return
+        for use in stubs_of(known, self.facts):
+            yield Edge(stub_node(use), f"{use.macro} registers it on the stub", use.location)
+
+    def _registrations(self, known: Known) -> Iterator[Edge]:
+        for hit in registrations_of(self.facts, known.definition):
+            if hit.op:
+                key = hit.name.partition(":")[0]
+                node = self.operator(hit.op, _aspect(key, "registration"))
+                yield Edge(node, f"TORCH_LIBRARY registers it for {key}", hit.location)
+
+    # --------------------------------------------------------------------------- uses
+
+    def direct_uses(self, known: Known) -> list[Edge]:
+        """Every function that uses a definition, in whichever file, name-only uses too."""
+        found: dict[int, Edge] = {}
+        for edge in (*self._kept_uses(known), *self._searched_uses(known, True)):
+            assert edge.node.known
+            found.setdefault(edge.node.known.id, edge)
+        return list(found.values())
+
+    def _uses(self, known: Known, first: bool) -> Iterator[Edge]:
+        found: dict[int, Edge] = {}
+        for edge in self._kept_uses(known):
+            assert edge.node.known
+            found.setdefault(edge.node.known.id, edge)
+        if self._needs_search(known, first):
+            for edge in self._sure(known, list(self._searched_uses(known, first))):
+                assert edge.node.known
+                found.setdefault(edge.node.known.id, edge)
+        yield from found.values()
+
+    def _sure(self, known: Known, edges: list[Edge]) -> list[Edge]:
+        """Without name-only uses, where they are so many that they would reach everything."""
+        sure = [edge for edge in edges if edge.confidence != "ambiguous"]
+        left = len(edges) - len(sure)
+        if left <= MANY:
+            return edges
+        self.unfollowed.append(
+            f"{known.definition.qualified}: {left} more functions use that name, and it can't be"
+            " told whether they mean it: not followed"
+        )
+        return sure
+
+    def _kept_uses(self, known: Known) -> Iterator[Edge]:
+        """Uses whose calls the index keeps: those in files that can hold operators."""
+        name = known.definition.name
+        if name == "operator()":
+            yield from self._functor_uses(known)
+            return
+        for caller, call in self.facts.callers(name):
+            if caller.id != known.id:
+                if edge := self._use(call, caller, "", known):
+                    yield edge
+
+    def _functor_uses(self, method: Known) -> Iterator[Edge]:
+        owner = method.definition.scope.rpartition("::")[2]
+        for one in self.facts.named(owner):
+            if one.definition.kind == "class" and one.definition.qualified == method.definition.scope:
+                yield Edge(Node.of(one), "the operator() of the class", one.definition.location)
+
+    def _needs_search(self, known: Known, first: bool) -> bool:
+        found = known.definition
+        if found.name == "operator()" or not found.name.isidentifier():
+            return False
+        told = found.kind == "function" and holds_operators(found.location.path)
+        if not first and told and not is_method(known, self.facts):
+            return False
+        if not first:
+            owners = {k.definition.scope for k in self.facts.named(found.name)}
+            if is_method(known, self.facts) and len(owners) > MANY_CLASSES:
+                self.unfollowed.append(
+                    f"{found.qualified}: a method of that name is in {len(owners)} classes, so its"
+                    " calls can't be told apart"
+                )
+                return False
+            self._searches += 1
+            if self._searches > MAX_SEARCHES:
+                self.unfollowed.append(f"{found.qualified}: its uses were not looked for")
+                return False
+        return True
+
+    def _searched_uses(self, known: Known, first: bool) -> Iterator[Edge]:
+        found = known.definition
+        for mention in self.facts.corpus.mentions(found.name, _where(found, first)):
+            caller = mention.caller
+            if caller and caller.id != known.id and caller.definition != known.definition:
+                if edge := self._use(mention.call, caller, mention.receiver, known):
+                    yield edge
+
+    def _use(self, call: Call, caller: Known, receiver: str, known: Known) -> Edge | None:
+        meant = meaning(call, caller, receiver, known, self.facts)
+        if meant is None:
+            return None
+        where = caller.definition.location
+        at = Location(where.path, call.line or where.line)
+        return Edge(Node.of(caller), meant.rule, at, meant.confidence, meant.candidates)
+
+    # ------------------------------------------------------------------------- autograd
+
+    def _formula_entries(self, known: Known) -> Iterator[Edge]:
+        if known.definition.kind != "function":
+            return
+        for entry in self.facts.entries_with(known.definition.name):
+            functions = [
+                f for f in self._formulas(entry) if f.definition == known.definition
+            ]
+            for function in functions:
+                confidence: Confidence = "exact" if function.candidates == 1 else "ambiguous"
+                inputs = ", ".join(function.formula.inputs)
+                node = Node("formula", str(function.formula.location),
+                            f"{entry.op}: {inputs}: {function.formula.text}",
+                            function.formula.location)  # fmt: skip
+                yield Edge(node, f"the formula for {inputs} calls it", function.formula.location,
+                           confidence, function.candidates)  # fmt: skip
+
+    def of_formula(self, node: Node) -> Iterator[Edge]:
+        """The operators whose backward a formula computes."""
+        assert node.location
+        for op in self.operators_of_entry(node.location.line):
+            rule = "derivatives.yaml: its backward computes this formula"
+            yield Edge(self.operator(op, "backward"), rule, node.location)
+
+    def operators_of_entry(self, line: int) -> list[str]:
+        """The overloads that the entry around a line of derivatives.yaml differentiates."""
+        for position, entry in enumerate(self._entries):
+            where = entry.location
+            if where.line <= line <= max(where.end_line, where.line):
+                named = self.facts.store.query(
+                    "SELECT DISTINCT n.op FROM nodes n JOIN ops o ON o.full_name=n.op"
+                    " WHERE n.position=? ORDER BY o.position", (position,),
+                )  # fmt: skip
+                return [row[0] for row in named] or [entry.op]
+        return []
+
+    @cached_property
+    def _entries(self) -> list[DerivativeEntry]:
+        return self.facts.entries()
+
+    # -------------------------------------------------------------------- stubs, operators
+
+    def of_stub(self, node: Node) -> Iterator[Edge]:
+        """The bodies that call a stub."""
+        for caller, call in stub_callers(node.symbol, self.facts):
+            uses = [u for u in self.facts.stub_uses(call.name)]
+            if any(stub_key(u) == node.key for u in uses):
+                where = caller.definition.location
+                how = "passes the stub on by name" if call.kind == "name" else "calls the stub"
+                yield Edge(Node.of(caller), how, Location(where.path, call.line or where.line))
+
+    def of_operator(self, name: str) -> Iterator[Edge]:
+        """The bodies and formulas that call an operator, through the dispatcher."""
+        native = self.facts.native(name)
+        if native is None:
+            return
+        base = native.name
+        for spelled in (base, f"{base}_out", f"{base}_outf", f"{base}_symint"):
+            for caller, call in self.facts.callers(spelled):
+                if _is_operator_call(call):
+                    yield from self._operator_call(caller, call, name)
+        if "method" in native.variants:
+            yield from self._method_calls(base, name)
+        yield from self._formulas_calling(base, name)
+
+    def _operator_call(self, caller: Known, call: Call, name: str) -> Iterator[Edge]:
+        where = caller.definition.location
+        overloads = self.facts.overloads(operator_base(call))
+        lines = self.facts.lines(where.path)
+        arguments = call_arguments(lines, call.line, call.name)
+        fitting = fitting_overloads(call, overloads, arguments)
+        if any(f.full_name == name for f in fitting):
+            rule = "calls the operator, which dispatches anew"
+            confidence: Confidence = "exact"
+            if len(fitting) > 1:
+                rule += f"; the argument types decide among {len(fitting)} overloads"
+                confidence = "ambiguous"
+            at = Location(where.path, call.line)
+            yield Edge(Node.of(caller), rule, at, confidence, len(fitting), dispatch=True)
+
+    def _method_calls(self, base: str, name: str) -> Iterator[Edge]:
+        self._searches += 1
+        if self._searches > MAX_SEARCHES:
+            self.unfollowed.append(f"{name}: calls of it as a method were not looked for")
+            return
+        for mention in self.facts.corpus.mentions(base, holds_operators):
+            caller, call = mention.caller, mention.call
+            if caller is None or call.kind != "member" or not mention.receiver:
+                continue
+            where = caller.definition.location
+            if receiver_is_tensor(
+                self.facts.lines(where.path), call.line, base, where.line,
+                caller.definition.parameters,
+            ):  # fmt: skip
+                yield from self._operator_call(caller, call, name)
+
+    def _formulas_calling(self, base: str, name: str) -> Iterator[Edge]:
+        for entry in self.facts.entries_with(base):
+            for function in self._formulas(entry):
+                if function.operator == base and function.definition is None:
+                    inputs = ", ".join(function.formula.inputs)
+                    node = Node("formula", str(function.formula.location),
+                                f"{entry.op}: {inputs}: {function.formula.text}",
+                                function.formula.location)  # fmt: skip
+                    count = len(self.facts.overloads(base))
+                    yield Edge(
+                        node, f"the formula for {inputs} calls the operator {base}",
+                        function.formula.location, "exact" if count == 1 else "ambiguous", count,
+                        dispatch=True,
+                    )  # fmt: skip
+
+
+def _where(found: Definition, first: bool) -> Callable[[str], bool]:
+    """The files in which a use can stand; further on, those whose bodies lead to operators."""
+    if "(anonymous)" in found.scope and not is_header(found.location.path):
+        return lambda path: path == found.location.path
+    return (lambda path: True) if first else (lambda p: holds_operators(p) or p.startswith("c10/"))
+
+
+def stub_key(use: StubUse) -> str:
+    """A stub's name with the namespace that it stands in."""
+    return f"{stub_scope(use)}::{use.stub.rpartition('::')[2]}"
+
+
+def stub_node(use: StubUse) -> Node:
+    """The node of the stub that a line is about."""
+    return Node("stub", stub_key(use), use.stub.rpartition("::")[2], use.location)
+
+
+def _is_operator_call(call: Call) -> bool:
+    if call.kind == "member":
+        return False
+    first = plain_scope(call.qualifier.lstrip(":")).split("::")
+    return first == ["at"] or first[:2] == ["at", "_ops"] or first[0] == "_ops"
+
+
+def _aspect(key: str, otherwise: str = "kernel") -> str:
+    """What of an operator a dispatch key's registration is."""
+    if "Meta" in key:
+        return "meta"
+    if key.startswith("FuncTorch") or "Batched" in key:
+        return "batch rule"
+    if "Autograd" in key and not key.startswith("Composite"):
+        return "backward"
+    return otherwise
