@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from indexes.impact_cpp import CppEdges
@@ -13,7 +13,7 @@ from indexes.impact_model import ReachedOperator, Step
 from indexes.impact_python import PythonEdges
 from indexes.model import Confidence
 
-MANY_OPERATORS = 60
+MANY_OPERATORS = 30
 """With more than these reached directly, who calls them says nothing more."""
 MAX_STEPS = 3000
 """More than this is the whole library: said, and cut."""
@@ -88,7 +88,7 @@ class Walk:
                 self._waiting.append((number, cost))
                 continue
             for onward in self._edges(edge.node, parent is None):
-                self._push(heap, order, cost, onward, number)
+                self._push(heap, order, cost, _on_device(onward, edge.node.device), number)
         return self.steps
 
     def _push(
@@ -123,7 +123,7 @@ class Walk:
 
     def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
         if node.kind in ("function", "macro", "class", "global") and node.known:
-            yield from self._cpp.of_definition(node.known, first)
+            yield from self._cpp.of_definition(node.known, first, node.device)
         elif node.kind == "stub":
             yield from self._cpp.of_stub(node)
         elif node.kind == "formula":
@@ -151,6 +151,12 @@ class Walk:
         return ReachedOperator(
             name, aspects, best.id, best.location, best.way_confidence, best.dispatches
         )
+
+
+def _on_device(edge: Edge, device: str) -> Edge:
+    if not device or edge.node.device or edge.node.known is None:
+        return edge
+    return replace(edge, node=replace(edge.node, device=device))
 
 
 def _further(cost: _Cost, edge: Edge) -> _Cost:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 
+from indexes.chains import device_of_key
 from indexes.codec import load_native
 from indexes.impact_facts import ImpactFacts, KernelUse
 from indexes.impact_graph import Edge, Node
@@ -14,6 +15,7 @@ from indexes.linking.meaning import is_method, meaning
 from indexes.linking.overloads import call_arguments, fitting_overloads, receiver_is_tensor
 from indexes.linking.reach import operator_base
 from indexes.linking.reverse import stub_callers, stubs_of
+from indexes.linking.stubs import device_of
 from indexes.linking.visible import is_header, plain_scope, stub_scope
 from indexes.model import Confidence, Definition, DerivativeEntry, Location
 from indexes.places_library import registrations_of
@@ -39,10 +41,10 @@ class CppEdges:
 
     # -------------------------------------------------------------------- definitions
 
-    def of_definition(self, known: Known, first: bool) -> Iterator[Edge]:
+    def of_definition(self, known: Known, first: bool, device: str = "") -> Iterator[Edge]:
         """What a definition reaches. ``first`` is for what changes itself: its uses are looked
         for in the texts of all files, those whose bodies the index does not keep too."""
-        yield from self._kernels(known)
+        yield from self._kernels(known, device)
         kind = known.definition.kind
         if kind == "macro_use":
             for made in self.facts.same_place(known):
@@ -57,10 +59,12 @@ class CppEdges:
         if known.definition.name in self.facts.registered_words:
             yield from self._registrations(known)
 
-    def _kernels(self, known: Known) -> Iterator[Edge]:
+    def _kernels(self, known: Known, device: str) -> Iterator[Edge]:
         path = self._yaml
         grouped: dict[tuple[str, str], list[KernelUse]] = {}
         for use in self.facts.kernel_uses(known):
+            if device and device_of_key(use.key) not in (None, device):
+                continue
             grouped.setdefault((use.op, _aspect(use.key)), []).append(use)
         for (op, aspect), uses in grouped.items():
             keys = ", ".join(dict.fromkeys(u.key for u in uses))
@@ -156,9 +160,9 @@ class CppEdges:
 
     def _needs_search(self, known: Known, first: bool) -> bool:
         found = known.definition
-        if found.name == "operator()" or not found.name.isidentifier():
+        if found.kind == "macro_use" or not found.name.isidentifier():
             return False
-        told = found.kind == "function" and holds_operators(found.location.path)
+        told = found.kind in ("function", "impl_func", "meta_func") and holds_operators(found.location.path)
         if not first and told and not is_method(known, self.facts):
             return False
         if not first:
@@ -317,8 +321,9 @@ def stub_key(use: StubUse) -> str:
 
 
 def stub_node(use: StubUse) -> Node:
-    """The node of the stub that a line is about."""
-    return Node("stub", stub_key(use), use.stub.rpartition("::")[2], use.location)
+    """The node of the stub that a line registers a function on, for its device."""
+    return Node("stub", stub_key(use), use.stub.rpartition("::")[2], use.location,
+                device=device_of(use))  # fmt: skip
 
 
 def _is_operator_call(call: Call) -> bool:

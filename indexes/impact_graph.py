@@ -21,6 +21,9 @@ class Node:
     """The C++ definition, for one."""
     aspect: str = field(default="", compare=False)
     """Of an operator: what of it is reached."""
+    device: str = ""
+    """The device whose entry of a stub the way leads through: kernels for others are not
+    reached that way."""
 
     @staticmethod
     def of(known: Known) -> Node:

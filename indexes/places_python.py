@@ -29,7 +29,7 @@ def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) 
         (file, line, line, line, *_HIDDEN),
     )
     places = [
-        Place(r[0], r[2] or r[1], Location(path, r[3], r[4]), r[5], _operators(facts, r[1]))
+        Place(r[0], r[2] or r[1], Location(path, r[3], r[4]), r[5], operators_of_target(facts, r[1]))
         for r in rows
     ]
     return places + _block(index, facts, file, path, line)
@@ -51,7 +51,8 @@ def _block(index: Index, facts: Lookup, file: int, path: str, line: int) -> list
     return [Place(kind, f"{module_name(path)}.{found.head.qualified}", where)]
 
 
-def _operators(facts: Lookup, target: str) -> tuple[str, ...]:
+def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
+    """The overloads that a row of a Python file is for: see ``PythonFact.target``."""
     name = target.removeprefix("aten::")
     if not name:
         return ()

@@ -230,6 +230,13 @@ def _declared(receiver: str, call: Call, caller: Known, facts: MeaningFacts) -> 
     where = caller.definition.location
     lines = facts.lines(where.path)[where.line - 1 : call.line]
     text = f"{caller.definition.parameters},\n" + "\n".join(lines)
-    pattern = rf"\b([A-Za-z_]\w*)\s*(?:<[^;{{}}()]*>)?\s*[&*]*\s*(?:const\s+)?\b{receiver}\b\s*(?=[=;,){{(])"
-    types = [t for t in re.findall(pattern, text) if t not in _UNTYPED]
+    types: list[str] = []
+    for found in re.finditer(rf"\b{receiver}\b\s*(?=[=;,){{(])", text):
+        before = _TYPE.search(text[max(0, found.start() - _LONGEST_TYPE) : found.start()])
+        if before and before[1] not in _UNTYPED:
+            types.append(before[1])
     return types[-1] if types else ""
+
+
+_TYPE = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^;{}()<>]*>)?\s*[&*]*\s*(?:\bconst\s+)?(?<=[\s&*])$")
+_LONGEST_TYPE = 80
