@@ -140,9 +140,7 @@ class Walk:
             if node.kind == "operator":
                 found.setdefault(node.symbol, []).append(number)
         reached = [self._operator(name, numbers) for name, numbers in found.items()]
-        return tuple(
-            sorted(reached, key=lambda r: (r.dispatches, _RANK[r.confidence], r.step))
-        )
+        return tuple(sorted(reached, key=lambda r: (r.dispatches, _RANK[r.confidence], r.step)))
 
     def _operator(self, name: str, numbers: Sequence[int]) -> ReachedOperator:
         best = self.steps[numbers[0]]  # steps are in the order of their cost

@@ -148,21 +148,25 @@ class CppEdges:
             yield from self._functor_uses(known)
             return
         for caller, call in self.facts.callers(name):
-            if caller.id != known.id:
-                if edge := self._use(call, caller, "", known):
-                    yield edge
+            if caller.id != known.id and (edge := self._use(call, caller, "", known)):
+                yield edge
 
     def _functor_uses(self, method: Known) -> Iterator[Edge]:
         owner = method.definition.scope.rpartition("::")[2]
         for one in self.facts.named(owner):
-            if one.definition.kind == "class" and one.definition.qualified == method.definition.scope:
+            if (
+                one.definition.kind == "class"
+                and one.definition.qualified == method.definition.scope
+            ):
                 yield Edge(Node.of(one), "the operator() of the class", one.definition.location)
 
     def _needs_search(self, known: Known, first: bool) -> bool:
         found = known.definition
         if found.kind == "macro_use" or not found.name.isidentifier():
             return False
-        told = found.kind in ("function", "impl_func", "meta_func") and holds_operators(found.location.path)
+        told = found.kind in ("function", "impl_func", "meta_func") and holds_operators(
+            found.location.path
+        )
         if not first and told and not is_method(known, self.facts):
             return False
         if not first:
@@ -183,9 +187,10 @@ class CppEdges:
         found = known.definition
         for mention in self.facts.corpus.mentions(found.name, _where(found, first)):
             caller = mention.caller
-            if caller and caller.id != known.id and caller.definition != known.definition:
-                if edge := self._use(mention.call, caller, mention.receiver, known):
-                    yield edge
+            if caller is None or caller.id == known.id or caller.definition == known.definition:
+                continue
+            if edge := self._use(mention.call, caller, mention.receiver, known):
+                yield edge
 
     def _use(self, call: Call, caller: Known, receiver: str, known: Known) -> Edge | None:
         meant = meaning(call, caller, receiver, known, self.facts)
@@ -201,9 +206,7 @@ class CppEdges:
         if known.definition.kind != "function":
             return
         for entry in self.facts.entries_with(known.definition.name):
-            functions = [
-                f for f in self._formulas(entry) if f.definition == known.definition
-            ]
+            functions = [f for f in self._formulas(entry) if f.definition == known.definition]
             for function in functions:
                 confidence: Confidence = "exact" if function.candidates == 1 else "ambiguous"
                 inputs = ", ".join(function.formula.inputs)
@@ -241,7 +244,7 @@ class CppEdges:
     def of_stub(self, node: Node) -> Iterator[Edge]:
         """The bodies that call a stub."""
         for caller, call in stub_callers(node.symbol, self.facts):
-            uses = [u for u in self.facts.stub_uses(call.name)]
+            uses = list(self.facts.stub_uses(call.name))
             if any(stub_key(u) == node.key for u in uses):
                 where = caller.definition.location
                 how = "passes the stub on by name" if call.kind == "name" else "calls the stub"

@@ -168,9 +168,7 @@ class ImpactFacts(Lookup):
 
     def methods(self, owner: Definition) -> list[Known]:
         """The functions of a class, those written outside of it too."""
-        return self._definitions(
-            "s.name=? AND d.kind='function'", owner.qualified
-        )
+        return self._definitions("s.name=? AND d.kind='function'", owner.qualified)
 
     def in_file(self, path: str) -> list[Known]:
         """Every definition of a file."""

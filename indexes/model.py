@@ -135,8 +135,8 @@ class DerivativeEntry:
 
 
 DefinitionKind = Literal[
-    "function", "class", "enum", "impl_func", "meta_func", "macro", "global", "alias",
-    "python", "method",
+    "function", "class", "enum", "impl_func", "meta_func", "macro", "macro_use", "global",
+    "alias", "python", "method",
 ]  # fmt: skip
 
 

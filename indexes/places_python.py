@@ -29,7 +29,9 @@ def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) 
         (file, line, line, line, *_HIDDEN),
     )
     places = [
-        Place(r[0], r[2] or r[1], Location(path, r[3], r[4]), r[5], operators_of_target(facts, r[1]))
+        Place(
+            r[0], r[2] or r[1], Location(path, r[3], r[4]), r[5], operators_of_target(facts, r[1])
+        )
         for r in rows
     ]
     return places + _block(index, facts, file, path, line)

@@ -34,6 +34,13 @@ _COMMANDS = {
     "find": _Command("navigator.commands.find", "find", "Search operators, symbols and files."),
     "at": _Command("navigator.commands.find", "at", "What stands at FILE:LINE."),
     "uses": _Command("navigator.commands.find", "uses", "Where a symbol is used."),
+    "callers": _Command("navigator.commands.impact", "callers", "Who uses a symbol, line by line."),
+    "impact": _Command(
+        "navigator.commands.impact", "impact", "What is reached if a symbol changes."
+    ),
+    "affected": _Command(
+        "navigator.commands.impact", "affected", "What your changes affect, with tests to run."
+    ),
     "table": _Command(
         "navigator.commands.table", "table", "The dispatch table of an operator, and why."
     ),

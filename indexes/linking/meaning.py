@@ -162,9 +162,7 @@ def _in_sight(call: Call, caller: Known, wanted: Known, facts: MeaningFacts) -> 
 # ------------------------------------------------------------------------ using, methods
 
 
-def _through_using(
-    call: Call, caller: Known, wanted: Known, facts: MeaningFacts
-) -> Meant | None:
+def _through_using(call: Call, caller: Known, wanted: Known, facts: MeaningFacts) -> Meant | None:
     """A name of a namespace that a ``using namespace`` lets be written without it."""
     path = caller.definition.location.path
     scope = plain_scope(wanted.definition.scope)
@@ -174,7 +172,9 @@ def _through_using(
     for used in facts.used_namespaces(path, here):
         full = f"{used}::{call.qualifier}" if call.qualifier else used
         if scope == full:
-            count = sum(1 for k in facts.named(call.name) if plain_scope(k.definition.scope) == full)
+            count = sum(
+                1 for k in facts.named(call.name) if plain_scope(k.definition.scope) == full
+            )
             rule = f"calls it, seen through using namespace {used}"
             return Meant(rule, "by rule" if count == 1 else "ambiguous", count)
     return None
@@ -185,9 +185,7 @@ def _same_device(wanted: Known, path: str) -> bool:
     return len(devices - {""}) < 2
 
 
-def _inherited(
-    call: Call, caller: Known, wanted: Known, facts: MeaningFacts
-) -> Meant | None:
+def _inherited(call: Call, caller: Known, wanted: Known, facts: MeaningFacts) -> Meant | None:
     """A method called without a receiver in a class that derives from its own."""
     owner = is_method(wanted, facts)
     if not owner or call.qualifier:
