@@ -11,6 +11,7 @@ from indexes.impact_cpp import CppEdges
 from indexes.impact_graph import Edge, Node
 from indexes.impact_model import ReachedOperator, Step
 from indexes.impact_python import PythonEdges
+from indexes.linking.visible import path_device
 from indexes.model import Confidence
 
 MANY_OPERATORS = 30
@@ -99,15 +100,17 @@ class Walk:
 
     def _dispatch(self, heap: list[_Waiting], order: Iterator[int]) -> None:
         """Goes on from the operators found, unless they are so many that all is reached."""
-        waiting, self._waiting = self._waiting, []
+        waiting = [(n, cost) for n, cost in self._waiting if cost.dispatches < self._dispatches]
+        self._waiting = []
         if len({self.nodes[number].symbol for number, _ in waiting}) > MANY_OPERATORS:
             self.undispatched = len(waiting)
             return
         for number, cost in waiting:
             node = self.nodes[number]
-            if node.aspect.startswith(_FOLLOWED) and cost.dispatches < self._dispatches:
+            if node.aspect.startswith(_FOLLOWED):
                 for edge in self._cpp.of_operator(node.symbol):
-                    self._push(heap, order, cost, edge, number)
+                    if _may_run_on(edge.node, node.device):
+                        self._push(heap, order, cost, _on_device(edge, node.device), number)
 
     def _add(self, edge: Edge, parent: int | None, cost: _Cost) -> int:
         number = len(self.steps)
@@ -152,9 +155,16 @@ class Walk:
 
 
 def _on_device(edge: Edge, device: str) -> Edge:
-    if not device or edge.node.device or edge.node.known is None:
+    carries = edge.node.known is not None or edge.node.kind == "operator"
+    if not device or edge.node.device or not carries:
         return edge
     return replace(edge, node=replace(edge.node, device=device))
+
+
+def _may_run_on(node: Node, device: str) -> bool:
+    """Whether a body can call the kernel of an operator for one device."""
+    built_for = path_device(node.location.path) if node.location else ""
+    return not device or built_for in ("", device)
 
 
 def _further(cost: _Cost, edge: Edge) -> _Cost:
