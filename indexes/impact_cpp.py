@@ -250,6 +250,21 @@ class CppEdges:
                 how = "passes the stub on by name" if call.kind == "name" else "calls the stub"
                 yield Edge(Node.of(caller), how, Location(where.path, call.line or where.line))
 
+        yield from self._generated_stub(node)
+
+    def _generated_stub(self, node: Node) -> Iterator[Edge]:
+        """torchgen defines ``add_stub``, and calls it, from ``ufunc_inner_loop`` of ``add.out``."""
+        for native in self.facts.overloads(node.symbol.removesuffix("_stub")):
+            if not native.ufunc_inner_loop or not node.symbol.endswith("_stub"):
+                continue
+            line = native.field_lines.get("ufunc_inner_loop", native.location.line)
+            rule = f"torchgen generates the call from ufunc_inner_loop of {native.full_name}"
+            at = Location(native.location.path, line)
+            for base in (native.name, f"{native.name}_"):
+                for other in self.facts.overloads(base):
+                    if native.full_name in (other.full_name, other.structured_delegate):
+                        yield Edge(self.operator(other.full_name, "kernel"), rule, at, "by rule")
+
     def of_operator(self, name: str) -> Iterator[Edge]:
         """The bodies and formulas that call an operator, through the dispatcher."""
         native = self.facts.native(name)

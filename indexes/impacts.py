@@ -108,7 +108,7 @@ class Impacts:
         elif "/" in symbol or symbol.endswith(".py"):
             found = self._file(symbol)
         else:
-            found = self._python(symbol) or self._named(symbol)
+            found = self._python(symbol) or self._named(symbol) or self._defined(symbol)
         if not found:
             raise NotFound(
                 f"nothing named {symbol!r} is known here", self.index.resolve(symbol).suggestions
@@ -124,6 +124,8 @@ class Impacts:
             return [Start(python_node(path, block))] if block else []
         if path.endswith(".yaml"):
             return self._yaml(path, line)
+        if stubs := self._stub_lines(path, line):
+            return stubs
         inside = [
             k
             for k in self.facts.in_file(path)
@@ -136,6 +138,20 @@ class Impacts:
             Start(Node.of(k))
             for k in inside
             if k.definition.location.end_line - k.definition.location.line == narrow
+        ]
+
+    def _stub_lines(self, path: str, line: int) -> list[Start]:
+        """The stub that a DECLARE, DEFINE or REGISTER line is about."""
+        rows = self.facts.store.query(
+            "SELECT DISTINCT u.stub FROM uses u JOIN files f ON f.id=u.file"
+            " WHERE f.path=? AND u.stub IS NOT NULL AND u.line<=? AND u.end_line>=?",
+            (path, line, line),
+        )
+        return [
+            Start(stub_node(use))
+            for (stub,) in rows
+            for use in self.facts.stub_uses(stub.rpartition("::")[2])
+            if use.location.path == path and use.location.line == line
         ]
 
     def _yaml(self, path: str, line: int) -> list[Start]:
@@ -187,6 +203,18 @@ class Impacts:
             for name in names
             for known in self.facts.named(name)
             if (known.definition.qualified, known.definition.location) in wanted
+        ]
+
+    def _defined(self, symbol: str) -> list[Start]:
+        """Python functions and classes by their last name, or the last two."""
+        name = symbol.rpartition(".")[2]
+        if not name.isidentifier():
+            return []
+        return [
+            Start(python_node(path, block))
+            for path in self.facts.corpus.files_with(f" {name}", "python")
+            for block in self.python.blocks(path)
+            if block.head.name == name and f".{block.head.qualified}".endswith(f".{symbol}")
         ]
 
     def _python(self, symbol: str) -> list[Start]:
