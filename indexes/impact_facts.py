@@ -9,7 +9,6 @@ from functools import cached_property
 
 from indexes.corpus import Corpus
 from indexes.linking.facts import Call, Known
-from indexes.linking.visible import plain_scope, visible_functions
 from indexes.lookup import Lookup
 from indexes.model import Confidence, Definition
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
@@ -41,7 +40,6 @@ class ImpactFacts(Lookup):
         self.corpus = Corpus(self, read)
         self._lines: dict[str, list[str]] = {}
         self._used: dict[str, set[str]] = {}
-        self._visible: dict[tuple[str, str, str, str], list[Known]] = {}
         self._removed: dict[str, list[Known]] = {}
         for known in removed:
             self._removed.setdefault(known.definition.name, []).append(known)
@@ -65,17 +63,6 @@ class ImpactFacts(Lookup):
         if path not in self._lines:
             self._lines[path] = self.clean(path).split("\n")
         return self._lines[path]
-
-    def visible(self, call: Call, caller: Known) -> Sequence[Known]:
-        """``visible_functions``, kept for all uses of a name in one scope of a file."""
-        place = caller.definition
-        key = (call.name, call.qualifier, place.location.path, plain_scope(place.scope))
-        if key not in self._visible:
-            found = visible_functions(call, Known(0, place), self)
-            if found and found[0].definition.kind == "macro":
-                return found  # of several in a file, the nearest one above the line
-            self._visible[key] = found
-        return [k for k in self._visible[key] if k.id != caller.id]
 
     # -------------------------------------------------------------- classes, namespaces
 

@@ -16,6 +16,7 @@ from indexes.linking.visible import (
     linkable,
     path_device,
     plain_scope,
+    visible_functions,
 )
 from indexes.model import Confidence
 
@@ -29,9 +30,6 @@ class MeaningFacts(Facts, Protocol):
 
     def lines(self, path: str) -> list[str]:
         """The lines of a C++ file, comments and strings blank."""
-
-    def visible(self, call: Call, caller: Known) -> Sequence[Known]:
-        """The functions that a call can mean: ``indexes.linking.visible``."""
 
     def bases(self, name: str) -> frozenset[str]:
         """The classes that a class derives from, far ones too, by simple names."""
@@ -73,13 +71,13 @@ def meaning(
     if call.qualifier.startswith("std") or not linkable(wanted, caller.definition.location.path):
         return None
     if in_scope(call, wanted, plain_scope(caller.definition.scope)):
-        visible = facts.visible(call, caller)
+        visible = visible_functions(call, caller, facts)
         if any(k.id == wanted.id for k in visible):
             return _called(call, caller, visible, wanted, facts, "calls it")
         return None
     found = _inherited(call, caller, wanted, facts)
     found = found or _through_using(call, caller, wanted, facts)
-    return None if found and facts.visible(call, caller) else found
+    return None if found and visible_functions(call, caller, facts) else found
 
 
 def _called(
