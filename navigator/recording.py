@@ -57,6 +57,10 @@ class Recording(ContextDecorator):
             raise RuntimeError("the recording has not ended yet")
         return self._trace
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks; None, which shows the plain text, while it is recording."""
+        return self._trace._repr_html_() if self._trace is not None else None
+
     def step(self) -> None:
         """A step has ended."""
         self._step += 1

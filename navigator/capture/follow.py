@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.autograd.profiler
+import torch.profiler.profiler
 from torch.autograd.variable import Variable
 
 from .compat import is_compiling
@@ -93,6 +94,7 @@ def follow_threads(recorder: Recorder) -> list[Patch]:
 def follow_profilers(recorder: Recorder) -> list[Patch]:
     """Step aside while the program runs a profiler of its own: there can be only one."""
     module = torch.autograd.profiler
+    observing = torch.profiler.profiler  # an ExecutionTraceObserver would see our markers
     prepare, enable, disable = (
         getattr(module, name)
         for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler")
@@ -105,13 +107,26 @@ def follow_profilers(recorder: Recorder) -> list[Patch]:
 
         return call
 
-    def disabled() -> Any:
-        result = disable()
-        recorder.step_back()
-        return result
+    def back(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            if not torch._C._autograd._profiler_enabled():
+                recorder.step_back()
+            return result
 
+        return call
+
+    observers = [
+        replace(observing, name, change(getattr(observing, name)))
+        for name, change in (
+            ("_enable_execution_trace_observer", aside),
+            ("_disable_execution_trace_observer", back),
+        )
+        if hasattr(observing, name)
+    ]
     return [
+        *observers,
         replace(module, "_prepare_profiler", aside(prepare)),
         replace(module, "_enable_profiler", aside(enable)),
-        replace(module, "_disable_profiler", disabled),
+        replace(module, "_disable_profiler", back(disable)),
     ]

@@ -190,6 +190,7 @@ class Builder:
         parent, frame, module = stack[-1][1:] if stack else (NONE, NONE, NONE)
         if not stack and self._is_operator(row):
             parent = self._parallel(row, open_)
+            frame = table.stack[parent] if parent >= 0 else NONE
         if parent >= 0:
             table.adopt(parent, row)
         self._settle(row, parent, frame, module)

@@ -56,3 +56,9 @@ class Trace:
     def backward_of(self, row: int) -> int | None:
         """The row of the Node that computes this operator's gradient, if it ran."""
         return self.table.reverse.get(row)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from navigator.trace.notebook import notebook_html
+
+        return notebook_html(self)

@@ -9,6 +9,7 @@ from textual.message import Message
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import Group
 from navigator.trace.link import OpLink
+from navigator.trace.timeline import Timeline
 from navigator.trace.trace import Trace
 from navigator.tui.history import Visit
 from navigator.tui.widgets.trace_detail import Launched
@@ -78,6 +79,14 @@ class Matched(Message):
         super().__init__()
         self.text = text
         self.rows = rows
+
+
+class Timed(Message):
+    """Where the time of a trace went."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        super().__init__()
+        self.timeline = timeline
 
 
 class Gathered(Message):

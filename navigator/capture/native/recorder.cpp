@@ -434,7 +434,9 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
       (thread.open.back().may_call_python && thread.open.back().frame != frame)) {
     context->stack = python_stack();
   }
-  thread.open.push_back({may_call_python(fn), frame});
+  // A block of record_function outlives the frame that began it, whose address is used again.
+  const bool outlives = fn.scope() == at::RecordScope::USER_SCOPE;
+  thread.open.push_back({may_call_python(fn), outlives ? nullptr : frame});
   context->module = thread.module;
   const auto inputs = fn.inputs();
   const size_t count = std::min<size_t>(fn.num_inputs(), inputs.size());

@@ -119,6 +119,7 @@ class TraceScreen(TraceViews):
             return
         op = self.trace.op(row)
         self.pane.detail.show(op, self._forward(op))
+        self.pane.timeline.mark(op.start_us)
         links = self._links
         if links is not None:
             self.ask("link", lambda: links.answer(row))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from time import monotonic
 from typing import ClassVar
 
@@ -13,16 +14,20 @@ from textual.worker import get_current_worker
 from navigator.trace.filters import matching, parse_filter
 from navigator.trace.groups import GROUPS, gather
 from navigator.trace.table import OP
+from navigator.trace.timeline import timeline
 from navigator.trace.trace import Trace
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
 from navigator.tui.screens.opening import OpeningScreen
 from navigator.tui.session import Opener
-from navigator.tui.trace_messages import Gathered, Matched, TraceGrown
-from navigator.tui.widgets.bars import NoticeBar
+from navigator.tui.trace_messages import Gathered, Matched, Timed, TraceGrown
+from navigator.tui.widgets.bars import NoticeBar, ProgressLine
 from navigator.tui.widgets.line_list import LineList
+from navigator.tui.widgets.timeline_bar import TimelineBar
 from navigator.tui.widgets.trace_pane import TracePane
 
+_SMALL = 50_000
+"""Rows up to which the timeline is drawn while they come in; of more when they are all there."""
 _VIEWS = ("tree", "flat", *GROUPS)
 
 
@@ -46,6 +51,7 @@ class TraceViews(OpeningScreen):
         self._rest_until = 0.0
         self._waiting: Timer | None = None
         self._filter_soon = Debounce(self, 0.15)
+        self._time_soon = Debounce(self, 1.0)
 
     @property
     def pane(self) -> TracePane:
@@ -70,8 +76,28 @@ class TraceViews(OpeningScreen):
         elif not self._is_paused:
             self._refresh_rows()
         if message.done:
+            self.query_one(ProgressLine).hide()
             self._show_problems(message.trace)
+        if message.done or len(message.trace) < _SMALL:
+            self._time_soon(self._show_times)
         self.show_state()
+
+    def _show_times(self) -> None:
+        trace, parts = self.trace, self.pane.timeline.parts
+        if trace is not None:
+            self.ask("timeline", lambda: Timed(timeline(trace, parts)))
+
+    def on_timed(self, message: Timed) -> None:
+        self.pane.timeline.show(message.timeline)
+
+    def on_timeline_bar_chosen(self, message: TimelineBar.Chosen) -> None:
+        """Go to the first outermost row from there on."""
+        if self.trace is None:
+            return
+        table, roots = self.trace.table, self.trace.roots()
+        at = bisect_left(roots, message.at_us + (table.zero or 0.0), key=table.start.__getitem__)
+        if roots:
+            self.pane.ops.select(roots[min(at, len(roots) - 1)])
 
     def _refresh_rows(self) -> None:
         """Show what has come in, at most a tenth of the time."""

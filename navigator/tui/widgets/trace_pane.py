@@ -13,6 +13,7 @@ from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.group_list import GroupList
 from navigator.tui.widgets.line_list import LineList
+from navigator.tui.widgets.timeline_bar import TimelineBar
 from navigator.tui.widgets.trace_detail import TraceDetail
 from navigator.tui.widgets.trace_tree import TraceTree
 
@@ -39,6 +40,7 @@ class TracePane(Vertical):
             yield FilterInput(placeholder="filter: words, phase:backward, node:, module:, dur:>1ms",
                               target=TraceTree)  # fmt: skip
             yield Label("", id="count", markup=False)
+        yield TimelineBar()
         yield TraceTree()
         yield GroupList()
         yield TraceDetail()
@@ -54,6 +56,10 @@ class TracePane(Vertical):
     @property
     def groups(self) -> GroupList:
         return self.query_one(GroupList)
+
+    @property
+    def timeline(self) -> TimelineBar:
+        return self.query_one(TimelineBar)
 
     @property
     def detail(self) -> TraceDetail:

@@ -71,6 +71,66 @@ if __name__ == "__main__":
 """
 
 
+WATCHES = """\
+import cProfile, json, sys
+import torch
+from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
+def f(x):
+    y = x + 1
+    return (y * 2).sum()
+seen = []
+def watch(frame, event, arg):
+    if frame.f_code.co_filename == __file__:
+        seen.append((event, frame.f_lineno))
+    return watch
+sys.settrace(watch)
+f(torch.ones(2))
+sys.settrace(None)
+sys.setprofile(watch)
+f(torch.ones(2))
+sys.setprofile(None)
+print(seen)
+observer = ExecutionTraceObserver().register_callback("nodes.json")
+observer.start()
+f(torch.ones(2))
+observer.stop()
+observer.unregister_callback()
+print(sorted(node["name"] for node in json.load(open("nodes.json"))["nodes"]))
+with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as own:
+    f(torch.ones(2))
+print(sorted((event.key, event.count) for event in own.key_averages()))
+class Sub(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        print(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs)
+print(type(f(torch.ones(3).as_subclass(Sub))).__name__)
+f(torch.ones(2)).neg()
+"""
+
+RANKS = """\
+import os, sys
+import torch
+import torch.distributed as dist
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh
+from torch.nn.parallel import DistributedDataParallel
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+torch.manual_seed(0)
+net = DistributedDataParallel(torch.nn.Linear(4, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    optimizer.zero_grad()
+    net(torch.ones(2, 4) * (rank + 1)).sum().backward()
+    optimizer.step()
+print([p.detach().sum().item() for p in net.parameters()])
+mesh = init_device_mesh("cpu", (2,))
+w = distribute_tensor(torch.arange(16.0).view(4, 4), mesh, [Shard(0)])
+print(torch.mm(w, w.redistribute(mesh, [Replicate()])).full_tensor().sum().item())
+dist.destroy_process_group()
+"""
+
+
 def names(trace: Trace) -> set[str]:
     return {op.full_name for op in trace.ops()}
 
@@ -199,3 +259,33 @@ def test_a_full_disk_stops_the_recording_and_not_the_program(tmp_path: Path) -> 
     done = run(tmp_path, "print('before')\nimport torch\nprint(torch.ones(2).sum())\n")
     assert done.stdout == "before\ntensor(2.)\n"
     assert done.returncode == 0
+
+
+def test_what_watches_the_program_itself_sees_no_difference(tmp_path: Path) -> None:
+    plain = run(tmp_path, WATCHES, record=False)
+    recorded = run(tmp_path, WATCHES)
+    assert plain.returncode == recorded.returncode == 0, recorded.stderr
+    assert recorded.stdout == plain.stdout
+    trace = read_trace(tmp_path / "trace.json")
+    assert "neg" in names(trace), "what comes after the program's own profiler is recorded"
+
+
+def test_ranks_that_talk_to_each_other(tmp_path: Path) -> None:
+    """Two processes with DistributedDataParallel and DTensor, each recorded."""
+    (tmp_path / "program.py").write_text(RANKS)
+    printed: dict[str, list[str]] = {}
+    for how in ("plain", "recorded"):
+        started = []
+        for rank in range(2):
+            recorder = [str(RECORDER), "-o", f"rank{rank}.json", "--"] * (how == "recorded")
+            command = [sys.executable, *recorder, "program.py", str(rank), str(tmp_path / how)]
+            started.append(
+                subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+            )
+        printed[how] = [process.communicate(timeout=300)[0] for process in started]
+        assert [process.returncode for process in started] == [0, 0]
+    assert printed["recorded"] == printed["plain"]
+    for rank in range(2):
+        trace = read_trace(tmp_path / f"rank{rank}.json")
+        seen = {op.name for op in trace.ops()}
+        assert {"c10d::allreduce_", "AddmmBackward0", "aten::mm"} <= seen

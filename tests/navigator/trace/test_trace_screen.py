@@ -118,7 +118,7 @@ async def test_the_characters(
     opener: Opener, name: str, size: tuple[int, int], story: Story
 ) -> None:
     async with sit(opener, opened(TRACES / "h100-bert-small.json.gz"), *size) as person:
-        await person.sees("ProfilerStep#6")
+        await person.sees("ProfilerStep#6", "forward 2.1ms")
         await story(person)
         await person.pilot.pause(0.3)
         seen = pane_text(person)

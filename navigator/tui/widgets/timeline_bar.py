@@ -1,0 +1,97 @@
+"""Totals of a trace, and how busy each part of the run was."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from navigator.trace.timeline import Timeline
+from navigator.trace.wording import duration
+
+_LEVELS = " ▁▂▃▄▅▆▇█"
+_INKS = ("$text-primary", "$text-accent", "$text-warning")
+"""By phase: forward, backward, optimizer."""
+_DEVICE = "$text-success"
+
+
+class TimelineBar(Widget):
+    """Totals, then a line for operators in the colour of their phase, and one for devices."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TimelineBar { height: auto; padding: 0 1; display: none; }
+    TimelineBar.-shown { display: block; }
+    """
+
+    class Chosen(Message):
+        """The reader clicked on a moment, in microseconds from the start of the trace."""
+
+        def __init__(self, at_us: float) -> None:
+            super().__init__()
+            self.at_us = at_us
+
+    _timeline: Timeline | None = None
+    _at: float | None = None
+
+    def show(self, timeline: Timeline) -> None:
+        """Show a run."""
+        self._timeline = timeline
+        self.set_class(bool(timeline.cpu), "-shown")
+        self.refresh(layout=True)
+
+    def mark(self, at_us: float) -> None:
+        """Mark the moment of the row under the cursor."""
+        self._at = at_us
+        self.refresh()
+
+    @property
+    def parts(self) -> int:
+        """In how many parts a run fits on a line."""
+        return max(self.size.width - 2, 10) if self.size.width else 60
+
+    def render(self) -> Content:
+        shown = self._timeline
+        if shown is None:
+            return Content("")
+        lines = [_totals(shown), self._line(shown, [_cpu(part) for part in shown.cpu])]
+        if shown.device:
+            lines.append(self._line(shown, [(busy, _DEVICE) for busy in shown.device]))
+        return Content("\n").join([line.truncate(self.parts) for line in lines])
+
+    def _line(self, shown: Timeline, parts: list[tuple[float, str]]) -> Content:
+        marked = self._marked(shown)
+        pieces = [(_level(busy, shown.part_us), f"{ink} reverse" if at == marked else ink)
+                  for at, (busy, ink) in enumerate(parts)]  # fmt: skip
+        return Content.assemble(*pieces)
+
+    def _marked(self, shown: Timeline) -> int:
+        if self._at is None or not shown.part_us:
+            return -1
+        return int((self._at - shown.start_us) / shown.part_us)
+
+    def on_click(self, event: events.Click) -> None:
+        shown = self._timeline
+        if shown is not None and event.y:
+            event.stop()
+            self.post_message(self.Chosen(shown.start_us + (event.x - 1) * shown.part_us))
+
+
+def _cpu(part: tuple[float, ...]) -> tuple[float, str]:
+    """How busy a part was, in the colour of the phase that took most of it."""
+    return sum(part), _INKS[max(range(len(part)), key=part.__getitem__)]
+
+
+def _level(busy: float, length: float) -> str:
+    """A block as high as the part was busy; the least work still shows."""
+    share = min(busy / length, 1.0) if length else 0.0
+    return _LEVELS[bisect_left([n / 8 for n in range(9)], share)] if share else _LEVELS[0]
+
+
+def _totals(shown: Timeline) -> Content:
+    inks = dict(zip(("forward", "backward", "optimizer", "device"), (*_INKS, _DEVICE), strict=True))
+    words = [(f"{name} {duration(time)}  ", inks[name]) for name, time in shown.totals]
+    return Content.assemble(*words, (f"of {duration(shown.span_us)}", "dim"))
