@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.harness import HEADER, Bench, measured
 
-MODULES = ("cold", "warm", "screen", "traces")
+MODULES = ("cold", "warm", "screen", "traces", "capture_overhead")
 
 
 def main() -> int:

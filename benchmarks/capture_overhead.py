@@ -1,10 +1,10 @@
 """What recording costs, as a ratio to the untraced program and beside torch.profiler.
 
-    python benchmarks/capture_overhead.py
+    python -m benchmarks TREE --only capture_overhead
 
 Two steps are measured, in one process and in turns, in CPU time of the main thread: a
-transformer's training step of operators of a few microseconds, and one of milliseconds. The
-second number of each is what writing costs, which happens when a window closes.
+transformer's training step of operators of a few microseconds, and one of milliseconds. What
+writing costs, which happens when a window closes, is a line of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
@@ -21,11 +22,13 @@ import torch
 import torch.nn.functional as functional
 from torch import nn
 
+from benchmarks.harness import Bench, Comparison, Cost, Figure
 from navigator.capture.build import BuildError, build
 from navigator.capture.compiled import CompiledRecorder, load
 from navigator.capture.recorder import Options, Recorder
 from navigator.capture.writer import TraceFile
 
+NEEDS = ()
 ROUNDS = 5
 STEPS = {"small": 20, "large": 3}
 
@@ -116,24 +119,38 @@ def library() -> object:
         return None
 
 
-def measure(name: str, step: Callable[[], None], native: object) -> None:
-    count = STEPS[name]
-    seconds(step, 3)
-    rows = []
-    for _ in range(ROUNDS):
-        plain = seconds(step, count)
-        compiled = recorded(step, count, native) if native is not None else (0.0, 0.0)
-        rows.append((plain, *recorded(step, count), *compiled, *profiled(step, count)))
-    medians = [statistics.median(column) for column in zip(*rows, strict=True)]
-    plain, ours, written, compiled_s, compiled_end, theirs, processed = medians
-    print(f"{name}: {plain * 1e3:.2f} ms a step untraced")
-    print(f"  torchnav        {ours / plain:5.2f}x  writing {written / plain:6.2f}x")
-    print(f"  compiled        {compiled_s / plain:5.2f}x  writing {compiled_end / plain:6.2f}x")
-    print(f"  torch.profiler  {theirs / plain:5.2f}x  ending  {processed / plain:6.2f}x")
-
-
-if __name__ == "__main__":
+def figures(bench: Bench) -> Iterator[Comparison]:
+    """Both recorders and torch.profiler, beside the program without them."""
     torch.set_num_threads(1)
-    found = library()
-    measure("small", training_step(160, 32), found)
-    measure("large", training_step(1024, 256), found)
+    native = library()
+    sizes = (("small", "~5 us", 160, 32, 2.6, 1.8), ("large", "ms", 1024, 256, 1.1, 1.1))
+    for size, words, width, length, bar, bar_compiled in sizes:
+        step, count = training_step(width, length), STEPS[size]
+        seconds(step, 3)
+        ways: list[tuple[str, float | None, Callable[[], tuple[float, float]]]] = [
+            ("capture", bar, partial(recorded, step, count)),
+            ("torch.profiler, shapes and stacks", None, partial(profiled, step, count)),
+        ]
+        if native is not None:
+            ways.insert(1, ("compiled", bar_compiled, partial(recorded, step, count, native)))
+        for name, limit, run in ways:
+            yield _beside(
+                f"{name}, operators of {words}", limit, run, partial(seconds, step, count)
+            )
+
+
+def _beside(
+    name: str, bar: float | None, run: Callable[[], tuple[float, float]], plain: Callable[[], float]
+) -> Comparison:
+    """A step recorded, and the writing after it, beside the step alone."""
+
+    def ours() -> Cost:
+        taken, after = run()
+        return Cost(cpu=taken, wall=after)
+
+    def theirs() -> Cost:
+        taken = plain()
+        return Cost(cpu=taken, wall=taken)
+
+    wanted = (Figure(name, bar, "cpu"), Figure("  writing it afterwards", None, "wall"))
+    return Comparison(wanted, ours, "untraced", theirs, ROUNDS)

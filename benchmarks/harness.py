@@ -150,7 +150,7 @@ def _line(
         return table_line(figure, values, "")
     other = [_of(c, figure) for c in theirs]
     ratios = [a / b for a, b in zip(mine, other, strict=True)]
-    beside = f"{_seconds(mine)} to {_seconds(other)} {figure.what}: {comparison.baseline}"
+    beside = f"{_amount(mine, figure)} to {_amount(other, figure)}: {comparison.baseline}"
     return table_line(figure, ratios, beside)
 
 
@@ -173,8 +173,11 @@ def _of(cost: Cost, figure: Figure) -> float:
     return float(getattr(cost, figure.what))
 
 
-def _seconds(values: Sequence[float]) -> str:
-    return f"{statistics.median(values) * 1e3:,.0f} ms"
+def _amount(values: Sequence[float], figure: Figure) -> str:
+    median = statistics.median(values)
+    return (
+        f"{median:,.0f} MiB" if figure.what == "peak" else f"{median * 1e3:,.0f} ms {figure.what}"
+    )
 
 
 HEADER = f"{'figure':52} {'median [least-most]':29} {'bar':>7}  {'':8} beside"

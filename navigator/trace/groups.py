@@ -48,6 +48,29 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
     return sorted(groups.values(), key=lambda group: -group.own_us)
 
 
+@dataclass(slots=True)
+class LineTotal:
+    """What one line of the program has run."""
+
+    count: int = 0
+    own_us: float = 0.0
+
+
+def line_totals(trace: Trace, path: str) -> dict[int, LineTotal]:
+    """Operators by the line of a file of the user's that led to them."""
+    table = trace.table
+    lines = {number: stack.location.line for number, stack in enumerate(table.stacks)
+             if stack.location is not None and stack.location.path == path}  # fmt: skip
+    totals: dict[int, LineTotal] = {}
+    for row, stack in enumerate(table.stack):
+        line = lines.get(stack)
+        if line is not None and table.kind[row] in (OP, NODE, REGION):
+            total = totals.setdefault(line, LineTotal())
+            total.count += 1
+            total.own_us += own_time(trace, row)
+    return totals
+
+
 def own_time(trace: Trace, row: int) -> float:
     """Microseconds in a row itself."""
     table = trace.table

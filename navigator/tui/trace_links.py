@@ -8,10 +8,12 @@ from indexes.errors import SourceError, TorchnavError
 from indexes.model import Location
 from indexes.query import Index
 from navigator.trace.dispatch_path import DispatchPath
+from navigator.trace.groups import line_totals
 from navigator.trace.installed import schema_index
 from navigator.trace.link import Linker, NodeLink, OpLink
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
+from navigator.trace.wording import duration
 from navigator.tui.history import Visit
 from navigator.tui.session import Session
 from navigator.tui.trace_messages import Linked, Walked
@@ -111,6 +113,15 @@ def _visit(op: str | None, at: Location | None, title: str) -> Visit:
     if at is None:
         return Visit(op=op, title=title)
     return Visit(op, at.path, at.line, at.end_line, title)
+
+
+def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
+    """For each line of a file what it has run: ``12x 3.4ms``."""
+    totals = line_totals(trace, path)
+    notes = [f"{total.count:,}× {duration(total.own_us):>7} " if total else ""
+             for total in map(totals.get, range(1, lines + 1))]  # fmt: skip
+    longest = max(map(len, notes), default=0)
+    return [note.rjust(longest) for note in notes] if longest else []
 
 
 def read_users_source(path: str) -> str:

@@ -89,6 +89,15 @@ class Timed(Message):
         self.timeline = timeline
 
 
+class Noted(Message):
+    """What the lines of a file of the user's have run, one note for each line."""
+
+    def __init__(self, path: str, notes: Sequence[str]) -> None:
+        super().__init__()
+        self.path = path
+        self.notes = notes
+
+
 class Gathered(Message):
     """Groups of rows."""
 

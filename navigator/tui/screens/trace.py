@@ -22,8 +22,8 @@ from navigator.tui.messages import SourceLoaded
 from navigator.tui.screens.chords import member
 from navigator.tui.screens.trace_views import TraceViews
 from navigator.tui.session import Opener, Session
-from navigator.tui.trace_links import TraceLinks, read_users_source
-from navigator.tui.trace_messages import Linked, Refined, Walked
+from navigator.tui.trace_links import TraceLinks, line_notes, read_users_source
+from navigator.tui.trace_messages import Linked, Noted, Refined, Walked
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
 from navigator.tui.widgets.chain_pane import ChainPane
 from navigator.tui.widgets.key_bar import KeyBar
@@ -191,6 +191,17 @@ class TraceScreen(TraceViews):
             self.say("the trace does not know the line that led here")
         else:
             self.jump(Visit(self.op, user.path, user.line, 0, f"{user.path}:{user.line}"))
+
+    def on_source_loaded(self, message: SourceLoaded) -> None:
+        """Beside the user's own source stands what each line has run."""
+        path, trace, lines = message.document.path, self.trace, len(message.document.lines)
+        if os.path.isabs(path) and trace is not None:
+            self.ask("notes", lambda: Noted(path, line_notes(trace, path, lines)))
+
+    def on_noted(self, message: Noted) -> None:
+        if self.source.view.path == message.path:
+            width = len(message.notes[0]) if message.notes else 0
+            self.source.view.show_notes(message.notes, width)
 
     def load(self, visit: Visit) -> None:
         """Files of the user are named by absolute paths, those of the tree never are."""

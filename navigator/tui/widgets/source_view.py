@@ -163,14 +163,19 @@ class SourceView(InkedView, can_focus=True):
 
     def show_blame(self, lines: Sequence[BlamedLine]) -> None:
         """Show who wrote the lines, left of their numbers; nothing with no lines."""
-        self._blame = blame_column(lines)
+        self.show_notes(blame_column(lines), BLAME_WIDTH)
         self.blamed = range(lines[0].line, lines[-1].line + 1) if lines else range(0)
+
+    def show_notes(self, notes: Sequence[str], width: int) -> None:
+        """Show words left of the numbers of lines, in place of those that stood there."""
+        self._blame, self._wanted_width, self.blamed = notes, width, range(0)
         self._measure()
         self.refresh()
 
     blamed = range(0)
     """The lines whose blame is known, counted from 1."""
     _blame: Sequence[str] = ()
+    _wanted_width = 0
 
     def _measure(self) -> None:
         if self.document is not None:
@@ -297,8 +302,8 @@ class SourceView(InkedView, can_focus=True):
 
     @property
     def _blame_width(self) -> int:
-        """The column of authors; it must leave most of the width to the source."""
-        return min(BLAME_WIDTH, self.size.width // 3) if self._blame else 0
+        """The column of authors or notes; it must leave most of the width to the source."""
+        return min(self._wanted_width, self.size.width // 3) if self._blame else 0
 
     def render_line(self, y: int) -> Strip:
         row = round(self.scroll_y) + y

@@ -72,7 +72,8 @@ async def test_a_backward_operator_leads_to_its_formula(opener: Opener, step_fol
         await person.presses("enter")
         await person.sees("AddmmBackward0", "gradient of aten::addmm", "mm_mat1_backward")
         await person.presses("u")
-        await person.sees("loss.backward()  # LINE backward")
+        await person.sees("55▎     loss.backward()")
+        await person.until(lambda: "× " in person.line("loss.backward()"), "operators of the line")
 
 
 async def test_a_gpu_profile_at_80_by_24(opener: Opener) -> None:
