@@ -100,7 +100,11 @@ class History:
         asked = " ".join(["git log", *where[:1], *tail])
         found = gitdir.ask(self._git, "log", f"-n{limit}", _FORMAT, *where, *tail, timeout=TIMEOUT)
         if found.status:
-            return Changes((), asked, self._failed(found))
+            failed = self._failed(found, path)
+            if not (line and _lacks_contents(found)):
+                return Changes((), asked, failed)
+            whole = self.changes(path, limit=limit)
+            return Changes(whole.changes, whole.followed, f"of the whole file: {failed}")
         changes = tuple(_change(one) for one in found.output.split("\0")[1:])
         return Changes(changes, asked, self._note(any(c.at_cut for c in changes)))
 
@@ -137,7 +141,7 @@ class History:
             timeout=TIMEOUT,
         )  # fmt: skip
         if found.status:
-            return Blame((), self._failed(found))
+            return Blame((), self._failed(found, path))
         lines = tuple(_blamed(found.output))
         return Blame(lines, self._note(any(one.change and one.change.at_cut for one in lines)))
 
@@ -150,18 +154,22 @@ class History:
         words = [line.partition("#")[0].strip() for line in lines]
         return all(re.fullmatch(r"[0-9a-f]{40}", word) for word in words if word)
 
-    def _failed(self, found: gitdir.GitResult) -> str:
+    def _failed(self, found: gitdir.GitResult, path: str) -> str:
         """Why git had no answer, in one line."""
-        said = found.error.strip().splitlines()
-        if any("promisor remote" in one or "missing blob" in one or "unable to read" in one
-               for one in said):  # fmt: skip
-            root = _quoted(self._source.root)
+        if _lacks_contents(found):
+            git = f"git -C {_quoted(self._source.root)}"
             return (
-                "the old contents of its files are not in this clone:"
-                f" git -C {root} fetch --refetch --no-filter origin HEAD"
+                f"the old contents of its files are not in this clone: {git} blame {path} fetches"
+                f" those of this file, {git} fetch --refetch --no-filter origin HEAD all of them"
             )
+        said = found.error.strip().splitlines()
         reason = said[-1].partition("fatal: ")[2] or said[-1] if said else "git failed"
         return f"git has no answer: {reason}"
+
+
+def _lacks_contents(found: gitdir.GitResult) -> bool:
+    """Whether a partial clone lacks what git needed: commits are there, and no old files."""
+    return bool(re.search("promisor remote|missing blob|unable to read", found.error))
 
 
 _FORMAT = "--format=%x00%H%x01%P%x01%an%x01%as%x01%s%x01%b"

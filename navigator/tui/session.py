@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
@@ -28,6 +28,7 @@ from navigator.tui.history import Visit
 from navigator.tui.preview import Preview
 
 if TYPE_CHECKING:
+    from indexes.contribution import Contributions
     from indexes.history import Blame
     from indexes.query import Progress
 
@@ -97,6 +98,14 @@ class Session:
     @property
     def info(self) -> SourceInfo:
         return self.index.info
+
+    @cached_property
+    def contributions(self) -> Contributions | None:
+        """What prepares contributions; it keeps what it has read. None while there is no index."""
+        from indexes.contribution import Contributions
+        from indexes.query import Index
+
+        return Contributions(self.index) if isinstance(self.index, Index) else None
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
         """Who wrote these lines of a file; with a note where git cannot say."""

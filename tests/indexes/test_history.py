@@ -101,6 +101,26 @@ def test_a_shallow_clone_says_so_and_how_to_deepen(repository: Path, tmp_path: P
     assert [one.pull_request for one in history.changes(FILE, 2, 2).changes] == [333, 22, 1]
 
 
+def test_a_clone_without_old_contents_gives_the_history_of_the_file(
+    repository: Path, tmp_path: Path
+) -> None:
+    _git(repository, "config", "uploadpack.allowFilter", "true")
+    partial = tmp_path / "partial"
+    url = f"file://{repository}"
+    _git(tmp_path, "clone", "-q", "--filter=blob:none", url, str(partial))
+    found = _history(partial).changes(FILE, 2, 2)
+    assert [one.pull_request for one in found.changes] == [333, 22, 1]
+    assert found.note.startswith("of the whole file: the old contents")
+    assert _history(partial).blame(FILE).lines == ()
+    _git(
+        partial,
+        *found.note.rpartition(f"git -C {partial} ")[2].removesuffix(" all of them").split(),
+    )
+    assert _history(partial).changes(FILE, 2, 2).note == (
+        "its first commit brings in whole files: older changes are not here"
+    )
+
+
 def test_without_git_it_says_what_is_missing(tree: Path, tree_copy: Path) -> None:
     history = _history(tree_copy)
     assert history.changes(YAML).changes == ()

@@ -41,7 +41,6 @@ class ContributeScreen(PlacesScreen):
 
     _has_history = False
     _found: Contribution | None = None
-    _contributions: Contributions | None = None
 
     def __init__(self, session: Session, config: Config, subject: str) -> None:
         super().__init__(session, config, f"contribute: {subject}")
@@ -49,23 +48,16 @@ class ContributeScreen(PlacesScreen):
         self._commands: dict[PlaceRow, str] = {}
 
     def on_mount(self) -> None:
-        from indexes.query import Index
-
         super().on_mount()
-        index = self.session.index if self.session else None
-        if not isinstance(index, Index):
+        if self.session is None or self.session.contributions is None:
             self.places.message = f"nothing can be prepared: {REASON}"
             return
         self.places.message = "looking at tests, includes, owners and history …"
-        from indexes.contribution import Contributions
+        self._load(self.session.contributions, histories=0)
 
-        self._contributions = Contributions(index)
-        self._load(histories=0)
-
-    def _load(self, histories: int) -> None:
+    def _load(self, contributions: Contributions, histories: int) -> None:
         """Prepare it; git's part takes longest, and so comes after the rest is on screen."""
-        contributions, subject = self._contributions, self._subject
-        assert contributions is not None
+        subject = self._subject
         self.ask(
             "contribution",
             lambda: ContributionLoaded(contributions.of(subject, histories=histories)),
@@ -77,9 +69,9 @@ class ContributeScreen(PlacesScreen):
         self.places.message = ""
         self.show_rows(list(self._rows_of(sections(message.found))))
         self.places.cursor = at  # the history comes last: all rows are where they were
-        if not self._has_history:
+        if not self._has_history and self.session and self.session.contributions:
             self._has_history = True
-            self._load(_HISTORIES)
+            self._load(self.session.contributions, _HISTORIES)
 
     def _rows_of(self, found: tuple[Section, ...]) -> Iterator[PlaceRow]:
         for section in found:
