@@ -19,7 +19,7 @@ from indexes.readers.owners import read_codeowners
 from indexes.readers.python_facts import PythonFact
 from indexes.source import Source
 from indexes.store import Store
-from indexes.written import written_for
+from indexes.written import UNSEEN, written_for
 
 _COLUMNS = "f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
 _FROM = "python p JOIN files f ON f.id=p.file"
@@ -84,6 +84,8 @@ def add_around(
     if len(tests) > MAX_TESTS:
         reason = f"{len(tests) - MAX_TESTS} more tests name it: `torchnav uses` lists them"
         hops.miss(parent, "test", native.full_name, reason)
+    if source.kind == "wheel":
+        hops.miss(parent, "batch_rule", native.full_name, UNSEEN)
     for link in around_dispatch(native.full_name, written_for(facts, native.full_name), facts):
         _add(link, parent, hops)
     _add_owners(native, parent, facts, hops, source)

@@ -240,6 +240,7 @@ def table_json(table: DispatchTable) -> Object:
         slots=[slot_json(one) for one in table.slots],
         registrations=[slot_json(one) for one in table.registrations],
         precedence=location_json(table.precedence) if table.precedence else None,
+        unseen=table.unseen,
     )
 
 

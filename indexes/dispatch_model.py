@@ -45,6 +45,9 @@ class DispatchTable:
     precedence: Location | None = None
     """Where this tree's dispatcher decides between them."""
 
+    unseen: str = ""
+    """What may be registered too, in source that is not at hand, with the command that adds it."""
+
     def groups(self) -> list[tuple[DispatchSlot, ...]]:
         """The slots that hold something; neighbours that run the same for the same reason
         stand together."""

@@ -26,7 +26,7 @@ from indexes.readers.dispatch_keys import DispatchKeys, read_dispatch_keys, read
 from indexes.readers.python_facts import PythonFact
 from indexes.source import Source
 from indexes.torchgen_rules import TABLE_RULES, read_rules
-from indexes.written import library_uses, named_macros
+from indexes.written import UNSEEN, library_uses, named_macros
 
 _PROBE = "empty.memory_format"
 """Every back end has a kernel of its own for it: there is no other way to make a tensor."""
@@ -59,7 +59,8 @@ class Dispatch:
             self._shared.get(id(row)) or self._slot(row) for row in self.model.table(name)
         )
         own = tuple(self._own(r) for r in self._registered[name])
-        return DispatchTable(self._source.info, name, slots, own, self._precedence)
+        unseen = UNSEEN if self._source.kind == "wheel" else ""
+        return DispatchTable(self._source.info, name, slots, own, self._precedence, unseen)
 
     def operators(self) -> tuple[str, ...]:
         """Every operator that something is registered for, those of the YAML first."""

@@ -10,6 +10,10 @@ from indexes.linking.facts import LibraryUse
 from indexes.lookup import Lookup
 from indexes.model import Location
 
+UNSEEN = (
+    "what C++ registers by hand (batch rules, autocast policies, TORCH_LIBRARY_IMPL) is not in"
+    " the installed wheel; `torchnav clone` adds it"
+)
 _LIBRARY_COLUMNS = (
     "l.op,l.block,l.method,l.arguments,f.path,l.line,l.block_line,l.guard,l.macro_path,l.macro_line"
 )

@@ -17,6 +17,8 @@ def table_lines(table: DispatchTable, differences: Sequence[Difference] | None) 
     yield "registered"
     for slot in table.registrations:
         yield from _lines(slot, slot.key)
+    if table.unseen:
+        yield from wrap(table.unseen, "  ")
     yield ""
     yield "what each key runs, lowest priority first"
     for group in table.groups():

@@ -69,3 +69,13 @@ def test_all_registrations_of_an_operator_are_listed(tree_index: Index) -> None:
 def test_nothing_is_registered_for_an_unknown_name(tree_index: Index) -> None:
     with pytest.raises(NotFound):
         tree_index.table("no_such_operator")
+
+
+def test_a_wheel_says_which_registrations_it_does_not_hold(
+    tree_index: Index, wheel_index: Index
+) -> None:
+    assert "torchnav clone" in wheel_index.table("add.Tensor").unseen
+    reasons = {one.role: one.reason for one in wheel_index.chain("add.Tensor").unresolved}
+    assert "batch rules" in reasons["batch_rule"]
+    assert tree_index.table("add.Tensor").unseen == ""
+    assert not any(u.role == "batch_rule" for u in tree_index.chain("add.Tensor").unresolved)

@@ -74,6 +74,8 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
     yield PlaceRow("registered")
     for slot in table.registrations:
         yield of_slots(table.op, [slot])
+    if table.unseen:
+        yield PlaceRow(table.unseen)
 
 
 def _said(one: Difference) -> PlaceRow:
