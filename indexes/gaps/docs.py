@@ -89,11 +89,13 @@ class Signature:
 
     name: str
     parameters: tuple[str, ...]
+    defaults: tuple[tuple[str, str], ...] = ()
+    """(parameter, value) of those that are given one."""
 
 
 _HEAD = re.compile(r"r?(?:\"\"\"|''')\s*([\w.]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:->|\n)")
 _SPLIT = re.compile(r",(?![^\[(]*[\])])")
-_PARAMETER = re.compile(r"(\w+)\s*(?::[^=]*)?(?:=.*)?", re.DOTALL)
+_PARAMETER = re.compile(r"(\w+)\s*(?::[^=]*)?(?:=(.*))?", re.DOTALL)
 
 
 def signature(text: str) -> Signature | None:
@@ -102,15 +104,16 @@ def signature(text: str) -> Signature | None:
     head = _HEAD.search(text)
     if head is None or text[: head.start()].count('"""'):
         return None
-    parameters = []
+    parameters: list[tuple[str, str]] = []
     for part in _SPLIT.split(head[2].replace("\\", " ")):
         part = part.strip()
         if part and part not in ("*", "/") and not part.startswith("*"):
             named = _PARAMETER.fullmatch(part)
             if named is None:
                 return None
-            parameters.append(named[1])
-    return Signature(head[1], tuple(parameters))
+            parameters.append((named[1], (named[2] or "").strip()))
+    names = tuple(name for name, _ in parameters)
+    return Signature(head[1], names, tuple(one for one in parameters if one[1]))
 
 
 def find_signatures(tree: Tree) -> Iterator[Gap]:
@@ -180,6 +183,42 @@ def _disagreements(
         rule = f"no overload of {_base(op)} has a parameter of that name: it has "
         rule += ", ".join(_python_names(tree, name, op)) or "none"
         yield _disagreement(tree, op, what, rule, found)
+        return
+    for parameter, value in said.defaults:
+        given = _defaults(tree, name, parameter)
+        if given and not any(_same(value, one) for one in given):
+            what = f"{_shown(name, found[1])} documents {parameter}={value}"
+            rule = f"every overload of {_base(op)} has {' or '.join(sorted(given))} there"
+            yield _disagreement(tree, op, what, rule, found)
+
+
+def _defaults(tree: Tree, name: str, parameter: str) -> set[str]:
+    """The defaults of a parameter; none unless every overload has it with a default."""
+    found = set()
+    for op in tree.bound[name]:
+        one = next((a for a in tree.schemas[op].arguments if a.name == parameter), None)
+        if one is None or one.default is None:
+            return set()
+        found.add(one.default)
+    return found
+
+
+def _same(said: str, default: str) -> bool:
+    """Whether two literals are equal. What is no literal is not compared, and None in a schema
+    may mean any value, which the kernel chooses."""
+    one, other = _literal(said), _literal(default)
+    return one is None or other is None or other[0] == "none" or one == other
+
+
+def _literal(text: str) -> tuple[str, float] | None:
+    if text == "None":
+        return ("none", 0.0)
+    if text in ("True", "False"):
+        return ("bool", float(text == "True"))
+    try:
+        return ("number", float(text))
+    except ValueError:
+        return None
 
 
 def _python_names(tree: Tree, name: str, op: str) -> list[str]:

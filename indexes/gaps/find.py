@@ -40,7 +40,7 @@ def find_gaps(index: Index, wanted: GapFilter | None = None) -> GapList:
 
 
 def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
-    difficulty = gap.difficulty if kind.name == "lowering" else kind.difficulty
+    difficulty = gap.difficulty if kind.graded else kind.difficulty
     name = gap.op.partition(".")[0] if gap.op else gap.name
     return replace(gap, difficulty=difficulty, uses=tree.popularity.get(name, 0))
 

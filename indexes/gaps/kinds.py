@@ -39,7 +39,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("meta", "medium", "operators without a Meta kernel",
          decompositions.find_meta, decompositions.lacks_meta),
     Kind("lowering", "medium", "operators that Inductor does not lower",
-         decompositions.find_lowerings, decompositions.lacks_lowerings),
+         decompositions.find_lowerings, decompositions.lacks_lowerings, graded=True),
     Kind("opinfo", "medium", "documented operators without an OpInfo",
          opinfo.find, opinfo.lacks),
     Kind("composite-stub", "hard", "stubs called under a composite key",
@@ -50,8 +50,3 @@ KINDS: tuple[Kind, ...] = (
          duplicates.find, duplicates.lacks),
 )  # fmt: skip
 """Easy ones first, and among them those that need the least of the tree to change."""
-
-
-def kind(name: str) -> Kind:
-    """The kind of that name. Raises KeyError."""
-    return {one.name: one for one in KINDS}[name]

@@ -61,6 +61,8 @@ class Kind:
     find: Callable[[Tree], Iterable[Gap]]
     lacks: Callable[[Tree], str]
     """Why this tree cannot tell, in one line; empty where it can."""
+    graded: bool = False
+    """Each gap says itself how difficult it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,8 @@ def _among_structured(tree: Tree) -> Iterator[Gap]:
         native, out = tree.natives[op], outs.get(op)
         if out is None or _is_structured(tree, op) or _is_structured(tree, out):
             continue
-        if tree.is_composite(op) or tree.is_random_or_dynamic(op):
+        several = len(tree.schemas[op].returns) > 1
+        if several or tree.is_composite(op) or tree.is_random_or_dynamic(op):
             continue
         siblings = [one for one in neighbours.get(op, ()) if tree.natives[one].name != native.name]
         having = [one for one in siblings if _is_structured(tree, one)]

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 OVERRIDES = "torch/overrides.py"
 _KINDS = (
-    "decomposition", "meta_registration", "ref", "fake_impl", "py_impl", "functional", "method",
-    "module", "alias", "docs", "override", "opinfo", "def", "binding_skip",
-    "lowering",
+    "decomposition", "meta_registration", "fake_impl", "py_impl", "functional", "method", "alias",
+    "docs", "opinfo", "binding_skip", "lowering",
 )  # fmt: skip
 _DOTTED = re.compile(r"\b(?:torch\.[\w.]+|F\.\w+)")
 _TESTS = re.compile(r"/tests?/|_test\.\w+$")

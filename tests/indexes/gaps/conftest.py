@@ -42,7 +42,8 @@ _TWICE = """
   dispatch:
     CPU, CUDA, MPS: twice_out
 
-- func: everywhere(Tensor self, int size) -> Tensor
+- func: everywhere(Tensor self, int size=2, int? dim=None, float scale=1) -> Tensor
+  variants: function, method
   dispatch:
     CompositeExplicitAutograd: everywhere
 """
@@ -81,7 +82,8 @@ Tensor ignored(const Tensor& self, int64_t size) { return self; }
 
 // TODO: Make this structured, for
 // speed
-Tensor everywhere(const Tensor& self, int64_t size) {
+Tensor everywhere(
+    const Tensor& self, int64_t size, std::optional<int64_t> dim, double scale) {
   lonely_stub(self.device().type(), self, size);
   return self;
 }
@@ -182,6 +184,7 @@ def _write_python(root: Path) -> None:
     )
     _append(root, "torch/_tensor_docs.py", "\n".join([
         "", 'add_docstr_all("whole", r"""', "whole(size) -> Tensor", '""")',
+        "", 'add_docstr_all("everywhere", r"""', "everywhere(size=None, dim=0, scale=1.0)", '""")',
         "", 'add_docstr_all("relu_", r"""', "relu_() -> Tensor", '""")', ""]))  # fmt: skip
     databases = root / "torch/testing/_internal/common_methods_invocations.py"
     info = """    OpInfo(

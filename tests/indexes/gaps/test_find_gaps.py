@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +91,11 @@ def test_a_docstring_of_another_function(answer: GapList) -> None:
     assert "begins with thrice(...)" in gap.what
 
 
+def test_a_documented_default_that_is_another(answer: GapList) -> None:
+    found = named(answer, "docs-signature", "everywhere")
+    assert [gap.what for gap in found] == ["torch.Tensor.everywhere documents size=None"]
+
+
 def test_only_dtypes_being_unimplemented_is_no_missing_kernel(answer: GapList) -> None:
     assert not named(answer, "kernel", "twice")
 
@@ -167,6 +174,13 @@ def test_json_is_one_line_of_ascii_with_every_gap(answer: GapList) -> None:
     text = dumps(gaps_json(answer))
     assert text.isascii()
     assert text.count('"contribute": "torchnav contribute ') == len(answer.gaps)
+
+
+def test_the_documented_object_has_the_keys_that_are_written(answer: GapList) -> None:
+    text = (Path(__file__).parents[3] / "docs/json.md").read_text()
+    block = text.split("<!-- gap -->")[1].split("```")[1].removeprefix("json")
+    written = json.loads(dumps(gaps_json(answer)))["gaps"][0]
+    assert list(json.loads(block)) == list(written)
 
 
 def test_without_history_no_age_is_made_up(answer: GapList, grown: Index) -> None:
