@@ -103,9 +103,9 @@ class CppEdges:
 
     def _registrations(self, known: Known) -> Iterator[Edge]:
         for hit in registrations_of(self.facts, known.definition):
-            if hit.op:
-                key = hit.name.partition(":")[0]
-                node = self.operator(hit.op, _aspect(key, "registration"))
+            key, _, op = hit.name.partition(": ")
+            if "::" in op or hit.op:
+                node = self.operator(hit.op or op, _aspect(key, "registration"))
                 yield Edge(node, f"TORCH_LIBRARY registers it for {key}", hit.location)
 
     # --------------------------------------------------------------------------- uses
@@ -164,6 +164,8 @@ class CppEdges:
         found = known.definition
         if found.kind == "macro_use" or not found.name.isidentifier():
             return False
+        if found.kind == "macro" and not is_header(found.location.path):
+            return True  # of several in its file, each use means the one above
         told = found.kind in ("function", "impl_func", "meta_func") and holds_operators(
             found.location.path
         )
@@ -328,7 +330,8 @@ class CppEdges:
 
 def _where(found: Definition, first: bool) -> Callable[[str], bool]:
     """The files in which a use can stand; further on, those whose bodies lead to operators."""
-    if "(anonymous)" in found.scope and not is_header(found.location.path):
+    local = "(anonymous)" in found.scope or found.kind == "macro"
+    if local and not is_header(found.location.path):
         return lambda path: path == found.location.path
     return (lambda path: True) if first else (lambda p: holds_operators(p) or p.startswith("c10/"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -90,13 +91,18 @@ class Impacts:
             )
         unresolved += dict.fromkeys([*cpp.unfollowed, *self.python.unfollowed])
         own = [o for o in operators if o.dispatches == 0 or o.confidence != "ambiguous"]
-        commands = (
-            tests_of(operators, steps, self.facts, self.index.source, unresolved) if tests else ()
-        )
-        return Impact(
-            self.index.info, tuple(steps), operators,
-            python_names(own, steps, self.facts), commands, tuple(dict.fromkeys(unresolved)),
+        found = Impact(
+            self.index.info, tuple(steps), operators, python_names(own, steps, self.facts),
+            unresolved=tuple(dict.fromkeys(unresolved)),
         )  # fmt: skip
+        return self.with_tests(found) if tests else found
+
+    def with_tests(self, found: Impact) -> Impact:
+        """The same with the commands that run the tests of what is reached."""
+        told = list(found.unresolved)
+        source = self.index.source
+        commands = tests_of(found.operators, found.steps, self.facts, source, told)
+        return replace(found, tests=commands, unresolved=tuple(dict.fromkeys(told)))
 
     # -------------------------------------------------------------------------- starts
 

@@ -68,6 +68,8 @@ def meaning(
     if call.kind == "member":
         owner = is_method(wanted, facts)
         return _member(call, caller, receiver, owner, facts) if owner else None
+    if caller.definition.kind == "macro":
+        return _in_macro(caller, wanted)
     if call.qualifier.startswith("std") or not linkable(wanted, caller.definition.location.path):
         return None
     if in_scope(call, wanted, plain_scope(caller.definition.scope)):
@@ -119,12 +121,21 @@ def _takes(known: Known, count: int) -> bool:
     return "..." in parameters or count <= len(split_parameters(parameters))
 
 
+def _in_macro(caller: Known, wanted: Known) -> Meant | None:
+    """A macro's body means what is seen where the macro is used."""
+    if not linkable(wanted, caller.definition.location.path):
+        return None
+    return Meant("the body of a macro names it", "by rule")
+
+
 def _macro(call: Call, caller: Known, wanted: Known, facts: Facts) -> Meant | None:
     if call.kind == "member" or call.qualifier:
         return None
     path = caller.definition.location.path
     macros = [k for k in facts.named(call.name) if k.definition.kind == "macro"]
     here = [k for k in macros if k.definition.location.path == path]
+    above = [k for k in here if k.definition.location.line <= call.line]
+    here = [max(above, key=lambda k: k.definition.location.line)] if above else here
     seen = here or [k for k in macros if is_header(k.definition.location.path)]
     if all(k.id != wanted.id for k in seen):
         return None

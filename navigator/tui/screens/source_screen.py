@@ -27,6 +27,7 @@ class SourceScreen(TakingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "contribute", "Contribute", show=False, id="contribute"),
+        Binding("I", "impact", "Impact: who uses it", show=False, id="impact"),
         Binding("B", "blame", "Blame", show=False, id="blame"),
         Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
         opener("go", "g", "Go to…"),
@@ -159,6 +160,16 @@ class SourceScreen(TakingScreen):
         else:
             screen = ContributeScreen(self.session, self.config, subject)
             self.app.push_screen(screen, self._chosen)
+
+    def action_impact(self) -> None:
+        """Who uses this place, or this operator, and what is reached if it changes."""
+        from navigator.tui.screens.impact import ImpactScreen
+
+        subject = self.subject_here()
+        if self.session is None or not subject:
+            self.say("choose an operator or a place in source first")
+        else:
+            self.app.push_screen(ImpactScreen(self.session, self.config, subject), self._chosen)
 
     # --------------------------------------------------------------------------- search
 
