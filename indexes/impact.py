@@ -21,7 +21,8 @@ MAX_STEPS = 3000
 DISPATCHES = 1
 """How many operator calls are followed by default: every operator is called by others."""
 
-_RANK: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
+RANK: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
+"""Confidences, surest first."""
 _FOLLOWED = ("kernel", "schema")
 """Sides of an operator that whoever calls it gets: not its backward, nor its decomposition."""
 
@@ -143,7 +144,7 @@ class Walk:
             if node.kind == "operator":
                 found.setdefault(node.symbol, []).append(number)
         reached = [self._operator(name, numbers) for name, numbers in found.items()]
-        return tuple(sorted(reached, key=lambda r: (r.dispatches, _RANK[r.confidence], r.step)))
+        return tuple(sorted(reached, key=lambda r: (r.dispatches, RANK[r.confidence], r.step)))
 
     def _operator(self, name: str, numbers: Sequence[int]) -> ReachedOperator:
         best = self.steps[numbers[0]]  # steps are in the order of their cost
@@ -168,8 +169,8 @@ def _may_run_on(node: Node, device: str) -> bool:
 
 
 def _further(cost: _Cost, edge: Edge) -> _Cost:
-    rank = _RANK[edge.confidence]
+    rank = RANK[edge.confidence]
     return _Cost(
         cost.dispatches + edge.dispatch, max(cost.weakest, rank),
-        cost.ambiguous + (rank == _RANK["ambiguous"]), cost.length + 1,
+        cost.ambiguous + (rank == RANK["ambiguous"]), cost.length + 1,
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from indexes.chain_around import StoredPython
+from indexes.impact import RANK
 from indexes.impact_facts import ImpactFacts
 from indexes.impact_model import ReachedApi, ReachedOperator, Step, TestCommand
 from indexes.linking.python_paths import bindings, entries, skipping_rule
@@ -15,12 +16,11 @@ from indexes.source import Source
 MAX_TESTED = 6
 """Operators whose tests are listed one by one; who changes more runs whole files."""
 _PUBLIC = ("functional", "method", "module", "alias")
-_WORST: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
 
 
 def worst(first: Confidence, *others: Confidence) -> Confidence:
     """The weakest of some confidences."""
-    return max((first, *others), key=lambda one: _WORST[one])
+    return max((first, *others), key=lambda one: RANK[one])
 
 
 def python_names(
@@ -112,7 +112,7 @@ def tests_of(
                 selection.command, selection.path, before.reason if before else reason, names,
                 sure, len(selection.tests),
             )  # fmt: skip
-    return tuple(sorted(found.values(), key=lambda c: (_WORST[c.confidence], _kind(c))))
+    return tuple(sorted(found.values(), key=lambda c: (RANK[c.confidence], _kind(c))))
 
 
 def _kind(command: TestCommand) -> int:

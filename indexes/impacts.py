@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexes.errors import NotFound, SourceError
-from indexes.impact import DISPATCHES, Start, Walk
+from indexes.impact import DISPATCHES, RANK, Start, Walk
 from indexes.impact_around import python_names, tests_of
 from indexes.impact_cpp import CppEdges, stub_node
 from indexes.impact_facts import ImpactFacts
@@ -51,7 +51,7 @@ class Impacts:
             parent = _step(len(steps), None, Edge(node, start.rule, None))
             steps.append(parent)
             seen: set[Node] = set()
-            for edge in self._direct(node, cpp):
+            for edge in sorted(self._direct(node, cpp), key=_surest_first):
                 if edge.node not in seen:
                     seen.add(edge.node)
                     steps.append(_step(len(steps), parent.id, edge))
@@ -242,6 +242,12 @@ class Impacts:
     def python_paths(self) -> frozenset[str]:
         corpus = self.facts.corpus
         return frozenset((*corpus.paths("python"), *corpus.paths("test")))
+
+
+def _surest_first(edge: Edge) -> tuple[bool, int]:
+    """Tests in C++ come last: they say little of who else uses something."""
+    path = edge.node.location.path if edge.node.location else ""
+    return "/test/" in path, RANK[edge.confidence]
 
 
 def _step(number: int, parent: int | None, edge: Edge) -> Step:
