@@ -113,6 +113,11 @@ class Index:
             return info
         return replace(info, missing=(self.report.stale, *info.missing))
 
+    @property
+    def cache(self) -> Path:
+        """The cache folder that the index is kept in."""
+        return self._store.path.parent.parent
+
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read, with places."""
         return tuple(Problem(*r) for r in self._store.query("SELECT * FROM problems"))

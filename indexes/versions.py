@@ -94,7 +94,7 @@ def open_version(name: str, around: Source | None) -> Source:
     folder = Path(name).expanduser()
     if name.startswith((".", "/", "~")):
         return Source.find(str(folder))
-    if commit := around and commit_of(around.root, name):
+    if around and (commit := _revision(around, name)):
         return _commit(around, commit, name)
     if name and folder.is_dir():
         return Source.find(str(folder))
@@ -106,6 +106,11 @@ def _wheel() -> Source:
     if torch is None:
         raise SourceError("no torch is installed here: pip install torch")
     return Source.find(str(torch.root))
+
+
+def _revision(around: Source, name: str) -> str | None:
+    """A repository that only lies around the tree is not asked: its commits are others."""
+    return commit_of(around.root, name) if gitdir.git_folder(around.root) else None
 
 
 def _commit(around: Source, commit: str, name: str) -> CommitSource:

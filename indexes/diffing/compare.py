@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -119,3 +120,16 @@ def select(
 
 def _names(op: str) -> set[str]:
     return {op, op.partition(".")[0]}
+
+
+def compare_with(name: str, index: Index) -> Diff:
+    """All that differs from a version, by its name, to an open index: see ``open_version``.
+
+    The version's index is kept beside the open one. Raises SourceError.
+    """
+    from indexes.query import Index
+    from indexes.versions import open_version
+
+    source = open_version(name, index.source)
+    with contextlib.closing(Index.open(source, index.cache)) as before:
+        return compare(before, index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from indexes.source import Source
 from indexes.versions import CommitSource, open_version
 from tests.indexing import contents
 from tests.repositories import commit, git, repository
-from tests.tree_marks import NATIVE
+from tests.tree_marks import NATIVE, TREE
 
 BINARY_OPS = NATIVE + "BinaryOps.cpp"
 
@@ -129,3 +130,12 @@ def test_a_commit_without_pytorch_is_no_version(tmp_path: Path) -> None:
     git(root, "checkout", "-q", "v1")
     with pytest.raises(SourceError, match="no PyTorch source"):
         open_version("main", Source.find(str(root)))
+
+
+def test_a_repository_around_the_tree_is_not_its_own(tmp_path: Path) -> None:
+    outer = repository(tmp_path / "outer")
+    inner = tmp_path / "outer/inner"
+    shutil.copytree(TREE, inner)
+    with pytest.raises(SourceError, match="no repository to look for"):
+        open_version("v1", Source.find(str(inner)))
+    assert isinstance(open_version("v1", Source.find(str(outer))), CommitSource)

@@ -53,6 +53,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         Binding("T", "tensorimpl", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "engine", "Autograd engine", show=False, id="engine"),
         Binding("M", "gaps", "What is missing", show=False, id="gaps"),
+        Binding("V", "compare", "Compare with a version", show=False, id="compare"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),
@@ -265,6 +266,12 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
 
         if self.session is not None:
             self.app.push_screen(GapsScreen(self.session, self.config), self._chosen)
+
+    def action_compare(self) -> None:
+        from navigator.tui.screens.compare import CompareScreen
+
+        if self.session is not None:
+            self.app.push_screen(CompareScreen(self.session, self.config), self._chosen)
 
     def action_about(self) -> None:
         from navigator.tui.screens.about import AboutScreen
