@@ -225,27 +225,39 @@ class Contributions:
 
 
 def _steps(chain: Chain) -> Iterator[Step]:
-    """The hops that a change may touch, each place once, in the order of work."""
+    """The hops that a change may touch, each place once, in the order of work; then the
+    operators that it calls, whose own kernels may be what is looked for."""
     seen: set[tuple[str, int]] = set()
+    own, called = _own(chain)
     order = {role: at for at, role in enumerate(_ROLES)}
-    own = sorted((hop for hop in _near(chain) if hop.role in order), key=lambda h: order[h.role])
-    for hop in own:
+    wanted = sorted((hop for hop in own if hop.role in order), key=lambda hop: order[hop.role])
+    theirs = {hop.id for hop in called}
+    for hop in (*wanted, *called):
         where = hop.location
         if where is not None and (where.path, where.line) not in seen:
             seen.add((where.path, where.line))
-            yield Step(hop.role, hop.symbol, where, hop.rule)
+            if hop.id in theirs:
+                yield Step("calls", hop.symbol, where, f"it calls this operator; {hop.rule}")
+            else:
+                yield Step(hop.role, hop.symbol, where, hop.rule)
 
 
-def _near(chain: Chain) -> Iterator[Hop]:
-    """The hops of the operator itself: what other operators that it calls lead to is theirs."""
+def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
+    """The hops of the operator itself, and those of the entries of operators that it calls:
+    what these lead to is theirs."""
     roles = {hop.id: hop.role for hop in chain.hops}
     others: set[int | None] = set()
+    own: list[Hop] = []
+    called: list[Hop] = []
     for hop in chain.hops:
-        called = hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema"
-        if called or hop.parent in others:
+        if hop.parent in others:
             others.add(hop.id)
+        elif hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema":
+            others.add(hop.id)
+            called.append(hop)
         else:
-            yield hop
+            own.append(hop)
+    return own, called
 
 
 def _by_interest(steps: Sequence[Step]) -> list[Step]:

@@ -41,12 +41,15 @@ def test_every_step_is_a_line_of_the_tree(contributions: Contributions, tree: Pa
             assert 1 <= step.location.line <= len(lines), step
 
 
-def test_another_operator_that_it_calls_is_not_a_place_to_touch(
+def test_another_operator_that_it_calls_is_named_and_not_followed(
     contributions: Contributions,
 ) -> None:
     places = [step.symbol for step in contributions.of("softmax.int").steps
               if step.role == "schema"]  # fmt: skip
     assert "_softmax" not in places
+    steps = contributions.of("softmax.int").steps
+    assert ("calls", "_softmax") in [(step.role, step.symbol) for step in steps]
+    assert "softmax_cpu_out" not in " ".join(step.symbol for step in steps)
 
 
 def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions) -> None:

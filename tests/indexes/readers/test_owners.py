@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from codeowners import CodeOwners
 
 from indexes.readers.owners import owner_rule, read_codeowners
+from indexes.walk import walk
 
 FILE = b"""\
 # This file is only used to subscribe.
@@ -61,6 +65,36 @@ def _owner(path: str) -> tuple[int, tuple[str, ...]]:
 )
 def test_the_rule_that_decides(path: str, line: int) -> None:
     assert _owner(path)[0] == line
+
+
+PATTERNS = ("*", "*.py", "/test/", "test/", "nn/qat/", "/aten/**/*Linear*", "**/cuda/", "docs/*",
+            "/torch/csrc/shim*", "a?.py", "/torch/nn", "torch/**", "/**/x.py", "/.ci")  # fmt: skip
+FOLDERS = ("", "test/", "a/test/", "nn/qat/", "torch/nn/qat/", "aten/src/", "x/cuda/", "docs/",
+           "docs/source/", "torch/csrc/", "torch/nn/", ".ci/docker/")  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_pattern_as_another_reader_reads_it(pattern: str) -> None:
+    data = f"{pattern} @someone\n"
+    rules, _ = read_codeowners(data.encode(), "CODEOWNERS")
+    other = CodeOwners(data)
+    for folder in FOLDERS:
+        for name in ("x.py", "ab.py", "LinearAlgebra.cpp", "shim.h", "test", "torch"):
+            path = f"{folder}{name}"
+            assert (owner_rule(rules, path) is not None) == bool(other.of(path)), path
+
+
+@pytest.mark.checkout
+def test_every_file_of_a_full_tree_as_another_reader_reads_it(checkout: Path) -> None:
+    data = (checkout / "CODEOWNERS").read_bytes()
+    rules, _ = read_codeowners(data, "CODEOWNERS")
+    other = CodeOwners(data.decode())
+    compared = 0
+    for file in walk(str(checkout), "checkout"):
+        ours = owner_rule(rules, file.path)
+        assert (ours.line if ours else None) == other.matching_line(file.path)[1], file.path
+        compared += 1
+    assert compared > 1000
 
 
 def test_a_later_rule_without_owners_unsets_them() -> None:
