@@ -12,6 +12,8 @@ from indexes.gaps.tree import Tree
 from indexes.model import DerivativeEntry, Formula, FormulaSet
 
 _NOT_IMPLEMENTED = re.compile(r"^[\"']?\s*not_implemented\(\s*\"([^\"]*)\"")
+_TESTS = tuple(f"functorch/test/test_{name}.py" for name in ("ops", "vmap", "eager_transforms"))
+"""Those of functorch while it had a folder of its own."""
 _FORWARD = re.compile(r"NYI:?\s*forward[- ]AD\s*(?:for|with|of)?\s*(?:aten::)?(\w+)", re.IGNORECASE)
 
 
@@ -59,7 +61,7 @@ def _is_wanted(tree: Tree, op: str) -> bool:
 def _stated(tree: Tree) -> dict[str, list[Statement]]:
     """What functorch's tests note as "NYI: forward AD for ..." by the operator's name."""
     found: dict[str, list[Statement]] = {}
-    for path in tree.paths("test/functorch/test_%.py") + tree.paths("functorch/test/test_%.py"):
+    for path in (*tree.paths("test/functorch/test_%.py"), *_TESTS):
         for one in expected_failures(tree.text(path), path):
             if match := _FORWARD.search(one.comment):
                 found.setdefault(match[1], []).append(one)

@@ -13,6 +13,7 @@ from indexes.model import Location
 _FOLDER = "aten/src/ATen/functorch/%.cpp"
 _FALLBACK = "aten/src/ATen/functorch/BatchedFallback.cpp"
 _WARNING = "we have not yet implemented"
+_TESTS = ("test/functorch/test_vmap.py", "functorch/test/test_vmap.py")
 _TEST = "test_op_has_batch_rule"
 _PYTHON = (
     "torch/_functorch/vmap.py",
@@ -78,10 +79,9 @@ def _named_in_python(tree: Tree) -> frozenset[str]:
 
 
 def _statements(tree: Tree) -> list[Statement]:
-    paths = [p for p in tree.paths("%functorch/%test_vmap.py") if not p.startswith("torch/")]
     return [
         one
-        for path in paths
+        for path in _TESTS
         for one in expected_failures(tree.text(path), path)
         if one.group == _TEST
     ]

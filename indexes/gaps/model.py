@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from indexes.model import Location, SourceInfo
@@ -48,7 +49,7 @@ class Gap:
     @property
     def contribute(self) -> str:
         """The command that prepares the change."""
-        return f"torchnav contribute {self.op or self.location}"
+        return f"torchnav contribute {quote(self.op or str(self.location))}"
 
 
 @dataclass(frozen=True, slots=True)

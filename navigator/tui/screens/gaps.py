@@ -79,6 +79,13 @@ class GapsScreen(EarlyKeys, PlacesScreen):
         else:
             self.set_focus(self.query_one(FilterInput))
 
+    def subject_here(self) -> str:
+        """What ``c`` is about: the operator of the gap under the cursor, or its line."""
+        row = self.places.current
+        if self.is_in_source or row is None:
+            return super().subject_here()
+        return row.op or str(row.location)
+
     def _show(self) -> None:
         """The gaps that the filter line leaves, under a heading for each kind."""
         from indexes.gaps.find import fits, parse_filter

@@ -36,3 +36,14 @@ async def test_a_kind_that_there_is_not(sit: Sit) -> None:
         await person.sees("TODO and FIXME in kernels")
         await person.types("kind:nonsense")
         await person.sees("no kind of gap is called nonsense")
+
+
+async def test_a_gap_leads_to_its_contribution(sit: Sit) -> None:
+    async with sit() as person:
+        await person.asks_for("relu")
+        await person.presses("M")
+        await person.sees("TODO and FIXME in kernels")
+        await person.types("batch-rule cumsum")
+        await person.sees("no batching rule for cumsum")
+        await person.presses("enter", "c")
+        await person.sees("contribute: cumsum")
