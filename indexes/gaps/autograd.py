@@ -46,7 +46,7 @@ def _default(entry: DerivativeEntry) -> FormulaSet | None:
 
 
 def _is_differentiated(formulas: FormulaSet) -> bool:
-    """Whether a formula computes a gradient: none is left out, and none is all there is."""
+    """Whether its formulas compute gradients, and none is said to be not implemented."""
     gradients = [f for f in formulas.formulas if f.kind == "gradient"]
     return bool(gradients) and not any(_NOT_IMPLEMENTED.match(f.text) for f in gradients)
 

@@ -117,7 +117,8 @@ def signature(text: str) -> Signature | None:
 
 
 def find_signatures(tree: Tree) -> Iterator[Gap]:
-    """Docstrings that begin with another name, or with a parameter that no overload takes."""
+    """Docstrings that begin with another name, with a parameter that no overload takes, or
+    with a default that none has."""
     aliases = _numpy_names(tree)
     deprecated = tree.text(tree.source.locate("deprecated.yaml") or "")
     for name, ops in tree.bound.items():
