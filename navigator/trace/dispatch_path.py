@@ -16,11 +16,13 @@ from indexes.dispatch_model import DispatchSlot
 from indexes.dispatch_table import Dispatch
 from indexes.errors import NotFound, SourceError
 from indexes.model import Location
+from indexes.readers.dispatch_keys import RuntimeKey
 
 _REDISPATCH = ("ADInplaceOrView", "Tracer")
 """torchgen writes their kernels: each calls again with the keys below its own."""
 _FALLBACKS = ("Conjugate", "Negative", "ZeroTensor", "PythonTLSSnapshot", "PreDispatch")
 """Their backend fallbacks do the same (MathBitsFallback.h, PythonFallbackKernel.cpp)."""
+_BACKEND = "the kernel of the back end"
 _AUTOCAST = "casts the inputs and calls the operator again, without autocast: a row below"
 _CALLS_AGAIN = {
     "FuncTorchDynamicLayerFrontMode": "the innermost transform takes over and calls again: the "
@@ -54,6 +56,8 @@ class DispatchPath:
     steps: tuple[DispatchStep, ...]
     end: str
     """Why the last step is the last."""
+    assumed: str = ""
+    """What the path rests on, where its keys were not recorded but worked out."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,9 +65,18 @@ class DispatchPath:
         return tuple(s.key for s in self.steps if s.slot is None or not s.slot.fallthrough)
 
     @property
+    def ends_below_autograd(self) -> bool:
+        """Whether its last kernel calls others with the keys of autograd excluded."""
+        through = any(step.key.startswith("Autograd") for step in self.steps[:-1])
+        return through and self.end == _BACKEND
+
+    @property
     def is_certain(self) -> bool:
-        """False where a kernel may be registered in source that is not at hand."""
-        return all(s.slot is not None and s.slot.confidence != "ambiguous" for s in self.steps)
+        """False where a kernel may be registered in source that is not at hand, or where the
+        keys were worked out."""
+        return not self.assumed and all(
+            s.slot is not None and s.slot.confidence != "ambiguous" for s in self.steps
+        )
 
 
 class DispatchPaths:
@@ -82,6 +95,18 @@ class DispatchPaths:
         if found is None:
             found = self._paths[wanted] = self._walk(op, tuple(keys), backend)
         return found
+
+    def usual_keys(self, backend: str, *, tensors: bool, below: bool) -> tuple[str, ...]:
+        """The keys of a call where no mode, transform or autocast is on. ``below``: a kernel
+        below autograd makes it (c10::AutoDispatchBelowADInplaceOrView). None for tensors that
+        are not plainly of one back end."""
+        if not any(k.name == backend and k.functionality == "Dense" for k in self._runtime):
+            return ()
+        above = () if below else ("ADInplaceOrView",)
+        if not tensors:
+            return (*above, "BackendSelect")
+        autograd = () if below else (f"Autograd{backend}",)
+        return (*autograd, *above, "BackendSelect", backend)
 
     def _walk(self, op: str, keys: tuple[str, ...], backend: str) -> DispatchPath:
         try:
@@ -115,7 +140,7 @@ class DispatchPaths:
         if slot.kind == "math kernel":
             return (), "composite: its kernel calls other operators, the rows below"
         if self._is_backend(key):
-            return (), "the kernel of the back end"
+            return (), _BACKEND
         if key == "BackendSelect":
             return ((backend,), "") if backend else ((), "the trace does not say on which device")
         below = self._goes_below(key, slot)
@@ -141,7 +166,11 @@ class DispatchPaths:
 
     @cached_property
     def _ranks(self) -> dict[str, int]:
-        return {key.name: rank for rank, key in enumerate(self._dispatch.keys.runtime)}
+        return {key.name: rank for rank, key in enumerate(self._runtime)}
+
+    @property
+    def _runtime(self) -> Sequence[RuntimeKey]:
+        return self._dispatch.keys.runtime
 
 
 def _missing(key: str, backend: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from indexes.model import (
@@ -22,6 +22,10 @@ from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
 from navigator.trace.trace import Trace
 
+_ASSUMED = (
+    "worked out for a thread without autocast, transforms and modes: torchnav trace --compiled "
+    "records the keys"
+)
 _NO_KEYS = (
     "its key set was not recorded: torchnav trace --compiled records it, with the keys that the "
     "thread includes and excludes"
@@ -103,12 +107,48 @@ class Linker:
         if op.kind != "op" or not op.name.startswith("aten::"):
             return None
         link = self.link(op)
-        if not op.keys:
-            return DispatchPath(link.full_name, (), _NO_KEYS)
         if not link.full_name:
             return DispatchPath("", (), "the overload is not certain")
         backend = link.keys[0] if len(link.keys) == 1 else ""
-        return self._paths.path(link.full_name, op.keys, backend)
+        if op.keys:
+            return self._paths.path(link.full_name, op.keys, backend)
+        below = self._is_below(op)
+        keys: tuple[str, ...] = ()
+        if below is not None:
+            tensors = self._trace.table.has_tensors(op.id)
+            keys = self._paths.usual_keys(backend, tensors=tensors, below=below)
+        if not keys:
+            return DispatchPath(link.full_name, (), _NO_KEYS)
+        return replace(self._paths.path(link.full_name, keys, backend), assumed=_ASSUMED)
+
+    def _is_below(self, op: TraceOp) -> bool | None:
+        """Whether a kernel below autograd made the call; None where that is not known."""
+        parent = op.parent
+        while parent is not None:
+            above = self._trace.op(parent)
+            if above.kind == "op":
+                return self._makes_below(above, op)
+            if above.kind in ("node", "engine"):
+                return False
+            if above.kind == "call":
+                return False if self._is_called_plainly(above, op) else None
+            parent = above.parent
+        return None
+
+    def _is_called_plainly(self, call: TraceOp, op: TraceOp) -> bool:
+        """Whether Python's binding calls just this operator. Those that make tensors exclude
+        autograd first (torch/csrc/autograd/generated/variable_factories.h)."""
+        schema = self.link(op).schema
+        makes = schema is None or "Layout? layout" in schema.schema
+        return not makes and call.name.rpartition(".")[2] == op.name.removeprefix("aten::")
+
+    def _makes_below(self, above: TraceOp, op: TraceOp) -> bool | None:
+        if above.thread != op.thread or not above.name.startswith("aten::"):
+            return None
+        path = self.path(above)
+        if path is None or not path.steps:
+            return None
+        return path.ends_below_autograd or self._is_below(above)
 
     # ------------------------------------------------------------------------ one link
 

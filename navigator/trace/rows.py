@@ -95,6 +95,7 @@ def _path(path: DispatchPath | None) -> Object | None:
         "steps": [_step(step) for step in path.steps],
         "end": path.end,
         "certain": bool(path.steps) and path.is_certain,
+        "assumed": path.assumed or None,
     }
 
 

@@ -23,7 +23,9 @@ def _rows(path: DispatchPath) -> Iterator[PlaceRow]:
     for step in path.steps:
         yield _row(path.op, step)
     yield PlaceRow(f"└ {path.end}")
-    if not path.is_certain:
+    if path.assumed:
+        yield PlaceRow(f"? {path.assumed}")
+    elif not path.is_certain:
         yield PlaceRow("? kernels of some keys are registered in source that is not here")
 
 

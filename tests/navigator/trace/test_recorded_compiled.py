@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from indexes.query import Index
+from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
@@ -53,6 +55,25 @@ def test_the_same_operators_lines_modules_and_nodes(compiled_step: Trace, step: 
     ours, others = (Counter(map(facts, the_step(trace))) for trace in (compiled_step, step))
     assert ours == others
     assert not compiled_step.meta.problems
+
+
+def test_paths_that_are_worked_out_are_those_recorded(
+    compiled_step: Trace, step: Trace, wheel: Index
+) -> None:
+    """The other recorder knows no keys. Nothing that is worked out from its trace is wrong."""
+
+    def paths(trace: Trace) -> Counter[tuple[object, ...]]:
+        linker, found = Linker(trace, wheel), Counter[tuple[object, ...]]()
+        for op in the_step(trace):
+            path = linker.path(op)
+            if path is not None and path.steps:
+                keys = tuple(step.key for step in path.steps)
+                found[op.full_name, op.node, str(op.inputs), keys, path.end] += 1
+        return found
+
+    recorded, worked_out = paths(compiled_step), paths(step)
+    assert not worked_out - recorded
+    assert worked_out.total() > 0.95 * recorded.total() > 500
 
 
 def test_nodes_are_linked(compiled_step: Trace) -> None:
