@@ -17,7 +17,9 @@ from pathlib import Path
 
 from benchmarks.harness import HEADER, Bench, measured
 
-MODULES = ("cold", "warm", "screen", "traces", "capture_overhead", "scale")
+MODULES = (
+    "cold", "warm", "keystrokes", "screen", "traces", "capture_overhead", "scale",
+)  # fmt: skip
 
 
 def main() -> int:

@@ -71,7 +71,7 @@ class Looked:
     def remembered(self) -> str:
         """Takes over what was known of an unchanged tree; the name of its state."""
         assert self._seen is not None
-        self._source.edited = _value(self._seen.edited)
+        self._source.know_edited(_value(self._seen.edited))
         return self._seen.name
 
     def remember(self) -> str:
@@ -89,7 +89,7 @@ class Looked:
             before = _value(self._seen.edited)
             edited = self._source.edited_since(before, list(self.moved))
             return self._seen.again(_WORDS[edited], self._started)
-        edited = self._source.edited
+        edited = self._source.edited_now()
         return Seen.take(
             self._index, self._whole(list(self.files)),
             [*self._whole(self._beside), *self._source.watched()], _WORDS[edited], self._started,
@@ -97,6 +97,12 @@ class Looked:
 
     def _whole(self, paths: Sequence[str]) -> list[str]:
         return [f"{self._root}/{path}" for path in paths]
+
+
+def as_left(source: Source, index: str) -> None:
+    """Takes over what was known of a tree when its index was last up to date."""
+    if seen := Seen.load(index):
+        source.know_edited(_value(seen.edited))
 
 
 def _value(word: str) -> bool | None:

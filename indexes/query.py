@@ -20,6 +20,7 @@ from indexes.build import (
 from indexes.codec import load_engine_function, load_member, load_native
 from indexes.dispatch_model import DispatchTable
 from indexes.errors import NotFound, SourceError
+from indexes.looked import as_left
 from indexes.lookup import Lookup
 from indexes.model import (
     Chain,
@@ -99,7 +100,9 @@ class Index:
         path = index_path(source, cache or cache_folder())
         if not path.exists():
             raise SourceError(f"there is no index of {source.root} yet")
-        return cls(source, Store(path), Report())
+        store = Store(path)
+        as_left(source, str(path))
+        return cls(source, store, Report())
 
     def close(self) -> None:
         """Closes the index file."""

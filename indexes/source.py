@@ -162,11 +162,22 @@ class Source:
     @cached_property
     def edited(self) -> bool | None:
         """Whether tracked files that are indexed differ from the commit; None when git can't
-        say. It may be set where it is known already."""
+        say."""
         git = None if self.kind == "wheel" else gitdir.git_folder(self.root)
         if git is None:
             return False
         return gitdir.dirty(git, folders(self.layout), lambda p: bool(kind_of(p, self.layout)))
+
+    def know_edited(self, edited: bool | None) -> None:
+        """Takes over what is known of ``edited``, so that git is not asked."""
+        self.edited = edited
+        self.__dict__.pop("info", None)
+
+    def edited_now(self) -> bool | None:
+        """``edited``, whatever it was before."""
+        for known in ("edited", "info"):
+            self.__dict__.pop(known, None)
+        return self.edited
 
     def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
         """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
@@ -175,7 +186,7 @@ class Source:
             return self.edited
         now = gitdir.dirty(git, paths)
         if now is not None and (now or not before):
-            self.edited = now
+            self.know_edited(now)
         return self.edited
 
     def watched(self) -> list[str]:

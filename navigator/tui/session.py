@@ -73,12 +73,12 @@ class Opener:
         from indexes.source import Source
 
         source = Source.find(self.tree, self.cache)
-        Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
         has_index = True
         try:
             yield Session(Index.as_left(source, self.cache))
         except SourceError:  # there is none yet, or one of another version
             has_index = False
+            Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
             yield Session(Preview(source))
         index = Index.open(source, self.cache, progress=progress, cancelled=cancelled)
         report = index.report

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from indexes.errors import SourceError
 from indexes.looked import look
 from indexes.query import Index
 from indexes.seen import Seen
@@ -192,6 +193,36 @@ def test_edits_commits_and_reverts_show_in_the_answer(tree_copy: Path, cache: Pa
     assert not dirty()
     (tree_copy / NATIVE / "notes.txt").write_text("not tracked, not indexed\n")
     assert not dirty()
+
+
+@needs_git
+def test_an_index_as_it_was_left_asks_git_nothing_and_is_corrected(
+    tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _git(tree_copy, "init", "-q")
+    _git(tree_copy, "add", ".")
+    _git(tree_copy, "commit", "-qm", "first")
+    with opened(tree_copy, cache):
+        pass
+    _edit(tree_copy)
+    source = Source.find(str(tree_copy))
+    with monkeypatch.context() as patch:
+        patch.setattr("indexes.gitdir.dirty", lambda *_: pytest.fail("git was asked"))
+        assert not Index.as_left(source, cache).info.dirty
+    assert Index.open(source, cache).info.dirty
+
+
+def test_an_index_of_another_version_is_not_built_to_be_opened_as_it_was_left(
+    tree: Path, cache: Path
+) -> None:
+    import sqlite3
+
+    with sqlite3.connect(_index_file(tree, cache)) as database:
+        database.execute("UPDATE meta SET value='0' WHERE key='store_version'")
+    with pytest.raises(SourceError):
+        Index.as_left(Source.find(str(tree)), cache)
+    with opened(tree, cache) as index:
+        assert index.report.cold
 
 
 def test_answers_are_those_of_an_index_built_anew(tree: Path, cache: Path) -> None:

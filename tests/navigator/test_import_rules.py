@@ -85,3 +85,22 @@ def test_an_answer_loads_only_what_it_needs(arguments: list[str], wheel_index: s
     loaded = loaded_by(_ANSWER.format(arguments=[*arguments, "--cache", wheel_index]))
     heavy = {"textual", "rich", "git", "torch", "tree_sitter", "yaml", "numpy", "asyncio"}
     assert not loaded & heavy
+
+
+_QUERY = """
+import contextlib, sys
+from pathlib import Path
+from indexes.query import Index
+from indexes.source import Source
+with contextlib.closing(Index.open(Source.find({tree!r}), Path({cache!r}))) as index:
+    assert index.chain("mul.Tensor").hops and index.find("mul") and index.operators()
+    assert index.uses("mul_stub") and index.at("aten/src/ATen/native/BinaryOps.cpp", 90)
+print(*sorted({{name.partition(".")[0] for name in sys.modules}}))
+"""
+
+
+def test_asking_an_index_loads_only_what_it_needs(small_tree: tuple[str, ...]) -> None:
+    options = dict(zip(small_tree[::2], small_tree[1::2], strict=True))
+    loaded = loaded_by(_QUERY.format(tree=options["--tree"], cache=options["--cache"]))
+    heavy = {"torch", "textual", "rich", "click", "git", "tree_sitter", "yaml", "asyncio"}
+    assert not loaded & heavy
