@@ -279,6 +279,8 @@ class CppEdges:
                     yield from self._operator_call(caller, call, name)
         if "method" in native.variants:
             yield from self._method_calls(base, name)
+        for spelled in (base, f"{base}_out"):
+            yield from self._passed_on(spelled, name)
         yield from self._formulas_calling(base, name)
 
     def _operator_call(self, caller: Known, call: Call, name: str) -> Iterator[Edge]:
@@ -295,6 +297,19 @@ class CppEdges:
                 confidence = "ambiguous"
             at = Location(where.path, call.line)
             yield Edge(Node.of(caller), rule, at, confidence, len(fitting), dispatch=True)
+
+    def _passed_on(self, spelled: str, name: str) -> Iterator[Edge]:
+        """``at::abs_out`` given to a function that calls it."""
+        for mention in self.facts.corpus.mentions(spelled, _is_native):
+            caller, call = mention.caller, mention.call
+            if caller is None or call.kind != "name" or call.qualifier != "at":
+                continue
+            overloads = self.facts.overloads(operator_base(call))
+            fitting = fitting_overloads(call, overloads, None)
+            if any(f.full_name == name for f in fitting):
+                sure: Confidence = "exact" if len(fitting) == 1 else "ambiguous"
+                yield Edge(Node.of(caller), "passes the operator on by name", mention.location,
+                           sure, len(fitting), dispatch=True)  # fmt: skip
 
     def _method_calls(self, base: str, name: str) -> Iterator[Edge]:
         self._searches += 1
@@ -334,6 +349,10 @@ def _where(found: Definition, first: bool) -> Callable[[str], bool]:
     if local and not is_header(found.location.path):
         return lambda path: path == found.location.path
     return (lambda path: True) if first else (lambda p: holds_operators(p) or p.startswith("c10/"))
+
+
+def _is_native(path: str) -> bool:
+    return "/ATen/native/" in path
 
 
 def stub_key(use: StubUse) -> str:

@@ -22,7 +22,8 @@ from indexes.model import Confidence
 
 STRUCTURED_BASES = frozenset({"TensorIteratorBase", "MetaBase", "TensorIterator"})
 """What torchgen derives structured kernels from: their methods are called without a receiver."""
-_UNTYPED = frozenset("auto return else const new delete throw case typename using".split())
+_NO_TYPES = frozenset("return else const new delete throw case typename using goto and or".split())
+_UNTYPED = _NO_TYPES | {"auto"}
 
 
 class MeaningFacts(Facts, Protocol):
@@ -72,6 +73,8 @@ def meaning(
         return _in_macro(caller, wanted)
     if call.qualifier.startswith("std") or not linkable(wanted, caller.definition.location.path):
         return None
+    if not call.qualifier and _declared(call.name, call, caller, facts, _NO_TYPES):
+        return None  # a parameter or a local variable of that name
     if in_scope(call, wanted, plain_scope(caller.definition.scope)):
         visible = visible_functions(call, caller, facts)
         if any(k.id == wanted.id for k in visible):
@@ -219,8 +222,8 @@ def _member(
             return Meant(f"calls it on {receiver}, declared {owner}", "exact")
         if owner in facts.bases(declared) or declared in facts.bases(owner):
             return Meant(f"calls it on {receiver}, declared {declared}", "by rule")
-        if facts.is_type(declared):
-            return None
+        if any(k.definition.kind == "class" for k in facts.named(declared)):
+            return None  # an alias or a template parameter could still mean the owner
     classes = {
         is_method(k, facts) for k in facts.named(call.name) if k.definition.kind == "function"
     } - {""}
@@ -228,7 +231,10 @@ def _member(
     return Meant(rule, "ambiguous", len(classes))
 
 
-def _declared(receiver: str, call: Call, caller: Known, facts: MeaningFacts) -> str:
+def _declared(
+    receiver: str, call: Call, caller: Known, facts: MeaningFacts,
+    no_types: frozenset[str] = _UNTYPED,
+) -> str:  # fmt: skip
     """The simple name of the type that a receiver is declared with; empty when not told."""
     if not receiver:
         return ""
@@ -240,7 +246,7 @@ def _declared(receiver: str, call: Call, caller: Known, facts: MeaningFacts) -> 
     types: list[str] = []
     for found in re.finditer(rf"\b{receiver}\b\s*(?=[=;,){{(])", text):
         before = _TYPE.search(text[max(0, found.start() - _LONGEST_TYPE) : found.start()])
-        if before and before[1] not in _UNTYPED:
+        if before and before[1] not in no_types:
             types.append(before[1])
     return types[-1] if types else ""
 

@@ -156,6 +156,8 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         "int by_unknown() { return make().scaled(1); }\n"
         "int by_macro() { return TWICE_OF(2); }\n"
         "int by_using() { return helped(2); }\n"
+        "int by_local(int twice_impl) { return use(twice_impl); }\n"
+        "int by_name() { return use(twice_impl); }\n"
         "}\n"
     )  # fmt: skip
     with opened(tree_copy, cache) as index:
@@ -170,4 +172,5 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         assert users("Scaler::scaled") == {"by_method": "exact", "by_unknown": "ambiguous"}
         assert users("Other::scaled") == {"by_other": "exact", "by_unknown": "ambiguous"}
         assert users("TWICE_OF") == {"by_macro": "exact"}
+        assert users("twice_impl") == {"TWICE_OF": "by rule", "by_name": "exact"}
         assert users("helped") == {"by_using": "by rule"}
