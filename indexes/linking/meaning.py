@@ -244,7 +244,7 @@ def _declared(
     lines = facts.lines(where.path)[where.line - 1 : call.line]
     text = f"{caller.definition.parameters},\n" + "\n".join(lines)
     types: list[str] = []
-    for found in re.finditer(rf"\b{receiver}\b\s*(?=[=;,){{(])", text):
+    for found in re.finditer(rf"\b{receiver}\b\s*(?=[=;,)}}{{([]|:(?!:))", text):
         before = _TYPE.search(text[max(0, found.start() - _LONGEST_TYPE) : found.start()])
         if before and before[1] not in no_types:
             types.append(before[1])
