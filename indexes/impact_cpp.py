@@ -17,7 +17,7 @@ from indexes.linking.reach import operator_base
 from indexes.linking.reverse import stub_callers, stubs_of
 from indexes.linking.stubs import device_of
 from indexes.linking.visible import is_header, plain_scope, stub_scope
-from indexes.model import Confidence, Definition, DerivativeEntry, Location
+from indexes.model import Confidence, Definition, DerivativeEntry, Formula, Location
 from indexes.places_library import registrations_of
 from indexes.readers.cpp_facts import holds_operators
 
@@ -212,9 +212,7 @@ class CppEdges:
             for function in functions:
                 confidence: Confidence = "exact" if function.candidates == 1 else "ambiguous"
                 inputs = ", ".join(function.formula.inputs)
-                node = Node("formula", str(function.formula.location),
-                            f"{entry.op}: {inputs}: {function.formula.text}",
-                            function.formula.location)  # fmt: skip
+                node = formula_node(entry, function.formula)
                 yield Edge(node, f"the formula for {inputs} calls it", function.formula.location,
                            confidence, function.candidates)  # fmt: skip
 
@@ -332,9 +330,7 @@ class CppEdges:
             for function in self._formulas(entry):
                 if function.operator == base and function.definition is None:
                     inputs = ", ".join(function.formula.inputs)
-                    node = Node("formula", str(function.formula.location),
-                                f"{entry.op}: {inputs}: {function.formula.text}",
-                                function.formula.location)  # fmt: skip
+                    node = formula_node(entry, function.formula)
                     count = len(self.facts.overloads(base))
                     yield Edge(
                         node, f"the formula for {inputs} calls the operator {base}",
@@ -349,6 +345,12 @@ def _where(found: Definition, first: bool) -> Callable[[str], bool]:
     if local and not is_header(found.location.path):
         return lambda path: path == found.location.path
     return (lambda path: True) if first else (lambda p: holds_operators(p) or p.startswith("c10/"))
+
+
+def formula_node(entry: DerivativeEntry, formula: Formula) -> Node:
+    """The node of one formula of derivatives.yaml."""
+    symbol = f"{entry.op}: {', '.join(formula.inputs)}: {formula.text}"
+    return Node("formula", str(formula.location), symbol, formula.location)
 
 
 def _is_native(path: str) -> bool:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from indexes.errors import NotFound, SourceError
 from indexes.impact import DISPATCHES, RANK, Start, Walk
 from indexes.impact_around import python_names, tests_of
-from indexes.impact_cpp import CppEdges, stub_node
+from indexes.impact_cpp import CppEdges, formula_node, stub_node
 from indexes.impact_facts import ImpactFacts
 from indexes.impact_graph import Edge, Node
 from indexes.impact_model import Impact, Step
 from indexes.impact_python import PythonEdges, python_node
 from indexes.linking.facts import Known
+from indexes.readers.derivatives import formula_calls
 from indexes.resolve import resolve
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Impacts:
             found = self._file(symbol)
         else:
             found = self._python(symbol) or self._named(symbol) or self._defined(symbol)
+            found = found or self._in_formulas(symbol)
         if not found:
             raise NotFound(
                 f"nothing named {symbol!r} is known here", self.index.resolve(symbol).suggestions
@@ -209,6 +211,17 @@ class Impacts:
             for name in names
             for known in self.facts.named(name)
             if (known.definition.qualified, known.definition.location) in wanted
+        ]
+
+    def _in_formulas(self, symbol: str) -> list[Start]:
+        """Formulas that call a function whose definition is not in this source."""
+        name = symbol.rpartition("::")[2]
+        return [
+            Start(formula_node(entry, formula), f"it calls {name}, which is not in this source")
+            for entry in self.facts.entries_with(name)
+            for one in entry.sets
+            for formula in one.formulas
+            if name in formula_calls(formula.text)
         ]
 
     def _defined(self, symbol: str) -> list[Start]:

@@ -174,3 +174,11 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         assert users("TWICE_OF") == {"by_macro": "exact"}
         assert users("twice_impl") == {"TWICE_OF": "by rule", "by_name": "exact"}
         assert users("helped") == {"by_using": "by rule"}
+
+
+def test_a_wheel_knows_the_formulas_of_functions_that_it_does_not_hold(
+    wheel_index: Index,
+) -> None:
+    found = Impacts(wheel_index).impact("mul_tensor_backward", tests=False)
+    assert _reached(found)["mul.Tensor"] == ("backward",)
+    assert any("torchnav clone" in line for line in found.unresolved)
