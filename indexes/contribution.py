@@ -3,16 +3,18 @@ function asks for, read from one tree."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from indexes.errors import NotFound
+from indexes.errors import NotFound, SourceError
 from indexes.guides import Command, Convention, Guides
 from indexes.history import Changes, History
-from indexes.model import Chain, Definition, Hop, Location, NativeFunction, Place, SourceInfo
+from indexes.linking.python_paths import operator_named
+from indexes.model import Chain, Hit, Hop, Location, NativeFunction, Place, SourceInfo
 from indexes.op_tests import OperatorTests, Suite
 from indexes.rebuild import Cost, Rebuild
 from indexes.reviewers import Review, Reviewers
@@ -26,6 +28,7 @@ _ROLES = ("schema", "delegate", "meta", "kernel", "stub", "registration", "devic
           "derivative", "formula_function", "decomposition", "meta_registration", "ref",
           "batch_rule", "autocast", "python", "docs", "opinfo")  # fmt: skip
 """What a change of an operator may have to touch, in the order of work."""
+_PLACE = re.compile(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
 _MAX_PLACES = 60
 _MAX_OPERATORS = 5
 _DEFAULT_HISTORIES = 4
@@ -108,23 +111,22 @@ class Contributions:
 
         ``device`` is that of the tests, ``histories`` for how many places git is asked.
         Raises NotFound with near names."""
-        path, _, line = name.partition(":")
-        if self._is_file(path):
-            return self._of_file(path, int(line) if line.isdigit() else 0, device, histories)
+        place = _PLACE.fullmatch(name.strip().removeprefix(f"{self._index.source.root}/"))
+        if place and self._is_file(place["path"]):
+            return self._of_file(place["path"], int(place["line"] or 0), device, histories)
         match = self._index.resolve(name)
         if match.overloads and match.kind != "symbol":
             return self._of_operator(match.overloads[0], device, histories)
-        definitions = self._index.definitions(match.text) if match.kind == "symbol" else ()
-        if not definitions and match.hits:
-            first = match.hits[0].location
-            return self._of_file(first.path, first.line, device, histories)
-        if not definitions:
+        if not match.hits:
             raise NotFound(f"nothing is named {name!r} here", match.suggestions)
-        return self._of_symbol(match.text, definitions, device, histories)
+        return self._of_symbol(match.text, match.hits, device, histories)
 
     def _is_file(self, path: str) -> bool:
-        good = "/" in path or "." in path
-        return good and not path.startswith("/") and (self._index.source.root / path).is_file()
+        try:
+            self._index.source.read(path)
+        except SourceError:
+            return False
+        return True
 
     # ------------------------------------------------------------------------ subjects
 
@@ -135,14 +137,11 @@ class Contributions:
         return self._make("operator", op, steps, (), natives, device, histories)
 
     def _of_symbol(
-        self, name: str, definitions: Sequence[Definition], device: str, histories: int
+        self, name: str, hits: Sequence[Hit], device: str, histories: int
     ) -> Contribution:
-        steps = [
-            Step(d.kind, d.qualified, d.location, f"definition under {d.guard}" if d.guard else
-                 "its definition")
-            for d in definitions
-        ]  # fmt: skip
-        operators = self._operators_at(d.location for d in definitions)
+        steps = [Step(hit.kind, hit.name, hit.location, hit.detail or "its definition")
+                 for hit in hits]  # fmt: skip
+        operators = self._operators_at(hit.location for hit in hits)
         return self._make("symbol", name, steps, operators, self._natives(operators), device,
                           histories)  # fmt: skip
 
@@ -171,11 +170,21 @@ class Contributions:
         return tuple(dict.fromkeys(op for place in found for op in place.operators))
 
     def _operators_in(self, path: str) -> tuple[str, ...]:
-        return tuple(
-            one.full_name
-            for one in self._index.operators()
-            if path in one.files or (one.location.path == path and path.endswith(".py"))
+        """The operators whose kernels, decompositions, OpInfos ... stand in a file."""
+        kernels = [one.full_name for one in self._index.operators() if path in one.files]
+        rows = self._index.facts.store.query(
+            "SELECT DISTINCT p.target FROM python p JOIN files f ON f.id=p.file"
+            " WHERE f.path=? AND p.target LIKE 'aten::%'",
+            (path,),
         )
+        named = [operator_named(row[0]) for row in rows]
+        return tuple(dict.fromkeys([*kernels, *(one for n in named for one in self._overloads(n))]))
+
+    def _overloads(self, name: str) -> list[str]:
+        """The overload of that name, or all overloads of an operator."""
+        if self._index.native(name):
+            return [name]
+        return [one.full_name for one in self._index.facts.overloads(name)]
 
     def _natives(self, operators: Iterable[str]) -> list[NativeFunction]:
         """The entries whose tests are shown: one for each operator, not for each overload."""
@@ -201,9 +210,15 @@ class Contributions:
             tuple(operators), tuple(self.rebuild.cost(path, op) for path in files),
             self.reviewers.of_all(files), self.reviewers.covering(touched),
             self.histories(shown, histories), self.history.missing,
-            tuple((one.full_name, self.suite.of(one, device)) for one in natives),
+            (*self._own_tests(steps), *((n.full_name, self.suite.of(n, device)) for n in natives)),
             self.guides.commands, self.guides.conventions(files), self._missing(),
         )  # fmt: skip
+
+    def _own_tests(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
+        """How a test file, or the test at a line of one, is run itself."""
+        where = steps[0].location
+        if where.path.startswith("test/") and where.path.endswith(".py"):
+            yield str(where), OperatorTests((), (), (self.suite.at(where),))
 
     def histories(self, steps: Sequence[Step], limit: int) -> tuple[PlaceHistory, ...]:
         """The last changes of the first ``limit`` places, as git knows them."""

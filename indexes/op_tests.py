@@ -106,6 +106,18 @@ class Suite:
         missing = "" if self._files else "tests (not in this source): torchnav clone"
         return OperatorTests(opinfos, tuple(files), named, missing)
 
+    def at(self, where: Location) -> Selection:
+        """How the test that a line belongs to is run; with line 0, the whole file."""
+        found = [fact for fact in self._tests_in(where.path) if fact.line <= where.line]
+        if not found:
+            name, expression = where.path, Expression("pytest", ())
+        else:
+            name = max(found, key=lambda fact: fact.line).symbol
+            others = [_split(fact.symbol) for fact in self._tests_in(where.path)]
+            expression = named_expression(*_split(name), others)
+        command = self._command(where.path, expression)
+        return Selection(where.path, expression, command, (where,), (name,), "the test itself")
+
     # -------------------------------------------------------------------------- OpInfo
 
     def _opinfo_files(self, opinfos: tuple[OpInfoEntry, ...], device: str) -> Iterator[Selection]:

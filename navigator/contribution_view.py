@@ -87,7 +87,7 @@ def _tests(one: Contribution) -> Iterator[Row]:
 def _operator_tests(op: str, tests: OperatorTests) -> Iterator[Row]:
     for entry in tests.opinfos:
         yield Row(f"OpInfo {entry.name}", entry.location, f"{entry.rule}; in {entry.database}")
-    if not tests.opinfos and not tests.missing:
+    if not tests.opinfos and not tests.missing and not op.startswith("test/"):
         yield Row(f"no OpInfo for {op}", None, "add one: the tests of all operators then cover it")
     for found in tests.files:
         count = len(found.tests)

@@ -54,7 +54,8 @@ def test_another_operator_that_it_calls_is_named_and_not_followed(
 
 def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions) -> None:
     found = contributions.of("at::native::mul_kernel")
-    assert found.kind in ("symbol", "file")
+    assert found.kind == "symbol"
+    assert found.name.endswith("mul_kernel")
     assert "mul.Tensor" in found.operators
     assert "mul.Tensor" in [op for op, _ in found.tests]
 
@@ -67,9 +68,32 @@ def test_a_file_and_a_line(contributions: Contributions) -> None:
     assert [one.kind for one in line.reviews if one.kind == "test owner"] == ["test owner"]
 
 
-def test_an_unknown_name(contributions: Contributions) -> None:
+@pytest.mark.parametrize(
+    "name", ["no_such_thing_at_all", "../../../etc/passwd", "/etc/passwd", "a/b.cpp:3", "", "x:y"]
+)
+def test_an_unknown_name(contributions: Contributions, name: str) -> None:
     with pytest.raises(NotFound):
-        contributions.of("no_such_thing_at_all")
+        contributions.of(name)
+
+
+def test_a_path_as_shells_complete_it(contributions: Contributions, tree: Path) -> None:
+    found = contributions.of(f"{tree}/torch/functional.py:2:7", histories=0)
+    assert found.name == "torch/functional.py:2"
+
+
+def test_a_test_says_how_it_is_run(contributions: Contributions) -> None:
+    whole = contributions.of("test/test_ops.py", histories=0)
+    assert whole.tests[0][1].named[0].command == "pytest test/test_ops.py"
+    line = contributions.of("test/test_nn.py:8", histories=0)
+    assert line.tests[0][1].named[0].command == (
+        "pytest test/test_nn.py -k 'TestNN and test_softmax_cpu'"
+    )
+
+
+def test_a_python_file_names_the_operators_that_it_registers(contributions: Contributions) -> None:
+    found = contributions.of("torch/_decomp/decompositions.py", histories=0)
+    assert found.operators
+    assert found.tests
 
 
 def test_no_history_is_asked_for(contributions: Contributions) -> None:
