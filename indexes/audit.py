@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.acceptance import Score, score_all, score_names
+from indexes.audit_dtypes import dispatches_of
 from indexes.audit_formulas import Functions, functions_of, misplaced_formulas, nodes_of
 from indexes.audit_links import (
     SourceLines,
@@ -65,6 +66,7 @@ def measures(
     yield kernel_lines(index, rows)
     yield registrations(index)
     yield stubs(index, rows)
+    yield dtypes(index)
     yield from formulas(index, live)
     if live is not None:
         yield tables(index, live)
@@ -142,6 +144,18 @@ def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
     return Measure(
         "operators whose kernel calls a stub: stub and device kernels", "at least 99 %", total,
         counts, met, tuple(f"{op}: {why}" for op, why in reach.missed.items()),
+    )  # fmt: skip
+
+
+def dtypes(index: Index) -> Measure:
+    """Uses of AT_DISPATCH macros to the dtypes that they cover."""
+    found = dispatches_of(index)
+    counts = {"dtypes": found.expanded, "layouts and others": found.other,
+              "not read": len(found.unread)}  # fmt: skip
+    total = sum(counts.values())
+    return Measure(
+        "AT_DISPATCH_* uses expanded to dtypes", "100 %", total, counts,
+        not found.unread if total else None, tuple(found.unread),
     )  # fmt: skip
 
 

@@ -280,6 +280,13 @@ class Index:
 
         return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
 
+    def kernel_files(self) -> tuple[str, ...]:
+        """The C++ files in which kernels can stand."""
+        from indexes.readers.cpp_facts import holds_operators
+
+        rows = self._store.query("SELECT path FROM files WHERE kind='cpp' ORDER BY path")
+        return tuple(path for (path,) in rows if holds_operators(path))
+
     def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
         """Every function that chooses by dtype, with each of its choices."""
         for known in self._facts.callers_of_macros(self.dtypes.dispatches):

@@ -32,7 +32,7 @@ _ENUMERATOR = re.compile(r"(?:(?:\w+::)*ScalarType::|(?:(?:at|c10|torch)::)?k)(\
 _ALL_TYPES = "AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS"
 _MARK = "torchnav_type"
 _TAG = re.compile(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
-_OBJECT = re.compile(r"\w+(?:\.|->)[^{}]*$")
+_OBJECT = re.compile(r"[^{}]*\w(?:\.|->)[^{}]*$")
 """``iter.dtype()``: what is switched on, which changes no case."""
 _MADE = re.compile(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
 _NOWHERE = Location("", 0)

@@ -54,6 +54,11 @@ def test_a_macro_is_expanded_to_its_cases_with_its_tag_and_line() -> None:
     )  # fmt: skip
 
 
+def test_what_is_switched_on_may_be_any_expression() -> None:
+    (one,) = dispatches('void run(T t) { FLOATS_AND(kHalf, f(t->dtype()), "x", [&] {}); }')
+    assert one.dtypes == ("Float", "Half")
+
+
 def test_dispatches_inside_a_body_count_for_themselves() -> None:
     found = dispatches(
         'void run(T t) { FLOATS_AND(kHalf, t.dtype(), "a", [&] { INDICES(t.i(), "b", [&] {}); }); }'

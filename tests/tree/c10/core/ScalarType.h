@@ -16,6 +16,9 @@ namespace c10 {
   _(at::Half, Half)                                      \
   _(c10::complex<double>, ComplexDouble)                 \
   _(bool, Bool)                                          \
+  _(int, Int)                                            \
+  _(c10::complex<at::Half>, ComplexHalf)                 \
+  _(c10::qint8, QInt8)                                   \
   _(at::BFloat16, BFloat16)
 
 #define AT_FORALL_SCALAR_TYPES_AND(SCALARTYPE, _) \
