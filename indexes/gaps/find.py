@@ -31,12 +31,18 @@ def find_gaps(index: Index, wanted: GapFilter | None = None) -> GapList:
     for kind in KINDS:
         if wanted.kinds and kind.name not in wanted.kinds:
             continue
-        lacks = kind.lacks(tree)
+        lacks = _lacks(kind, tree)
         gaps = [] if lacks else [owners.add(_placed(tree, kind, gap)) for gap in kind.find(tree)]
         fitting = [gap for gap in gaps if fits(gap, wanted)]
         counts.append(KindCount(kind.name, kind.difficulty, kind.title, len(fitting), lacks))
         found += fitting
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)))
+
+
+def _lacks(kind: Kind, tree: Tree) -> str:
+    """Why this tree cannot tell, with the command that helps: a wheel is a part of a checkout."""
+    lacks = kind.lacks(tree)
+    return f"{lacks}: torchnav clone" if lacks and tree.source.kind == "wheel" else lacks
 
 
 def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:

@@ -67,7 +67,7 @@ def parameter_names(parameters: str) -> frozenset[str]:
 def lacks(tree: Tree) -> str:
     """Kernels are compiled files; headers alone would show a part of them."""
     there = any(path.endswith(".cpp") for path in tree.native_files)
-    return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source: torchnav clone"
+    return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source"
 
 
 def find(tree: Tree) -> Iterator[Gap]:
