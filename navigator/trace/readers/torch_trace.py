@@ -44,7 +44,9 @@ def read_torch_trace(path: Path) -> Trace:
     """Read a log, or all logs of a folder. Raises BadTrace if there is none."""
     logs = sorted(path.glob("*.log")) if path.is_dir() else [path]
     if not logs:
-        raise BadTrace(f"{path} holds no log of TORCH_TRACE")
+        ranks = any(path.glob("*.json*"))
+        hint = f"; for the traces of many ranks: torchnav ranks {path}" if ranks else ""
+        raise BadTrace(f"{path} holds no log of TORCH_TRACE{hint}")
     trace = Trace()
     meta = trace.meta
     meta.path, meta.format, meta.complete, meta.overloads = str(path), "TORCH_TRACE", True, True

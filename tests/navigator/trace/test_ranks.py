@@ -132,6 +132,13 @@ def test_folders_without_traces(tmp_path: Path) -> None:
     assert main(["ranks", str(tmp_path / "nowhere")]) == 2
 
 
+def test_opening_such_a_folder_names_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", "trace", str(folder)]) != 0
+    assert f"torchnav ranks {folder}" in capsys.readouterr().err
+
+
 def test_without_polars_there_is_one_clear_line(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

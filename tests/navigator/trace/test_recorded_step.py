@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from indexes.query import Index
+from indexes.schema import parse_schema
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
+from navigator.trace.overloads import Overloads
 from navigator.trace.trace import Trace
 from tests.navigator.trace.programs import STEP, line_of
 
@@ -40,6 +42,19 @@ def test_every_operator_has_an_overload_of_the_installed_torch(
     known = {op.full_name for op in wheel.operators()}
     assert {op.full_name for op in of_kind(ops, "op")} <= known
     assert "add.Tensor" in {op.full_name for op in ops}
+
+
+def test_overloads_worked_out_from_inputs_are_those_recorded(
+    ops: list[TraceOp], wheel: Index
+) -> None:
+    """As for profiles without overload names. Not unique is allowed, wrong is not."""
+    finder = Overloads(parse_schema(op.schema) for op in wheel.operators())
+    calls = [op for op in of_kind(ops, "op") if op.name.startswith("aten::") and op.inputs]
+    fits = [finder.fitting(op.name.removeprefix("aten::"), op.inputs) for op in calls]
+    unique = [(op.overload or "", one[0]) for op, one in zip(calls, fits, strict=True)
+              if len(one) == 1]  # fmt: skip
+    assert all(recorded == found for recorded, found in unique)
+    assert len(unique) >= 0.99 * len(calls) > 500
 
 
 def test_every_operator_has_the_exact_line_of_the_program(
