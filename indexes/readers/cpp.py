@@ -81,7 +81,8 @@ class Scan:
 
     def guard_at(self, offset: int) -> tuple[str, ...]:
         """Conditions in force at ``offset``, outermost first."""
-        at = bisect_right(self.lexed.guard_offsets, offset)
+        offsets = self.lexed.guard_offsets
+        at = bisect_right(offsets, offset) if offsets else 0
         return self.lexed.guards[at - 1] if at else ()
 
 
@@ -106,7 +107,8 @@ class _Scanner:
 
     def run(self) -> Scan:
         lexed, size = self.scan.lexed, len(self.text)
-        opened, closed = self._next("{", 0), self._next("}", 0)
+        opened, closed = self.text.find("{"), self.text.find("}")
+        opened, closed = (at if at >= 0 else size for at in (opened, closed))
         for kind, offset in zip(lexed.guard_kinds, lexed.guard_offsets, strict=True):
             opened, closed = self._braces(opened, closed, offset)
             self._conditional(kind, offset)
@@ -114,13 +116,10 @@ class _Scanner:
         self._statements(self.boundary, size)
         return self.scan
 
-    def _next(self, brace: str, start: int) -> int:
-        found = self.text.find(brace, start)
-        return found if found >= 0 else len(self.text)
-
     def _braces(self, opened: int, closed: int, stop: int) -> tuple[int, int]:
         """Heeds the braces in front of ``stop``, given the next of each kind; returns the
         next of each kind behind it."""
+        find, size = self.text.find, len(self.text)
         while True:
             if opened < closed:
                 if opened >= stop:
@@ -129,7 +128,9 @@ class _Scanner:
                     self.depth += 1
                 else:
                     self._open(opened)
-                opened = self._next("{", opened + 1)
+                opened = find("{", opened + 1)
+                if opened < 0:
+                    opened = size
                 continue
             if closed >= stop:
                 return opened, closed
@@ -140,7 +141,9 @@ class _Scanner:
                 self._end_body(closed)
             else:
                 self._close(closed)
-            closed = self._next("}", closed + 1)
+            closed = find("}", closed + 1)
+            if closed < 0:
+                closed = size
 
     def _conditional(self, kind: int, at: int) -> None:
         if kind == IF:

@@ -131,3 +131,11 @@ def test_a_delegate_to_nothing_has_only_its_own_rows() -> None:
         "n.yaml",
     )
     assert [(r.key, r.symbol) for r in kernel_rows(functions)] == [("SparseCPU", "f_sparse")]
+
+
+def test_generated_overloads_are_not_generated_again(
+    wheel_functions: tuple[NativeFunction, ...],
+) -> None:
+    once = with_generated(wheel_functions)
+    assert len(once) > len(wheel_functions)
+    assert with_generated(once) == once

@@ -1,0 +1,68 @@
+"""Files read in child processes: the same facts as here, and a plain word when one dies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from indexes import scan_pool
+from indexes.errors import Cancelled, SourceError
+from indexes.scan_pool import FileFacts, reading
+from indexes.walk import SourceFile, walk
+
+_TREE = Path(__file__).parent.parent / "tree"
+
+
+def _files(root: Path) -> list[SourceFile]:
+    return [f for f in walk(str(root), "checkout") if f.kind in ("cpp", "python", "test")]
+
+
+def _read(root: Path, files: list[SourceFile]) -> dict[str, FileFacts]:
+    with reading(str(root), files, lambda: False) as facts:
+        return {one.path: one for one in facts}
+
+
+def test_children_read_what_this_process_reads() -> None:
+    files = _files(_TREE)
+    parallel = _read(_TREE, files)
+    here = {path: one for f in files for path, one in _read(_TREE, [f]).items()}
+    assert len(files) > 100
+    assert parallel == here
+
+
+def test_odd_names_are_read_and_absent_files_are_problems(tmp_path: Path) -> None:
+    folder = tmp_path / "aten"
+    folder.mkdir()
+    for number in range(30):
+        (folder / f"a\nb\x0b {number}.cpp").write_text(f"int f{number}() {{ return 1; }}\n")
+    files = _files(tmp_path)
+    (folder / "a\nb\x0b 7.cpp").unlink()
+    read = _read(tmp_path, files)
+    assert len(read) == 30
+    absent = read["aten/a\nb\x0b 7.cpp"]
+    assert "No such file" in absent.problems[0][1]
+    other = read["aten/a\nb\x0b 8.cpp"].cpp
+    assert other is not None
+    assert [d[0] for d in other.definitions] == ["f8"]
+
+
+def test_a_reader_that_dies_is_an_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_pool, "_START", "raise SystemExit('the reader is broken')")
+    with pytest.raises(SourceError, match="a reader process failed"):
+        _read(_TREE, _files(_TREE))
+
+
+def test_readers_that_nobody_asks_are_stopped_and_their_pipes_closed() -> None:
+    files = _files(_TREE)
+    opened = len(os.listdir("/dev/fd"))
+    with reading(str(_TREE), files, lambda: False):
+        assert len(os.listdir("/dev/fd")) > opened
+    assert len(os.listdir("/dev/fd")) == opened
+
+
+def test_cancelled_while_reading() -> None:
+    files = _files(_TREE)
+    with pytest.raises(Cancelled), reading(str(_TREE), files, lambda: True) as facts:
+        list(facts)
