@@ -53,6 +53,7 @@ class DispatchTableScreen(PlacesScreen):
         """Ask the installed torch, in a process of its own."""
         table = self._table
         if table is None:
+            self.say("the registrations are still being read")
             return
         from navigator.live import differences
 
