@@ -59,7 +59,8 @@ def change_lines(change: Change) -> Iterator[str]:
     """One difference: what it is about, both sides with their places, and the rules."""
     verdict = "  BREAKING" if change.backward == "breaking" else ""
     sign = _SIGNS.get(change.what, "~")
-    yield f"  {sign} {clean(title(change))}{verdict}"
+    how = f" {change.what}" if change.what in ("moved", "renamed", "edited") else ""
+    yield f"  {sign} {clean(title(change))}{how}{verdict}"
     for mark, side in (("-", change.before), ("+", change.after)):
         if side:
             yield from wrap(f"{mark} {side.text}", "      ")
@@ -73,9 +74,8 @@ def title(change: Change) -> str:
     ops = ", ".join(change.ops[:_OPS_SHOWN])
     more = len(change.ops) - _OPS_SHOWN
     ops += f" and {more} more" if more > 0 else ""
-    what = f" {change.what}" if change.what in ("moved", "renamed", "edited") else ""
     about = "" if change.facet in ("operator", "schema", "tags") else f" {change.subject}"
-    return f"{ops}{about}{what}".strip()
+    return f"{ops}{about}".strip()
 
 
 # ---------------------------------------------------------------------------- Markdown
