@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.build_operators import OPERATOR_TABLES, add_operators, link_kernels
+from indexes.errors import SourceError
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.readers.cpp_facts import CppFacts, holds_operators
@@ -136,6 +137,33 @@ class _Refresh:
             self.store.add_uses(number, made.uses, made=1)
             self.names |= {d.name for d in made.definitions}
 
+    def follow_stubs(self, before: set[str], done: set[str]) -> list[int]:
+        """Names that became stubs may be passed as arguments in files that did not change:
+        those are read again; returns their numbers."""
+        now = self.store.stubs()
+        self.store.drop_passed(before - now)
+        words = [name.encode() for name in now - before]
+        found = [f for f in self._unchanged(done) if self._holds(f, words)] if words else []
+        self.files.update((file.path, file) for file in found)
+        numbers = self.reread(found)
+        self.expand(numbers)
+        return numbers
+
+    def _unchanged(self, done: set[str]) -> Iterator[SourceFile]:
+        sql = "SELECT id,path,kind,size,mtime_ns,inode,hash FROM files WHERE kind='cpp'"
+        for row in self.store.query(sql):
+            if row[1] not in done:
+                self.known[row[1]] = row
+                blob = row[6] if self.builder.source.fixed else b""
+                yield SourceFile(row[1], row[2], row[3], row[4], row[5], blob)
+
+    def _holds(self, file: SourceFile, words: list[bytes]) -> bool:
+        try:
+            data = self.builder.source.read(file.path)
+        except SourceError:  # removed meanwhile: the next refresh sees it
+            return False
+        return any(word in data for word in words)
+
     def _users(self) -> set[int]:
         """Files that use a changed macro, by itself or through another macro."""
         bodies = [(n, _words(b)) for n, b in self.store.query("SELECT name,body FROM macros")]
@@ -175,10 +203,11 @@ def apply_changes(
     store = work.store
     builder.tell("checking what changed", 0, len(suspects))
     changed = work.changed(suspects)
-    for path in removed:
-        work.remove(path)
     if not changed and not removed:
         return 0
+    stubs = store.stubs()
+    for path in removed:
+        work.remove(path)
     operators = builder.operator_paths()
     renewed = any(f.path in operators for f in changed) or operators.intersection(removed)
     if renewed:
@@ -188,6 +217,7 @@ def apply_changes(
         add_operators(store, builder.source)
     numbers = work.reread(changed)
     work.expand(numbers)
+    numbers += work.follow_stubs(stubs, {file.path for file in changed})
     store.add_passed_stubs()
     if any(f.path.endswith(".py") for f in changed):
         store.add_registered_by_helpers()

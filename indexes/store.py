@@ -282,11 +282,22 @@ class Store:
         self._insert("definitions", rows)
         self._insert("calls", calls)
 
+    def stubs(self) -> set[str]:
+        """The names of all stubs."""
+        self.flush()
+        return {r[0] for r in self.query("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL")}
+
+    def drop_passed(self, names: Iterable[str]) -> None:
+        """Forgets that names were passed as arguments: they are stubs no more."""
+        self.db.executemany(
+            "DELETE FROM calls WHERE kind=? AND name=(SELECT id FROM names WHERE name=?)",
+            [(_KIND["name"], name) for name in names],
+        )
+
     def add_passed_stubs(self) -> None:
         """Keeps the names passed as arguments that are stubs, now that all stubs are known."""
         self.flush()
-        stubs = {r[0] for r in self.query("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL")}
-        kind = _KIND["name"]
+        stubs, kind = self.stubs(), _KIND["name"]
         rows = [
             (number, self.name_id(name), qualifier, 0, kind, "")
             for number, name, qualifier in self._passed_on

@@ -119,6 +119,27 @@ def test_an_added_alias_reaches_the_kernels_of_other_files(tree_copy: Path, cach
         assert [place.rpartition(":")[2] for place in found[2:]] == ["2"]
 
 
+def test_a_name_that_becomes_a_stub_is_followed_where_it_was_passed(
+    tree_copy: Path, cache: Path
+) -> None:
+    """And no longer when it is none again: the file that passes it does not change."""
+    (tree_copy / NATIVE / "Passing.cpp").write_text(
+        "namespace at::native {\nvoid passing() {\n  run_with(a_new_stub, 1);\n}\n}\n"
+    )
+    with opened(tree_copy, cache):
+        pass
+    header = tree_copy / NATIVE / "ANewStub.h"
+    header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
+    passed = "SELECT 1 FROM calls c JOIN names n ON n.id=c.name WHERE n.name='a_new_stub'"
+    with opened(tree_copy, cache) as index:
+        assert index.facts.store.query(passed)
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+    header.unlink()
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+    with opened(tree_copy, cache) as index:
+        assert not index.facts.store.query(passed)
+
+
 def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:
     with opened(tree, cache, **options) as index:
         return contents(index_path(index.source, cache))
