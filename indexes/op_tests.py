@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -138,6 +138,7 @@ class Suite:
             expression = opinfo_expression(
                 mine, others, names, [one for one in named if one not in names], device
             )
+            expression = replace(expression, also=self._unknown_names(path, names))
             yield Selection(
                 path, expression, self._command(path, expression),
                 tuple(Location(path, test.line) for test, _ in chosen),
@@ -156,6 +157,11 @@ class Suite:
             for name in opinfos
             if re.search(rf"[\"']{re.escape(name)}[\"']", one.values)
         ]
+
+    def _unknown_names(self, path: str, tests: set[str]) -> tuple[str, ...]:
+        """Tests whose parameters are not written out, and may be names that fit as well."""
+        others = (one for one in read_parametrized(self._text(path)) if one.name not in tests)
+        return tuple(dict.fromkeys(one.name for one in others if _NOT_WRITTEN.search(one.values)))
 
     def _others(self, takes: Iterable[tuple[OpTest, frozenset[_Taken]]]) -> set[str]:
         lists = frozenset(one for _, taken in takes for one in taken)
@@ -285,6 +291,8 @@ class Suite:
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CHECKED = re.compile(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
+_NOT_WRITTEN = re.compile(r",\s*[A-Za-z_][\w.]*\s*[,)]")
+"""``@parametrize("op", ref_ops_names)``: the values are a variable's."""
 _PREFIXED = re.compile(r"\.name\.startswith\(\s*[\"']([^\"']+)")
 _CONDITION = re.compile(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
 _DEEPEST = 6

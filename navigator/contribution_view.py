@@ -100,7 +100,7 @@ def _operator_tests(op: str, tests: OperatorTests) -> Iterator[Row]:
 
 def _selection(found: Selection, what: str) -> Row:
     some = f"; {found.filtered} of them for OpInfos that fit a condition" if found.filtered else ""
-    also = f"; also selects {', '.join(found.expression.also)}" if found.expression.also else ""
+    also = f"; may also select {', '.join(found.expression.also)}" if found.expression.also else ""
     return Row(what, found.tests[0], f"{found.rule}{some}{also}", found.command)
 
 

@@ -21,7 +21,8 @@ class Expression:
     arguments: tuple[str, ...]
     """What follows the file on the command line."""
     also: tuple[str, ...] = ()
-    """Other tests that it selects too, because no expression tells them apart."""
+    """Other tests that it may select too: no expression tells them apart, or their names are
+    only known when the file runs."""
 
 
 def opinfo_expression(

@@ -41,6 +41,7 @@ def test_tests_made_from_opinfos(
     assert found.path == "test/test_ops.py"
     assert list(found.names) == [f"TestCommon.{name}" for name in names]
     assert found.expression.arguments == ("-k", expression)
+    assert found.expression.also == ("test_references",)
     assert found.command == f"pytest test/test_ops.py -k '{expression}'".replace(
         "'_nn_functional_relu_cpu'", "_nn_functional_relu_cpu"
     ).replace("'_add_cpu'", "_add_cpu")

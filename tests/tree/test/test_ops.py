@@ -28,6 +28,10 @@ class TestCommon:
     def test_masked_sin(self, device):
         pass
 
+    @parametrize("op", ref_names)
+    def test_references(self, device, op):
+        pass
+
     @parametrize("fn_name", ["sin", "cos"])
     def test_functions(self, device, fn_name):
         pass
