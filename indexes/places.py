@@ -11,6 +11,7 @@ from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
 from indexes.lookup import Lookup
 from indexes.model import Definition, Hit, Location, OperatorSummary, Place
+from indexes.names import parse_name
 from indexes.places_library import library_places, registrations_of
 from indexes.places_python import python_places, stub_places
 from indexes.resolve import definition_hit
@@ -26,18 +27,25 @@ _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function"
 
 
 def find(text: str, store: Store, limit: int) -> tuple[Hit, ...]:
-    """Operators, Node classes, symbols and files whose name holds ``text``, best first."""
+    """Operators, Node classes, symbols, stubs and files whose name holds ``text``, best first."""
     word = text.strip()
     if not word:
         return ()
-    simple = word.rpartition("::")[2].partition("(")[0].strip() or word
+    simple = _searched(word)
     found = [*_operators(store, simple), *_nodes(store, simple), *_symbols(store, simple, limit)]
-    found += _files(store, word, limit)
+    found += [*_stubs(store, simple), *_files(store, word, limit)]
     scored = sorted((_score(simple, one), at) for at, one in enumerate(found))
     return _hits(store, [found[at] for _, at in scored[:limit]])
 
 
-_ELSEWHERE = ("operator", "grad_fn", "file")
+def _searched(word: str) -> str:
+    """The name to look for in what was typed or pasted."""
+    if (query := parse_name(word)).kind == "stub":
+        return query.base
+    return word.rpartition("::")[2].partition("(")[0].strip() or word
+
+
+_ELSEWHERE = ("operator", "grad_fn", "stub", "file")
 """Kinds of what is no definition."""
 
 
@@ -79,6 +87,17 @@ def _nodes(store: Store, word: str) -> list[_Candidate]:
     return [_Candidate("grad_fn", r[0], r[1:]) for r in rows]
 
 
+def _stubs(store: Store, word: str) -> list[_Candidate]:
+    """Stubs, each at its definition, or where it is declared: a macro makes its name."""
+    rows = store.query(
+        "SELECT u.stub,f.path,u.line,min(u.name NOT LIKE 'DEFINE%'),u.name,u.arguments FROM uses u"
+        " JOIN files f ON f.id=u.file WHERE u.stub LIKE ? ESCAPE '\\'"
+        " AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub ORDER BY length(u.stub) LIMIT 100",
+        (_like(word),),
+    )
+    return [_Candidate("stub", r[0], (r[1], r[2], f"{r[4]}({r[5]})")) for r in rows]
+
+
 def _symbols(store: Store, word: str, limit: int) -> list[_Candidate]:
     names = _names(store, word, limit)
     marks = ",".join("?" * len(names))
@@ -109,6 +128,9 @@ def _hit(
         rows = store.query("SELECT data FROM derivatives WHERE position=?", (position,))
         where = load_derivative(rows[0][0]).location
         return Hit("grad_fn", one.name, Location(where.path, where.line), f"of {op}", op)
+    if one.kind == "stub":
+        path, line, detail = one.key
+        return Hit("stub", one.name, Location(path, line), detail)
     if one.kind == "file":
         return Hit("file", one.name, Location(one.name, 0))
     return definition_hit(known[one.key])

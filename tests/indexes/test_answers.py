@@ -54,6 +54,16 @@ def test_find_puts_the_operator_before_the_symbols(tree_index: Index) -> None:
     assert tree_index.find("100%_\\") == ()
 
 
+@pytest.mark.parametrize("text", ["mul_stub", "REGISTER_DISPATCH(mul_stub, &mul_kernel)"])
+def test_find_gives_a_stub_where_it_is_defined(tree_index: Index, text: str) -> None:
+    stub = tree_index.find(text)[0]
+    assert (stub.kind, stub.name, stub.detail) == ("stub", "mul_stub", "DEFINE_DISPATCH(mul_stub)")
+    assert stub.location.path == f"{NATIVE}BinaryOps.cpp"
+    assert "DEFINE_DISPATCH(mul_stub)" in tree_index.read(stub.location.path).splitlines()[
+        stub.location.line - 1
+    ]  # fmt: skip
+
+
 def test_find_knows_names_of_two_letters(tree_index: Index) -> None:
     assert any(hit.name.startswith("mu") for hit in tree_index.find("mu"))
 
