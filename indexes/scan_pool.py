@@ -10,8 +10,10 @@ import selectors
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 from indexes.errors import Cancelled, SourceError
@@ -54,7 +56,7 @@ class FileFacts:
 def reading(
     root: str, files: list[SourceFile], cancelled: Callable[[], bool]
 ) -> Iterator[Iterator[FileFacts]]:
-    """Facts of ``files``, in the order in which they come. The children begin at once, so
+    """Facts of ``files``, in the same order every time. The children begin at once, so
     that the caller may do other things first. Raises Cancelled."""
     if len(files) <= _FEW or not hasattr(os, "fork"):
         yield _read_all_here(root, files, cancelled)
@@ -112,7 +114,7 @@ class _Pool:
         self._cancelled = cancelled
         self._waiting: dict[int, bytearray] = {}
         self._ended: set[int] = set()
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 closed in _stop
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 closed in stop
         width = max(1, min(_MOST_CHILDREN, os.cpu_count() or 1, len(files)))
         pipes = [os.pipe() for _ in range(width)]
         try:
@@ -129,7 +131,7 @@ class _Pool:
         self, root: str, files: list[SourceFile], pipes: list[int]
     ) -> subprocess.Popen[bytes]:
         # The C++ files, which cost most, come first, and every part gets its share of them.
-        ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size))
+        ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
         asked: list[Asked] = [(reader_kind(f), f.path, f.blob) for f in ordered]
         for pipe in pipes:
             _enlarge(pipe)
@@ -141,19 +143,25 @@ class _Pool:
 
     def facts(self) -> Iterator[FileFacts]:
         """The facts of all files. Raises SourceError when a reader ends early."""
+        answers: dict[int, deque[Answer]] = {pipe: deque() for pipe in self._waiting}
+        turns = cycle(answers.values())
+        turn = next(turns)
         with selectors.DefaultSelector() as ready:
-            for pipe in self._waiting:
+            for pipe in answers:
                 ready.register(pipe, selectors.EVENT_READ)
             while ready.get_map():
                 _stop_if(self._cancelled)
                 for key, _ in ready.select(timeout=0.2):
                     if received := os.read(key.fd, _PIPE_BYTES):
-                        yield from self._take(key.fd, received)
+                        answers[key.fd].extend(self._take(key.fd, received))
                     else:
                         ready.unregister(key.fd)
                         self._check_end(key.fd)
+                while turn:  # the files were dealt out in turns
+                    yield unpack(*turn.popleft())
+                    turn = next(turns)
 
-    def _take(self, pipe: int, received: bytes) -> Iterator[FileFacts]:
+    def _take(self, pipe: int, received: bytes) -> Iterator[Answer]:
         waiting = self._waiting[pipe]
         waiting += received
         while len(waiting) >= SIZE_BYTES:
@@ -164,8 +172,7 @@ class _Pool:
             del waiting[:end]
             if not batch:
                 self._ended.add(pipe)
-            for kind, path, digest, packed in batch:
-                yield unpack(kind, path, digest, packed)
+            yield from batch
 
     def _check_end(self, pipe: int) -> None:
         if pipe not in self._ended:

@@ -32,6 +32,13 @@ def test_children_read_what_this_process_reads() -> None:
     assert parallel == here
 
 
+def test_facts_come_in_the_same_order_however_fast_the_children_are() -> None:
+    files = _files(_TREE)
+    first = list(_read(_TREE, files))
+    assert first == list(_read(_TREE, files[::-1]))
+    assert len(first) == len(files)
+
+
 def test_odd_names_are_read_and_absent_files_are_problems(tmp_path: Path) -> None:
     folder = tmp_path / "aten"
     folder.mkdir()
