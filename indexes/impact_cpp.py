@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from indexes.chains import device_of_key
@@ -113,14 +114,18 @@ class CppEdges:
     def direct_uses(self, known: Known) -> list[Edge]:
         """Every function that uses a definition, in whichever file, name-only uses too."""
         found: dict[int, Edge] = {}
-        for edge in (*self._kept_uses(known), *self._searched_uses(known, True)):
+        for edge in (
+            *self._kept_uses(known),
+            *self._searched_uses(known, True),
+            *self._constructions(known, True),
+        ):
             assert edge.node.known
             found.setdefault(edge.node.known.id, edge)
         return list(found.values())
 
     def _uses(self, known: Known, first: bool) -> Iterator[Edge]:
         found: dict[int, Edge] = {}
-        for edge in self._kept_uses(known):
+        for edge in (*self._kept_uses(known), *self._constructions(known, first)):
             assert edge.node.known
             found.setdefault(edge.node.known.id, edge)
         if self._needs_search(known, first):
@@ -128,6 +133,17 @@ class CppEdges:
                 assert edge.node.known
                 found.setdefault(edge.node.known.id, edge)
         yield from found.values()
+
+    def _constructions(self, known: Known, first: bool) -> Iterator[Edge]:
+        """A constructor or destructor is used where its class is named."""
+        owner = is_method(known, self.facts)
+        if not owner or known.definition.name.lstrip("~") != owner:
+            return
+        for one in self.facts.named(owner):
+            same = one.definition.qualified == known.definition.scope
+            if same and one.definition.kind == "class":
+                for edge in self._searched_uses(one, first):
+                    yield replace(edge, rule=f"names {owner}, which it makes or ends")
 
     def _sure(self, known: Known, edges: list[Edge]) -> list[Edge]:
         """Without name-only uses, where they are so many that they would reach everything."""
@@ -162,6 +178,8 @@ class CppEdges:
 
     def _needs_search(self, known: Known, first: bool) -> bool:
         found = known.definition
+        if found.name.startswith("operator") and found.name != "operator()":
+            self.unfollowed.append(f"{found.qualified}: uses of an operator sign are not followed")
         if found.kind == "macro_use" or not found.name.isidentifier():
             return False
         if found.kind == "macro" and not is_header(found.location.path):

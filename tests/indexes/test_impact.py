@@ -140,7 +140,7 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
     (folder / "Extra.h").write_text(
         "#pragma once\n"
         "namespace at::native {\n"
-        "struct Scaler {\n  int scaled(int x) { return x; }\n};\n"
+        "struct Scaler {\n  Scaler() { }\n  int scaled(int x) { return x; }\n};\n"
         "struct Other {\n  int scaled(int x) { return x; }\n};\n"
         "#define TWICE_OF(x) twice_impl(x)\n"
         "}\n"
@@ -171,6 +171,7 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
 
         assert users("Scaler::scaled") == {"by_method": "exact", "by_unknown": "ambiguous"}
         assert users("Other::scaled") == {"by_other": "exact", "by_unknown": "ambiguous"}
+        assert "by_method" in users("Scaler::Scaler")
         assert users("TWICE_OF") == {"by_macro": "exact"}
         assert users("twice_impl") == {"TWICE_OF": "by rule", "by_name": "exact"}
         assert users("helped") == {"by_using": "by rule"}
