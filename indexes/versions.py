@@ -20,7 +20,7 @@ from indexes.walk import folders, listed, singles
 WHEEL = "wheel"
 _BESIDE = ("version.txt", "tools/autograd", "test/forward_backward_compatibility")
 """What is read of a commit besides the folders that are indexed."""
-_SUBMODULES = "what submodules hold (flash-attention): a commit names them, it does not hold them"
+_SUBMODULES = "submodules such as flash-attention, which no commit holds: compare a folder instead"
 
 
 class CommitSource(Source):
