@@ -74,6 +74,8 @@ class Rebuild:
         """The cost of a change of ``path``; of one entry, for the YAML files, with ``op``."""
         if path.endswith((".py", ".pyi", ".md", ".rst", ".expect")) and not _is_generator(path):
             return Cost(path, "none", 0, 0, "Python and text are not compiled")
+        if not self.total:
+            return Cost(path, "unknown", 0, 0, "the C++ sources are not here: torchnav clone")
         if path == NATIVE:
             return self._native_cost(path, op)
         if path == DERIVATIVES or _is_generator(path) or path.startswith(

@@ -116,6 +116,7 @@ def test_a_wheel_gives_what_it_has(wheel_index: Index) -> None:
     found = Contributions(wheel_index).of("mul.Tensor")
     assert {"schema", "derivative", "opinfo"} <= {step.role for step in found.steps}
     assert (found.reviews, found.commands) == ((), ())
+    assert {cost.kind for cost in found.costs} == {"none", "unknown"}
     assert found.tests[0][1].opinfos != ()
     assert "torchnav clone" in found.tests[0][1].missing
     assert found.history_missing
