@@ -144,7 +144,20 @@ class Dtypes:
         first = _FIRST.match(macro.body)
         if first is None or first[1]:
             return first is not None and bool(_SWITCH.search(macro.body))
-        return first[2] not in (macro.parameters or ()) and self.switches(first[2])
+        if first[2] in (macro.parameters or ()):
+            return False
+        return self.switches(first[2]) or self._given_switches(first[2], macro.body[first.end() :])
+
+    def _given_switches(self, name: str, behind: str) -> bool:
+        """Whether ``name(...)`` begins with an argument of its own that is a ``switch``."""
+        ended = close(behind, 0) if behind.startswith("(") else -1
+        given = split_arguments(behind[1:ended]) if ended > 0 else []
+        for _, macro in self._macros(name):
+            first = _FIRST.match(macro.body)
+            parameters = macro.parameters or []
+            if first and first[2] in parameters and parameters.index(first[2]) < len(given):
+                return self.switches(given[parameters.index(first[2])])
+        return False
 
     def _own(self, name: str, at: Location) -> list[MacroFact]:
         """The definitions of a macro in its user's file: several stand under ``#if``."""

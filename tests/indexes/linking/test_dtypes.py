@@ -20,6 +20,8 @@ HEADER = """
   OVER(TYPE, NAME, ONE(kFloat, __VA_ARGS__) ONE(MORE, __VA_ARGS__))
 #define INDICES(TYPE, NAME, ...) \\
   OVER(TYPE, NAME, INDEX(kInt, __VA_ARGS__) INDEX(kLong, __VA_ARGS__))
+#define BY(SWITCH, CASE, TYPE, NAME, ...) SWITCH(TYPE, NAME, CASE(kLong, __VA_ARGS__))
+#define LONGS(TYPE, NAME, ...) BY(OVER, ONE, TYPE, NAME, __VA_ARGS__)
 #define LAYOUTS(TYPE, NAME, ...) OVER(TYPE, NAME, ONE(kStrided, __VA_ARGS__))
 #define MAKES_KERNEL(op) void op##_kernel(Iter& it) { FLOATS(it.dtype(), #op "_cpu", [&] {}); }
 """
@@ -52,6 +54,11 @@ def test_a_macro_is_expanded_to_its_cases_with_its_tag_and_line() -> None:
     assert (one.dtypes, one.type_name, one.tag, one.location.line) == (
         ("Double", "Float"), "scalar_t", "run_cpu", 2,
     )  # fmt: skip
+
+
+def test_a_macro_may_be_given_the_switch_and_the_case_that_it_uses() -> None:
+    (one,) = dispatches('void run(T t) { LONGS(t.dtype(), "x", [&] {}); }')
+    assert (one.macro, one.dtypes, one.tag) == ("LONGS", ("Long",), "x")
 
 
 def test_what_is_switched_on_may_be_any_expression() -> None:
