@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from indexes.chain_around import StoredPython
 from indexes.impact import RANK
 from indexes.impact_facts import ImpactFacts
 from indexes.impact_model import ReachedApi, ReachedOperator, Step, TestCommand
+from indexes.linking.expressions import named_expression
 from indexes.linking.python_paths import bindings, entries, skipping_rule
 from indexes.model import Confidence, Location
 from indexes.op_tests import Suite
@@ -92,7 +94,7 @@ def tests_of(
 ) -> tuple[TestCommand, ...]:  # fmt: skip
     """Commands that run the tests of the operators reached, those of the surest first."""
     found: dict[str, TestCommand] = {}
-    for command in _reached_tests(steps):
+    for command in _reached_tests(steps, facts):
         found.setdefault(command.command, command)
     suite = Suite(source, facts)
     for one in _tested(operators, facts, unresolved):
@@ -116,19 +118,28 @@ def tests_of(
 
 
 def _kind(command: TestCommand) -> int:
-    return 0 if command.reason.startswith("it calls") else 1 if "OpInfo" in command.reason else 2
+    return 0 if command.reason.startswith("it c") else 1 if "OpInfo" in command.reason else 2
 
 
-def _reached_tests(steps: Sequence[Step]) -> Iterator[TestCommand]:
+def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCommand]:
     """Tests of which a step says that they call what changes."""
     for step in steps:
-        if step.kind == "test" and step.location:
-            name = ".".join(step.symbol.split(".")[-2:])
-            yield TestCommand(
-                f"python {step.location.path} {name}", step.location.path,
-                f"it calls {step.rule}" if step.parent is None else "it calls what is reached",
-                (), step.way_confidence, 1,
-            )  # fmt: skip
+        if step.kind != "test" or step.location is None:
+            continue
+        path = step.location.path
+        rows = facts.store.query(
+            "SELECT p.symbol FROM python p JOIN files f ON f.id=p.file"
+            " WHERE f.path=? AND p.kind='test'", (path,),
+        )  # fmt: skip
+        cls, _, name = ".".join(step.symbol.split(".")[-2:]).rpartition(".")
+        others = [(c, n) for c, _, n in (row[0].rpartition(".") for row in rows)]
+        expression = named_expression(cls, name, others)
+        runner = "pytest" if expression.runner == "pytest" else "python"
+        yield TestCommand(
+            shlex.join([runner, path, *expression.arguments]), path,
+            "it calls what is reached" if step.parent is not None else "it changes",
+            (), step.way_confidence, 1,
+        )  # fmt: skip
 
 
 def _tested(

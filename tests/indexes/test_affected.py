@@ -167,3 +167,15 @@ def test_a_tree_without_history_says_what_is_missing(tree_copy: Path, cache: Pat
 def test_a_wheel_has_no_history(wheel_index: Index) -> None:
     with pytest.raises(SourceError, match="torchnav clone"):
         affected(wheel_index)
+
+
+def test_a_changed_test_is_run_by_name(repository: Path, answer: Answer) -> None:
+    _edit(repository, "test/test_ops.py", "    def test_masked_sin(self, device):\n        pass",
+          "    def test_masked_sin(self, device):\n        return")  # fmt: skip
+    found = answer()
+    assert [c.kind for c in found.changes] == ["test"]
+    commands = [test.command for test in found.impact.tests]
+    assert len(commands) == 1
+    assert commands[0].startswith("pytest test/test_ops.py -k ")
+    assert "TestCommon" in commands[0]
+    assert "test_masked_sin" in commands[0]
