@@ -18,6 +18,7 @@ _BEFORE = re.compile(r"((?:\w+(?:<[^<>;(){}]*>)?::)+)\s*$")
 _MEMBER = re.compile(r"(?:(\w+)\s*(?:\[[^\[\]]*\]|\(\s*\))?\s*)?(?:\.|->)\s*(?:template\s+)?$")
 _CALLED = re.compile(r"\s*(?:<[^;(){}=]*>)?\s*(\(|<<<)")
 _FUNCTIONS = ("function", "impl_func", "meta_func", "macro_use")
+_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _BACK = 120
 """Characters looked at before a name: a qualifier or a receiver stands there."""
 
@@ -79,11 +80,14 @@ class Corpus:
     ) -> Iterator[Mention]:
         """Every use of a name in the code of the ``wanted`` C++ files, outside of macros'
         bodies."""
-        word = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
+        # A literal first: the engine then skips to it, which a look-behind would not let it.
+        word = re.compile(rf"{re.escape(name)}(?!\w)")
         for path in self.files_with(name, "cpp", wanted):
             clean = self.clean(path)
             lines: list[int] | None = None
             for found in word.finditer(clean):
+                if clean[found.start() - 1 : found.start()] in _WORD:
+                    continue
                 lines = lines or _line_starts(clean)
                 line = bisect_right(lines, found.start())
                 yield self._mention(name, path, clean, found.start(), line)
