@@ -319,7 +319,10 @@ class SourceView(InkedView, can_focus=True):
         return Strip.join([gutter, text]).crop(0, width)
 
     def _author(self, row: int) -> str:
-        """Who wrote a line: said on the first of a run of lines, on top and at the cursor."""
+        """What is noted of a line. Who wrote it is said on the first of a run of lines, on top
+        and at the cursor."""
+        if not self.blamed:
+            return self._blame[row] if row < len(self._blame) else ""
         if row + 1 not in self.blamed:
             return ""
         at = row + 1 - self.blamed.start
