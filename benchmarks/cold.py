@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from benchmarks.harness import Bench, Comparison, Figure
+from indexes.source import Source
 
 NEEDS = ("ctags",)
+_READ = ("cpp", "python", "test")
 _CTAGS = (
     "ctags", "-R", "--languages=C++", "--langmap=C++:+.cu.cuh.mm", "--kinds-C++=f",
     "--exclude=third_party", "-f", "-", "aten", "c10", "torch/csrc",
 )  # fmt: skip
+
+
+_ALL = ("ctags", "--languages=C++,Python", "--langmap=C++:+.cu.cuh.mm", "--kinds-C++=f", "-f", "-")
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
@@ -24,6 +30,19 @@ def figures(bench: Bench) -> Iterator[Comparison]:
         bench.torchnav("index", "--force"), "ctags", bench.command(_CTAGS), bench.runs,
     )  # fmt: skip
     yield Comparison(
+        (Figure("cold index, CPU, the same files", 6.0, "cpu"),),
+        bench.torchnav("index", "--force"), "ctags, C++ and Python",
+        bench.command((*_ALL, "-L", str(_same_files(bench)))), bench.runs,
+    )  # fmt: skip
+    yield Comparison(
         (Figure("audit of all operators", 3.0),),
         bench.torchnav("audit"), "cold index", bench.torchnav("index", "--force"), 1,
     )  # fmt: skip
+
+
+def _same_files(bench: Bench) -> Path:
+    """A list of the C++ and Python files that an index reads, for ctags."""
+    read = [f.path for f in Source.find(str(bench.tree)).files() if f.kind in _READ]
+    listed = bench.cache / "files"
+    listed.write_text("".join(f"{path}\n" for path in read), encoding="utf-8")
+    return listed
