@@ -27,7 +27,8 @@ from navigator.tui.widgets.timeline_bar import TimelineBar
 from navigator.tui.widgets.trace_pane import TracePane
 
 _SMALL = 50_000
-"""Rows up to which the timeline is drawn while they come in; of more when they are all there."""
+"""Rows up to which the timeline is drawn whenever some come in; of more each time that there
+are half as many again, and when they are all there."""
 _VIEWS = ("tree", "flat", *GROUPS)
 
 
@@ -49,6 +50,8 @@ class TraceViews(OpeningScreen):
         self._is_paused = False
         self._is_done = False
         self._rest_until = 0.0
+        self._timed_from = 0
+        """The number of rows from which the timeline is drawn again."""
         self._waiting: Timer | None = None
         self._filter_soon = Debounce(self, 0.15)
         self._time_soon = Debounce(self, 1.0)
@@ -78,7 +81,8 @@ class TraceViews(OpeningScreen):
         if message.done:
             self.query_one(ProgressLine).hide()
             self._show_problems(message.trace)
-        if message.done or len(message.trace) < _SMALL:
+        if message.done or len(message.trace) >= self._timed_from:
+            self._timed_from = len(message.trace) * 3 // 2 if len(message.trace) > _SMALL else 0
             self._time_soon(self._show_times)
         self.show_state()
 
@@ -88,7 +92,7 @@ class TraceViews(OpeningScreen):
             self.ask("timeline", lambda: Timed(timeline(trace, parts)))
 
     def on_timed(self, message: Timed) -> None:
-        self.pane.timeline.show(message.timeline)
+        self.pane.timeline.show(message.timeline, self._is_done)
 
     def on_timeline_bar_chosen(self, message: TimelineBar.Chosen) -> None:
         """Go to the first outermost row from there on."""

@@ -35,11 +35,12 @@ class TimelineBar(Widget):
             self.at_us = at_us
 
     _timeline: Timeline | None = None
+    _is_whole = True
     _at: float | None = None
 
-    def show(self, timeline: Timeline) -> None:
-        """Show a run."""
-        self._timeline = timeline
+    def show(self, timeline: Timeline, is_whole: bool) -> None:
+        """Show a run, or what there was of it so far."""
+        self._timeline, self._is_whole = timeline, is_whole
         self.set_class(bool(timeline.cpu), "-shown")
         self.refresh(layout=True)
 
@@ -57,7 +58,10 @@ class TimelineBar(Widget):
         shown = self._timeline
         if shown is None:
             return Content("")
-        lines = [_totals(shown), self._line(shown, [_cpu(part) for part in shown.cpu])]
+        lines = [
+            _totals(shown, self._is_whole),
+            self._line(shown, [_cpu(part) for part in shown.cpu]),
+        ]
         if shown.device:
             lines.append(self._line(shown, [(busy, _DEVICE) for busy in shown.device]))
         return Content("\n").join([line.truncate(self.parts) for line in lines])
@@ -91,7 +95,8 @@ def _level(busy: float, length: float) -> str:
     return _LEVELS[bisect_left([n / 8 for n in range(9)], share)] if share else _LEVELS[0]
 
 
-def _totals(shown: Timeline) -> Content:
+def _totals(shown: Timeline, is_whole: bool) -> Content:
     inks = dict(zip(("forward", "backward", "optimizer", "device"), (*_INKS, _DEVICE), strict=True))
     words = [(f"{name} {duration(time)}  ", inks[name]) for name, time in shown.totals]
-    return Content.assemble(*words, (f"of {duration(shown.span_us)}", "dim"))
+    span = f"of {duration(shown.span_us)}" + ("" if is_whole else " so far")
+    return Content.assemble(*words, (span, "dim"))
