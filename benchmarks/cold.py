@@ -30,7 +30,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
         bench.torchnav("index", "--force"), "ctags", bench.command(_CTAGS), bench.runs,
     )  # fmt: skip
     yield Comparison(
-        (Figure("cold index, CPU, the same files", 6.0, "cpu"),),
+        (Figure("cold index, CPU, C++ and Python files", None, "cpu"),),
         bench.torchnav("index", "--force"), "ctags, C++ and Python",
         bench.command((*_ALL, "-L", str(_same_files(bench)))), bench.runs,
     )  # fmt: skip
