@@ -21,6 +21,7 @@ from indexes.store import Store
 
 if TYPE_CHECKING:
     from indexes.scan_pool import FileFacts
+    from indexes.seen import Seen
 
 READ_KINDS = ("cpp", "python", "test")
 """Kinds of files that have a reader of their own; the others are only watched for changes."""
@@ -73,12 +74,12 @@ class Builder:
         self._progress = progress or (lambda _: None)
         self._cancelled = cancelled or (lambda: False)
 
-    def run(self, verify: bool = False, force: bool = False) -> Report:
-        """Brings the index up to date. Raises SourceError or Cancelled, and then leaves
-        what was there as it was."""
+    def run(self, verify: bool = False, force: bool = False, seen: Seen | None = None) -> Report:
+        """Brings the index up to date, from a look at the tree just taken if there is one.
+        Raises SourceError or Cancelled, and then leaves what was there as it was."""
         if self.source.fixed:
             return self._fixed(verify, force)
-        looked = look(self.source, str(self.path), trusted=not (verify or force))
+        looked = look(self.source, str(self.path), not (verify or force), seen)
         if looked.unchanged:
             return Report(files=looked.count, state=looked.remembered())
         store = None if force else self._existing()

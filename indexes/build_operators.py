@@ -162,13 +162,13 @@ def link_kernels(
 ) -> int:  # fmt: skip
     """Links every row, or those that ``names`` of definitions could concern; returns how many.
     ``natives`` are overloads that need not be read from the store."""
-    rows = store.query("SELECT rowid,op,key,symbol,hint,source_op,line,rule FROM kernels")
-    if names is not None:
-        rows = [r for r in rows if not (name := wanted_name(r[3], r[4])) or name in names]
+    rows = store.query(_ROWS) if names is None else _rows_wanting(store, names)
     known = {f.full_name: f for f in natives}
     native = cache(lambda name: known.get(name) or _native(store, name))
     built = [(r[0], _row(r, native)) for r in rows]
     chosen = [(i, r) for i, r in built if names is None or names.intersection(wanted_names(r))]
+    if not chosen:
+        return 0
     candidates = _candidates(store, {n for _, r in chosen for n in wanted_names(r)})
     matcher = _Matchers(_aliases(store))
     links = []
@@ -182,6 +182,26 @@ def link_kernels(
     )
     keep_summaries(store, native, None if names is None else {row.op for _, row in chosen})
     return len(links)
+
+
+_ROWS = "SELECT rowid,op,key,symbol,hint,source_op,line,rule FROM kernels"
+_UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
+"""What torchgen calls kernels whose loops have other names."""
+_QUALIFIED = "instr(symbol,'::')"
+
+
+def _rows_wanting(store: Store, names: set[str]) -> list[tuple[Any, ...]]:
+    """The rows that definitions of these names could be kernels of."""
+    qualified = [
+        symbol
+        for (symbol,) in store.query(f"SELECT DISTINCT symbol FROM kernels WHERE {_QUALIFIED}")
+        if wanted_name(symbol, "") in names
+    ]
+    symbols = json.dumps([*names, *qualified])
+    return store.query(
+        f"{_ROWS} WHERE symbol IN (SELECT value FROM json_each(?)) OR {_UFUNC} ORDER BY rowid",
+        (symbols,),
+    )
 
 
 def _native(store: Store, full_name: str) -> NativeFunction:
@@ -229,13 +249,11 @@ def _parameters(row: Row) -> tuple[str, ...]:
 
 
 def _candidates(store: Store, names: set[str]) -> dict[str, list[tuple[int, Definition]]]:
-    store.db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted(name TEXT PRIMARY KEY)")
-    store.db.execute("DELETE FROM wanted")
-    store.db.executemany("INSERT INTO wanted VALUES(?)", [(n,) for n in names])
     found: dict[str, list[tuple[int, Definition]]] = defaultdict(list)
     for values in store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM wanted w JOIN names n ON n.name=w.name "
-        f"JOIN definitions d ON d.name=n.id {DEFINITION_JOIN}"
+        f"SELECT {DEFINITION_COLUMNS} FROM json_each(?) w CROSS JOIN names n ON n.name=w.value"
+        f" CROSS JOIN definitions d ON d.name=n.id {DEFINITION_JOIN}",
+        (json.dumps(sorted(names)),),
     ):
         if values[4] in ("function", "impl_func", "meta_func"):
             found[values[1]].append((values[0], definition(values)))

@@ -28,9 +28,8 @@ class Kept:
         self._stamp = f"{state} {program}".encode()
 
     @classmethod
-    def now(cls, index: str, program: str) -> Kept | None:
-        """Those for the tree as it is now; None where it is not as its index last saw it."""
-        seen = Seen.load(index)
+    def now(cls, index: str, seen: Seen | None, program: str) -> Kept | None:
+        """Those for the tree as it is now; None where it is not as it was seen last."""
         if seen is None or seen.moved():
             return None
         return cls(index, seen.name, program)

@@ -21,9 +21,10 @@ class Looked:
         self._source = source
         self._index = index
         self._root = str(source.root)
-        self._started = time.time_ns()
         self._seen = seen
         self._moved = seen.moved() if seen else []
+        self.started_ns = seen.looked_ns if seen else time.time_ns()
+        """When it began: what is written later is not in it."""
         self._beside: list[str] = []
 
     @property
@@ -88,11 +89,11 @@ class Looked:
             assert self._seen is not None
             before = _value(self._seen.edited)
             edited = self._source.edited_since(before, list(self.moved))
-            return self._seen.again(_WORDS[edited], self._started)
+            return self._seen.again(_WORDS[edited])
         edited = self._source.edited_now()
         return Seen.take(
             self._index, self._whole(list(self.files)),
-            [*self._whole(self._beside), *self._source.watched()], _WORDS[edited], self._started,
+            [*self._whole(self._beside), *self._source.watched()], _WORDS[edited], self.started_ns,
         )  # fmt: skip
 
     def _whole(self, paths: Sequence[str]) -> list[str]:
@@ -109,6 +110,10 @@ def _value(word: str) -> bool | None:
     return {"yes": True, "no": False}.get(word)
 
 
-def look(source: Source, index: str, trusted: bool) -> Looked:
-    """Looks at a tree. ``trusted`` False looks at everything as if for the first time."""
-    return Looked(source, index, Seen.load(index) if trusted else None)
+def look(source: Source, index: str, trusted: bool, seen: Seen | None = None) -> Looked:
+    """Looks at a tree. ``trusted`` False looks at everything as if for the first time; ``seen``
+    is what was loaded for the index before, in this very run."""
+    if not trusted:
+        return Looked(source, index, None)
+    known = seen if seen and seen.paths[-1] == index else Seen.load(index)
+    return Looked(source, index, known)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from indexes.linking.choices import Choices
     from indexes.linking.device_names import Resolver
     from indexes.linking.dtypes import Dtypes
+    from indexes.seen import Seen
 
 __all__ = ["Index", "Progress", "Report"]
 
@@ -67,13 +68,13 @@ class Index:
     def open(
         cls, source: Source, cache: Path | None = None, *,
         progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
-        refresh: bool = True, verify: bool = False, force: bool = False,
+        refresh: bool = True, verify: bool = False, force: bool = False, seen: Seen | None = None,
     ) -> Index:  # fmt: skip
         """The index of ``source``, built if there is none and brought up to date.
 
         ``refresh=False`` answers from the index as it is; ``verify`` hashes every file
-        again; ``force`` builds it anew. Raises SourceError, or Cancelled when
-        ``cancelled`` says so.
+        again; ``force`` builds it anew; ``seen`` is a look at the tree just taken. Raises
+        SourceError, or Cancelled when ``cancelled`` says so.
         """
         folder = cache or cache_folder()
         path = index_path(source, folder)
@@ -81,7 +82,7 @@ class Index:
         if refresh or not path.exists():
             builder = Builder(source, folder, progress, cancelled)
             try:
-                report = builder.run(verify, force)
+                report = builder.run(verify, force, seen)
             except SourceError as error:
                 if force or not path.exists():
                     raise

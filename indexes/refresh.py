@@ -63,6 +63,7 @@ def refresh(
     """Re-reads what changed since the index was made. Raises SourceError when it cannot write."""
     from indexes.build import Report
 
+    started = looked.started_ns if looked else time.time_ns()
     changes = Changes(store, files, looked)
     suspects, removed = changes.suspects(verify), changes.removed()
     report = Report(files=looked.count if looked else len(files), removed=len(removed))
@@ -74,7 +75,7 @@ def refresh(
         store.db.execute("BEGIN IMMEDIATE")
         try:
             report.read = apply_changes(builder, changes, suspects, removed)
-            store.set_meta("scanned_ns", str(time.time_ns()))
+            store.set_meta("scanned_ns", str(started))
             store.db.execute("COMMIT")
         except BaseException:
             store.db.execute("ROLLBACK")

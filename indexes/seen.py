@@ -9,6 +9,7 @@ before it was looked at may be written again with the same time; it never counts
 from __future__ import annotations
 
 import os
+import time
 from array import array
 
 TYPE_CHECKING = False
@@ -42,7 +43,11 @@ class Seen:
         """Whether git calls indexed files edited: ``yes``, ``no``, ``unknown``."""
         self.files = files
         self.paths = paths
+        self.looked_ns = 0
+        """When ``moved`` looked at the paths; 0 before that."""
         self._values = values
+        self._now = values
+        self._moved: list[int] = []
 
     @classmethod
     def take(
@@ -53,13 +58,19 @@ class Seen:
         indexed = list(files)
         paths = [*indexed, *beside]
         values = _look(paths, started_ns - RACY_NS) + _look([index])
-        name = f"{started_ns:x}-{os.getpid():x}"
-        return cls(name, edited, len(indexed), [*paths, index], values)
+        return cls(_state(started_ns), edited, len(indexed), [*paths, index], values)
 
-    def again(self, edited: str, started_ns: int) -> Seen:
-        """The same paths, looked at now."""
-        *paths, index = self.paths
-        return Seen.take(index, paths[: self.files], paths[self.files :], edited, started_ns)
+    def again(self, edited: str) -> Seen:
+        """The same paths as ``moved`` found them, before anything was read, and the index file
+        as it is now."""
+        values = self._values[:]
+        for at in self.moved():
+            start = at * _VALUES
+            found = self._now[start : start + _VALUES]
+            racy = found[0] > self.looked_ns - RACY_NS
+            values[start : start + _VALUES] = array("q", _RACY) if racy else found
+        values[-_VALUES:] = _look(self.paths[-1:])
+        return Seen(_state(self.looked_ns), edited, self.files, self.paths, values)
 
     @classmethod
     def load(cls, index: str) -> Seen | None:
@@ -87,12 +98,22 @@ class Seen:
         os.replace(aside, seen_file(index))
 
     def moved(self) -> list[int]:
-        """The numbers of the paths that are not as they were; none says that all holds."""
-        now, was = _look(self.paths), self._values
-        if now == was:
-            return []
-        steps = range(0, len(was), _VALUES)
-        return [at // _VALUES for at in steps if now[at : at + _VALUES] != was[at : at + _VALUES]]
+        """The numbers of the paths that are not as they were; none says that all holds. The
+        paths are looked at once."""
+        if not self.looked_ns:
+            self.looked_ns = time.time_ns()
+            self._now, was = _look(self.paths), self._values
+            steps = range(0, len(was), _VALUES) if self._now != was else ()
+            self._moved = [
+                at // _VALUES
+                for at in steps
+                if self._now[at : at + _VALUES] != was[at : at + _VALUES]
+            ]
+        return self._moved
+
+
+def _state(started_ns: int) -> str:
+    return f"{started_ns:x}-{os.getpid():x}"
 
 
 def _look(paths: list[str], racy_from: int | None = None) -> array[int]:

@@ -8,6 +8,7 @@ import sys
 
 from indexes.kept import Kept, program_state
 from indexes.roots import cache_path, index_file, tree_around
+from indexes.seen import Seen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = None if "_TORCHNAV_COMPLETE" in os.environ else question(given)
     if asked is None:
         return _answer(given)
-    program = _program()
-    kept = Kept.now(asked.index, program)
+    program, seen = _program(), Seen.load(asked.index)
+    kept = Kept.now(asked.index, seen, program)
     found = kept.get(asked.words) if kept else None
     if found is None:
-        return _answer_and_keep(given, asked, program)
+        return _answer_and_keep(given, asked, program, seen)
     return _write(*found)
 
 
@@ -115,7 +116,9 @@ class _Heard:
         return getattr(self._stream, name)
 
 
-def _answer_and_keep(arguments: Sequence[str], asked: Question, program: str) -> int:
+def _answer_and_keep(
+    arguments: Sequence[str], asked: Question, program: str, seen: Seen | None
+) -> int:
     """Answers, and keeps the answer if it is one that will be the same again: found, in an
     unchanged tree, with nothing said beside it."""
     import gc
@@ -125,7 +128,7 @@ def _answer_and_keep(arguments: Sequence[str], asked: Question, program: str) ->
     from navigator.commands.common import Settings
 
     fix_output()
-    settings, out, beside = Settings(), _Heard(sys.stdout), _Heard(sys.stderr)
+    settings, out, beside = Settings(seen=seen), _Heard(sys.stdout), _Heard(sys.stderr)
     collects = gc.isenabled()
     gc.disable()  # a tenth of the time of an answer, and a short process leaves nothing behind
     try:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from indexes.build import Progress, Report
     from indexes.contract import Json
     from indexes.query import Index
+    from indexes.seen import Seen
     from indexes.source import Source
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -29,6 +30,8 @@ class Settings:
     json: bool = False
     state: str = ""
     """The state of the tree that an index was opened in, where that had not changed."""
+    seen: Seen | None = None
+    """What was loaded of the tree's last state before the command ran."""
 
     def source(self) -> Source:
         from indexes.source import Source
@@ -40,7 +43,7 @@ class Settings:
         from indexes.query import Index
 
         with ProgressLine() as progress:
-            index = Index.open(self.source(), self.cache, progress=progress)
+            index = Index.open(self.source(), self.cache, progress=progress, seen=self.seen)
         self.note(index.report)
         for problem in index.problems():
             if problem.path.endswith(".yaml"):  # what every answer rests on

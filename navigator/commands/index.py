@@ -61,7 +61,9 @@ def index(
     started = time.perf_counter()
     with ProgressLine() as progress:
         began = _begin_from(shared, source, cache, progress) if shared else None
-        opened = Index.open(source, cache, progress=progress, verify=verify, force=force)
+        opened = Index.open(
+            source, cache, progress=progress, verify=verify, force=force, seen=settings.seen
+        )
     opened.report = began or opened.report
     seconds = round(time.perf_counter() - started, 3)
     settings.note(opened.report)
