@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from indexes.build_summaries import keep_summaries
-from indexes.codec import dump, load_native, plain
+from indexes.codec import dump_derivative, dump_native, load_native, plain
 from indexes.codegen.cpp_types import (
     meta_parameters,
     native_parameters,
@@ -88,7 +88,7 @@ def _derivatives(
     positions = {id(entry): at for at, entry in enumerate(entries)}
     store.db.executemany(
         "INSERT INTO derivatives VALUES(?,?,?)",
-        [(positions[id(e)], e.op, dump(e)) for e in entries],
+        [(positions[id(e)], e.op, dump_derivative(e)) for e in entries],
     )
     matches = Derivatives(entries, functions, foreach=rules.foreach)
     found: dict[str, Derived] = {}
@@ -108,7 +108,7 @@ def _add_ops(
     store.db.executemany(
         "INSERT OR IGNORE INTO ops(position,full_name,base,data,derivative) VALUES(?,?,?,?,?)",
         [
-            (at, f.full_name, f.name, dump(f), json.dumps(entries.get(f.full_name)))
+            (at, f.full_name, f.name, dump_native(f), json.dumps(entries.get(f.full_name)))
             for at, f in enumerate(functions)
         ],
     )

@@ -1,9 +1,13 @@
-"""Facts of the YAML files to JSON text and back, for the index file."""
+"""Facts of the YAML files to JSON text and back, for the index file.
+
+Entries are arrays in the order of their fields: there are thousands, and names of fields
+would be most of their text.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -19,24 +23,48 @@ from indexes.model import (
     NativeFunction,
 )
 
+NATIVE_LINE, NATIVE_END_LINE, NATIVE_TAGS = "$[3][1]", "$[3][2]", "$[13]"
+"""Where SQLite finds these in the text of an overload."""
+
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _LEAVES = frozenset((str, int, bool, type(None)))
 
 
-def dump(entity: NativeFunction | DerivativeEntry | Member | EngineFunction) -> str:
-    """One entity as JSON text."""
-    return _encode(plain(entity))
+def dump_native(function: NativeFunction) -> str:
+    """An overload as JSON text, for ``load_native``."""
+    f, kernels = function, function.dispatch
+    dispatch = None if kernels is None else [(k.key, k.symbol, k.line) for k in kernels]
+    return _encode((
+        f.name, f.overload, f.schema, _place(f.location), f.field_lines, dispatch, f.variants,
+        f.structured, f.structured_delegate, f.structured_inherits, f.precomputed,
+        f.ufunc_inner_loop, f.autogen, f.tags, f.python_module, f.flags,
+    ))  # fmt: skip
+
+
+def dump_derivative(entry: DerivativeEntry) -> str:
+    """An entry of derivatives.yaml as JSON text, for ``load_derivative``."""
+    sets = [
+        (
+            one.key, one.grad_fn, _place(one.location),
+            [(f.inputs, f.text, _place(f.location), f.kind) for f in one.formulas],
+        )
+        for one in entry.sets
+    ]  # fmt: skip
+    place = _place(entry.location)
+    return _encode((entry.op, entry.schema, place, sets, entry.output_differentiability))
+
+
+def _place(location: Location) -> tuple[str, int, int]:
+    return location.path, location.line, location.end_line
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as dicts, all the way down; quicker than ``asdict``, which copies leaves."""
+    """Members and engine functions as dicts, all the way down; ``asdict`` copies leaves."""
     kind: Any = type(value)
     if kind in _LEAVES:
         return value
     if kind is tuple or kind is list:
         return [item if type(item) in _LEAVES else plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return dict(value)
     names, values = _fields(kind)
     return {
         name: item if type(item) in _LEAVES else plain(item)
@@ -51,32 +79,34 @@ def _fields(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
 
 
 def load_native(text: str) -> NativeFunction:
-    """A NativeFunction from ``dump``'s text."""
-    data: dict[str, Any] = json.loads(text)
-    data["location"] = Location(**data["location"])
-    if data["dispatch"] is not None:
-        data["dispatch"] = tuple(Kernel(**k) for k in data["dispatch"])
-    for name in ("variants", "precomputed", "autogen", "tags"):
-        data[name] = tuple(data[name])
-    return NativeFunction(**data)
+    """The overload in ``dump_native``'s text."""
+    (
+        name, overload, schema, place, lines, kernels, variants, structured, delegate, inherits,
+        precomputed, loops, autogen, tags, module, flags,
+    ) = json.loads(text)  # fmt: skip
+    dispatch = None if kernels is None else tuple(Kernel(*kernel) for kernel in kernels)
+    return NativeFunction(
+        name, overload, schema, Location(*place), lines, dispatch, tuple(variants), structured,
+        delegate, inherits, tuple(precomputed), loops, tuple(autogen), tuple(tags), module, flags,
+    )  # fmt: skip
 
 
 def load_derivative(text: str) -> DerivativeEntry:
-    """A DerivativeEntry from ``dump``'s text."""
-    data: dict[str, Any] = json.loads(text)
-    data["location"] = Location(**data["location"])
-    data["sets"] = tuple(_formula_set(s) for s in data["sets"])
-    if data["output_differentiability"] is not None:
-        data["output_differentiability"] = tuple(data["output_differentiability"])
-    return DerivativeEntry(**data)
+    """The entry in ``dump_derivative``'s text."""
+    op, schema, place, sets, differentiable = json.loads(text)
+    return DerivativeEntry(
+        op, schema, Location(*place), tuple(_formula_set(*one) for one in sets),
+        None if differentiable is None else tuple(differentiable),
+    )  # fmt: skip
 
 
-def _formula_set(data: dict[str, Any]) -> FormulaSet:
-    formulas = tuple(
-        Formula(tuple(f["inputs"]), f["text"], Location(**f["location"]), f["kind"])
-        for f in data["formulas"]
+def _formula_set(
+    key: str, grad_fn: str | None, place: list[Any], formulas: list[list[Any]]
+) -> FormulaSet:
+    made = tuple(
+        Formula(tuple(inputs), text, Location(*at), kind) for inputs, text, at, kind in formulas
     )
-    return FormulaSet(data["key"], data["grad_fn"], formulas, Location(**data["location"]))
+    return FormulaSet(key, grad_fn, made, Location(*place))
 
 
 def load_member(data: dict[str, Any]) -> Member:

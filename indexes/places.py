@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexes.codec import load_derivative, load_native
+from indexes.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_derivative, load_native
 from indexes.errors import NotFound
 from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
@@ -206,9 +206,9 @@ def _file(store: Store, path: str) -> tuple[int, str]:
 def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
     if path == index.source.locate("native_functions.yaml"):
         rows = facts.store.query(
-            "SELECT data FROM ops WHERE json_extract(data,'$.location.line')<=?"
-            " AND json_extract(data,'$.location.end_line')>=?"
-            " ORDER BY instr(json_extract(data,'$.tags'),'generated')",
+            f"SELECT data FROM ops WHERE json_extract(data,'{NATIVE_LINE}')<=?"
+            f" AND json_extract(data,'{NATIVE_END_LINE}')>=?"
+            f" ORDER BY instr(json_extract(data,'{NATIVE_TAGS}'),'generated')",
             (line, line),
         )
         found = [load_native(r[0]) for r in rows]

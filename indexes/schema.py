@@ -102,12 +102,12 @@ class Schema:
 
     @property
     def dunder(self) -> bool:
-        return _DUNDER.match(self.name) is not None
+        return self.name.startswith("__") and _DUNDER.match(self.name) is not None
 
     @property
     def inplace(self) -> bool:
         """``add_`` and ``__iadd__``, not ``__and__``."""
-        dunder = _DUNDER.match(self.name)
+        dunder = _DUNDER.match(self.name) if self.name.startswith("__") else None
         if dunder is None:
             return self.name.endswith("_")
         return dunder[1][1:] in _AUGMENTED and dunder[1].startswith("i")
@@ -115,7 +115,7 @@ class Schema:
     @property
     def base(self) -> str:
         """The name its variants share: ``add`` for ``add_``, ``and`` for ``__iand__``."""
-        dunder = _DUNDER.match(self.name)
+        dunder = _DUNDER.match(self.name) if self.name.startswith("__") else None
         if dunder is not None:
             return dunder[1][1:] if self.inplace else dunder[1]
         return self.name.removesuffix("_").removesuffix("_functional")
@@ -157,9 +157,10 @@ class Schema:
             for a in self.arguments
             if not a.is_out and a not in dropped
         )
-        returned = {r.annotation for r in self.returns}
-        written = [a for a in _written_first(self.arguments) if a.annotation not in returned]
-        returns = tuple(r.type for r in self.returns) + tuple(a.type for a in written)
+        returns = tuple(r.type for r in self.returns)
+        if written := _written_first(self.arguments):
+            returned = {r.annotation for r in self.returns}
+            returns += tuple(a.type for a in written if a.annotation not in returned)
         base = f"__{self.base}__" if self.dunder else self.base
         return (base, arguments, returns)
 
@@ -197,7 +198,7 @@ _AUGMENTED = frozenset(
 )
 """The in-place operators of Python (PEP 203) that have an ``__i...__`` method."""
 _PART = re.compile(
-    r"""(?:[^,\[\]()"']|\[[^\]]*\]|\([^)]*\)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')+"""
+    r"""(?:[^,\[\]()"']+|\[[^\]]*\]|\([^)]*\)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')+"""
 )
 _ANNOTATED = re.compile(r"(\w[\w.]*)\(([^)]*)\)(.*)")
 _OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"))
@@ -282,5 +283,5 @@ def tensor_options(schema: Schema) -> tuple[Argument, ...]:
 
 def _written_first(arguments: tuple[Argument, ...]) -> list[Argument]:
     """Arguments that are written to: ``self``, then out, then the positional ones."""
-    written = [a for a in arguments if a.mutable]
+    written = [a for a in arguments if a.annotation is not None and "!" in a.annotation]
     return sorted(written, key=lambda a: (a.name != "self" or a.is_out, not a.is_out))

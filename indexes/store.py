@@ -17,7 +17,7 @@ from indexes.readers import FACTS_VERSION
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CppFacts, DefinitionFact, LibraryFact, MacroFact, UseFact
 
-STORE_VERSION = f"6.{FACTS_VERSION}"
+STORE_VERSION = f"7.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 CALL_KINDS = ("call", "member", "launch", "name")

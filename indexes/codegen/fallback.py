@@ -11,7 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from indexes.codegen.variants import is_generated, is_view, signature_of, with_generated
+from indexes.codegen.variants import (
+    is_generated,
+    is_view,
+    signature_of,
+    signature_of_text,
+    with_generated,
+)
 from indexes.model import DerivativeEntry, NativeFunction
 from indexes.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 
@@ -50,9 +56,8 @@ class Derivatives:
         self._functional: dict[Signature, _Info] = {}
         self._other: dict[Signature, _Info] = {}
         for schema, info in {**self._exact, **self._copies}.items():
-            parsed = parse_schema(schema)
-            functional = parsed.kind is SchemaKind.FUNCTIONAL
-            (self._functional if functional else self._other)[parsed.signature()] = info
+            functional = parse_schema(schema).kind is SchemaKind.FUNCTIONAL
+            (self._functional if functional else self._other)[signature_of_text(schema)] = info
 
     def find(self, op: str) -> DerivativeMatch:
         """The match of the overload ``op``, as ``add_.Tensor``."""
@@ -60,10 +65,9 @@ class Derivatives:
         if function is None:
             return DerivativeMatch(None, "not an operator of native_functions.yaml")
         schema = parse_schema(function.schema)
-        found = self._match(function, schema)
-        if schema.out_arguments and not found.exact:
+        if schema.out_arguments and function.schema not in self._exact:
             return DerivativeMatch(None, _OUT)
-        return found
+        return self._match(function, schema)
 
     def generated_for(self, op: str) -> Mapping[str, bool] | None:
         """The autograd keys torchgen has formulas for, as it generates code for ``op``, each
@@ -90,7 +94,7 @@ class Derivatives:
             return DerivativeMatch(copied.entry, rule, False, copied.grad_fns)
         if schema.base.startswith("_foreach_"):
             return self._of_reference(schema) if self._foreach else None
-        signature = schema.signature()
+        signature = signature_of(function)
         info = self._functional.get(signature)
         if info is not None:
             rule = _INPLACE if schema.kind is SchemaKind.INPLACE else _MUTABLE
@@ -117,9 +121,10 @@ class Derivatives:
         return DerivativeMatch(found.entry, rule, False, {"Default": grad_fn})
 
     def _reference(self, schema: Schema, infos: Mapping[Signature, _Info]) -> _Info | None:
-        for signature, info in infos.items():
-            repeats = schema.base.rpartition("_foreach_")[2] == signature[0]
-            if repeats and _repeats(schema.arguments, parse_schema(info.schema).arguments):
+        repeated = schema.base.rpartition("_foreach_")[2]
+        named = (info for signature, info in infos.items() if signature[0] == repeated)
+        for info in named:
+            if _repeats(schema.arguments, parse_schema(info.schema).arguments):
                 return info
         return None
 
@@ -135,7 +140,7 @@ class Derivatives:
     def _canonical(self, entry: DerivativeEntry) -> str:
         """The overload an entry is for: the first of its group with its name and no out."""
         name, _, _ = entry.op.partition(".")
-        for function in self._groups.get(parse_schema(entry.schema).signature(), ()):
+        for function in self._groups.get(signature_of_text(entry.schema), ()):
             out = parse_schema(function.schema).out_arguments
             if function.name == name and not out and "functional" not in function.overload:
                 return function.schema

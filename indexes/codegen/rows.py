@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from indexes.codegen.variants import Generation, is_generated, is_view, with_generated
+from indexes.codegen.variants import Generation, is_generated, is_view, signature_of, with_generated
 from indexes.model import NativeFunction
-from indexes.schema import Schema, SchemaKind, Signature, parse_schema
+from indexes.schema import SchemaKind, Signature, parse_schema
 
 KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
 
@@ -167,7 +167,7 @@ class _Rows:
         schema = parse_schema(function.schema)
         if schema.kind is not SchemaKind.FUNCTIONAL or not schema.name.endswith("_copy"):
             return False
-        return schema.name in self._views.get(_view_signature(schema), ())
+        return schema.name in self._views.get(_view_signature(function), ())
 
 
 def _view_bases(functions: Iterable[NativeFunction]) -> dict[Signature, set[str]]:
@@ -176,10 +176,10 @@ def _view_bases(functions: Iterable[NativeFunction]) -> dict[Signature, set[str]
     for function in functions:
         schema = parse_schema(function.schema)
         if is_view(function) and not schema.inplace:
-            views.setdefault(schema.signature(), set()).add(f"{schema.name}_copy")
+            views.setdefault(signature_of(function), set()).add(f"{schema.name}_copy")
     return views
 
 
-def _view_signature(schema: Schema) -> Signature:
-    base, arguments, returns = schema.signature()
+def _view_signature(function: NativeFunction) -> Signature:
+    base, arguments, returns = signature_of(function)
     return base.removesuffix("_copy"), arguments, returns

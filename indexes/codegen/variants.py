@@ -67,13 +67,14 @@ def group_variants(
 
 
 @lru_cache(maxsize=16384)
-def _signature_of(schema: str) -> Signature:
+def signature_of_text(schema: str) -> Signature:
+    """``Schema.signature`` of a schema's text, which is asked for again and again."""
     return parse_schema(schema).signature()
 
 
 def signature_of(function: NativeFunction) -> Signature:
     """``Schema.signature`` of the entry's schema."""
-    return _signature_of(function.schema)
+    return signature_of_text(function.schema)
 
 
 def is_view(function: NativeFunction) -> bool:
