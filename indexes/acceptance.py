@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from indexes.errors import NotFound, SourceError
 from indexes.model import DeviceKernelAnswer, Hop, KernelRow, Location, Role
 from indexes.query import Index
+from indexes.records import dataclass, field
 
 Row = Mapping[str, str]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from indexes.codegen.library_calls import registered_operator
 from indexes.model import Definition, Location
 from indexes.readers.cpp import decode
 from indexes.readers.cpp_facts import CppFacts, DefinitionFact, UseFact, read_cpp
 from indexes.readers.cpp_lex import strip_comments
+from indexes.records import dataclass
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\w+|[^\w\s]')
 

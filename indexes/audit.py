@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.acceptance import Score, score_all, score_names
@@ -24,6 +23,7 @@ from indexes.audit_links import (
 from indexes.dispatch_compare import LiveTable
 from indexes.model import KernelRow
 from indexes.query import Index
+from indexes.records import dataclass
 
 BACKENDS = ("CPU", "AutogradCPU", "Tracer", "BackendSelect")
 """Keys whose computed table must agree with the running dispatcher without exception."""

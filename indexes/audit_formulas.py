@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from indexes.linking.formulas import formula_functions
 from indexes.model import DerivativeEntry
 from indexes.query import Index
 from indexes.readers.derivatives import formula_calls
+from indexes.records import dataclass, field
 
 _ENTRY = re.compile(r"^- name:\s*(.+?)\s*$")
 _CALLED = re.compile(r"(\w+)\s*\(")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from indexes.errors import SourceError
@@ -13,6 +12,7 @@ from indexes.linking.reach import Walker
 from indexes.model import Definition, KernelRow, Location, StubRow
 from indexes.query import Index
 from indexes.readers.cpp_lex import strip_comments
+from indexes.records import dataclass, field
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ARGUMENTS = re.compile(r"\(([^()]*)\)")

@@ -10,12 +10,12 @@ import contextlib
 import gc
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.errors import Cancelled, SourceError
 from indexes.looked import Looked, look
+from indexes.records import dataclass
 from indexes.source import Source, SourceFile
 from indexes.store import Store
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexes.chain_around import add_around
@@ -28,6 +27,7 @@ from indexes.model import (
 )
 from indexes.readers.cpp_body import body_calls
 from indexes.readers.cpp_lex import lex
+from indexes.records import dataclass, replace
 from indexes.schema import parse_schema
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +16,7 @@ from indexes.linking.python_paths import operator_named
 from indexes.model import Chain, Hit, Hop, Location, NativeFunction, Place, SourceInfo
 from indexes.op_tests import OperatorTests, Suite
 from indexes.rebuild import Cost, Rebuild
+from indexes.records import dataclass
 from indexes.reviewers import Review, Reviewers
 
 if TYPE_CHECKING:

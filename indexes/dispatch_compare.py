@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from indexes.dispatch_model import DispatchSlot, DispatchTable
 from indexes.readers.dispatch_keys import DispatchKeys
+from indexes.records import dataclass
 
 _GENERATED = re.compile(r"torchgen: (\w+)\*?\.cpp")
 PROBE = "empty.memory_format"

@@ -3,10 +3,10 @@ what it holds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 
 from indexes.model import Confidence, Location, SourceInfo
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from indexes import gitdir
 from indexes.errors import NotFound, SourceError
 from indexes.git_objects import Blobs, commit_of
+from indexes.records import dataclass
 
 WORKING = "the working tree"
 STAGED = "the staged changes"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from indexes.errors import SourceError
 from indexes.model import Location
 from indexes.readers.guide import Paragraph, read_commands, read_comments, read_paragraphs
+from indexes.records import dataclass
 from indexes.source import Source
 
 Purpose = Literal["set up", "build", "test", "lint"]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from indexes import gitdir
+from indexes.records import dataclass
 from indexes.source import Source, read_clone_record
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
+from typing import NamedTuple
 
 from indexes.impact_cpp import CppEdges
 from indexes.impact_graph import Edge, Node
@@ -13,6 +13,7 @@ from indexes.impact_model import ReachedOperator, Step
 from indexes.impact_python import PythonEdges
 from indexes.linking.visible import path_device
 from indexes.model import Confidence
+from indexes.records import dataclass, replace
 
 MANY_OPERATORS = 30
 """With more than these reached directly, who calls them says nothing more."""
@@ -27,8 +28,7 @@ _FOLLOWED = ("kernel", "schema")
 """Sides of an operator that whoever calls it gets: not its backward, nor its decomposition."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Cost:
+class _Cost(NamedTuple):
     """Ways are compared by dispatches, then by their weakest step, then by length."""
 
     dispatches: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from indexes.chains import device_of_key
@@ -21,6 +20,7 @@ from indexes.linking.visible import is_header, plain_scope, stub_scope
 from indexes.model import Confidence, Definition, DerivativeEntry, Formula, Location
 from indexes.places_library import registrations_of
 from indexes.readers.cpp_facts import holds_operators
+from indexes.records import replace
 
 MAX_SEARCHES = 40
 """Names looked for in the texts of the whole tree, in one walk: a few hundredths of a second

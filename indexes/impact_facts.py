@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from indexes.corpus import Corpus
 from indexes.linking.facts import Call, Known
 from indexes.lookup import Lookup
 from indexes.model import Confidence, Definition
+from indexes.records import dataclass
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
 
 _USING = re.compile(r"\busing\s+namespace\s+([\w:]+)\s*;")

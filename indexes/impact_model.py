@@ -6,10 +6,10 @@ of parents. Nothing here does I/O.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from indexes.model import Confidence, Location, SourceInfo
+from indexes.records import dataclass
 
 StepKind = Literal[
     "function", "macro", "class", "global", "stub", "formula", "operator", "python", "test",

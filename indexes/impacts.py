@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from indexes.impact_model import Impact, Step
 from indexes.impact_python import PythonEdges, python_node
 from indexes.linking.facts import Known
 from indexes.readers.derivatives import formula_calls
+from indexes.records import replace
 from indexes.resolve import resolve
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from indexes.codec import load_derivative, load_native
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
+from indexes.records import replace
 from indexes.rows_sql import (
     COLUMN_COUNT,
     DEFINITION_COLUMNS,

@@ -8,8 +8,9 @@ the root of the source tree, with forward slashes; lines count from 1; an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from indexes.records import dataclass, field
 
 SCHEMA_VERSION = 1
 

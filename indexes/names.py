@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from indexes.records import dataclass
 
 NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
 

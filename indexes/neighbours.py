@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from indexes.model import NativeFunction
+from indexes.records import dataclass
 from indexes.schema import Schema, parse_schema
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from indexes.guides import Convention, Guides
 from indexes.model import Chain, Location, NativeFunction, SourceInfo
 from indexes.neighbours import Neighbour, neighbours
 from indexes.rebuild import DERIVATIVES, NATIVE, Cost, Rebuild
+from indexes.records import dataclass
 from indexes.schema import Schema, SchemaKind, parse_schema
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from indexes.readers.opinfo_tests import (
     read_parametrized,
 )
 from indexes.readers.python_facts import PythonFact, unpack
+from indexes.records import dataclass, replace
 from indexes.source import Source
 
 _INTERNAL = "torch/testing/_internal/"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +39,7 @@ from indexes.model import (
     SourceInfo,
     StubRow,
 )
+from indexes.records import replace
 from indexes.source import Source, cache_folder
 from indexes.store import Store
 from indexes.summaries import all_summaries, one_summary

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from indexes.errors import SourceError
 from indexes.model import Location, NativeFunction
 from indexes.readers.includes import read_includes
+from indexes.records import dataclass
 from indexes.schema import parse_schema
 from indexes.source import Source
 from indexes.store import Store

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -22,6 +21,7 @@ from indexes.readers.review import (
     read_merge_rules,
     read_persons,
 )
+from indexes.records import dataclass
 from indexes.source import Source
 
 ReviewKind = Literal["codeowners", "label", "merge rule", "test owner", "maintainer"]

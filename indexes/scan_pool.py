@@ -12,12 +12,12 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
 from indexes.errors import Cancelled, SourceError
 from indexes.readers.cpp_facts import CppFacts
+from indexes.records import dataclass, field
 from indexes.scan_worker import (
     SIZE_BYTES,
     Answer,

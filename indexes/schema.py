@@ -7,9 +7,10 @@ prints (``aten::add.Tensor(...)``, lists with spaces). Pure text work, no I/O.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from indexes.records import dataclass
 
 
 class SchemaKind(Enum):

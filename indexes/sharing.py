@@ -17,13 +17,14 @@ import sqlite3
 import tempfile
 import zlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
 from indexes.build import Builder, Report
 from indexes.codec import load_derivative, load_engine_function, load_member, load_native
 from indexes.errors import SourceError
+from indexes.records import dataclass
 from indexes.seeds import ENOUGH, bring_up_to_date
 from indexes.source import SourceFile
 from indexes.store import STORE_VERSION, Store, expected_schema

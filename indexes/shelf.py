@@ -6,11 +6,11 @@ import contextlib
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from indexes.errors import SourceError
+from indexes.records import dataclass
 from indexes.store import Store
 
 State = Literal["in use", "commit", "tree is gone", "other version", "left over"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from indexes import gitdir
 from indexes.errors import SourceError
 from indexes.model import SourceInfo, SourceKind
+from indexes.records import dataclass
 from indexes.roots import YAML as _YAML
 from indexes.roots import cache_path, index_key, layout_of, tree_around
 from indexes.torch_install import TorchInstall, installed_torch, torch_in

@@ -6,9 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from indexes.records import dataclass
 
 _VERSION = re.compile(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 _COMMIT = re.compile(r"^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from indexes.codegen.registrations import Rules
 from indexes.model import Problem
 from indexes.readers.torchgen_lists import TorchgenLists, read_torchgen_lists
+from indexes.records import replace
 from indexes.source import Source
 
 KERNEL_RULES = (

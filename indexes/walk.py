@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from indexes.records import dataclass
 
 FileKind = Literal["cpp", "python", "yaml", "test", "other"]
 Layout = Literal["checkout", "wheel"]

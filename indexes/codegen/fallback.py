@@ -8,7 +8,6 @@ the one it is written for: the in-place one, a view's ``_copy``, foreach operato
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from indexes.codegen.variants import (
@@ -19,6 +18,7 @@ from indexes.codegen.variants import (
     with_generated,
 )
 from indexes.model import DerivativeEntry, NativeFunction
+from indexes.records import dataclass, field
 from indexes.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from indexes.model import Location
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ generator it names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from indexes.codegen.fallback import Derivatives
 from indexes.codegen.registration import Registration
@@ -23,6 +22,7 @@ from indexes.codegen.variants import (
 )
 from indexes.model import DerivativeEntry, Location, NativeFunction
 from indexes.readers.torchgen_lists import TorchgenLists
+from indexes.records import dataclass, field
 from indexes.schema import Schema, SchemaKind, parse_schema, tensor_options
 
 _UNCHECKED = (

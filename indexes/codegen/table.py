@@ -8,13 +8,13 @@ for those of c10/core/DispatchKeySet.{h,cpp}.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from indexes.codegen.registration import Registration
 from indexes.model import Location
 from indexes.readers.dispatch_keys import DispatchKeys, KeySet, RuntimeKey
+from indexes.records import dataclass, replace
 
 TableKind = Literal[
     "kernel",

@@ -8,11 +8,11 @@ or bound by hand (torchgen/native_function_generation.py, add_generated_native_f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from string import ascii_lowercase
 
 from indexes.model import Kernel, Location, NativeFunction
+from indexes.records import dataclass, replace
 from indexes.schema import (
     Argument,
     Return,

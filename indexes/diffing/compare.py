@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from indexes.diffing.operators import operator_changes
 from indexes.linking.reverse import reaching
 from indexes.readers.allow_list import Allowed, read_allow_list
 from indexes.readers.deprecated import Deprecated, read_deprecated
+from indexes.records import replace
 
 if TYPE_CHECKING:
     from indexes.model import DerivativeEntry, NativeFunction

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from indexes.diffing.bodies import Bodies, dispatched, unnamed
 from indexes.diffing.model import Change, Facet, Side
 from indexes.diffing.sides import side_change
 from indexes.model import Definition, KernelRow, StubRow
+from indexes.records import dataclass, field, replace
 
 _MOVED = "the same symbol, defined in another file"
 _RENAMED = "another symbol with the same body, but for its own name"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from indexes.model import Location, SourceInfo
+from indexes.records import dataclass
 
 Facet = Literal[
     "operator", "schema", "dispatch", "entry", "tags", "formula", "deprecated", "kernel", "stub",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from indexes.gaps.model import Gap
 from indexes.gaps.tree import Tree, where
@@ -13,6 +12,7 @@ from indexes.linking.python_paths import Found, same_name
 from indexes.model import Location
 from indexes.readers.docs import PAGES, read_page
 from indexes.readers.python_facts import PythonFact
+from indexes.records import dataclass
 from indexes.schema import tensor_options
 
 _PARSER = "torch/csrc/utils/python_arg_parser.cpp"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from indexes.gaps.model import Gap
 from indexes.gaps.opinfo import DATABASE
@@ -12,6 +11,7 @@ from indexes.gaps.tree import Tree
 from indexes.linking.python_paths import Found
 from indexes.model import Location
 from indexes.readers.python_facts import PythonFact, unpack
+from indexes.records import dataclass
 
 _SUPPORT = re.compile(r"(?<!\w)(dtypes|dtypesIfCUDA)\s*=\s*(\w+)\(([^()]*)\)", re.MULTILINE)
 _BASE = re.compile(r"(?:all|floating|integral|complex|and|types|half|_)+")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from indexes.gaps.kinds import KINDS
 from indexes.gaps.model import DIFFICULTIES, Gap, GapFilter, GapList, Kind, KindCount
 from indexes.gaps.tree import Tree
 from indexes.history import History
+from indexes.records import replace
 from indexes.reviewers import Reviewers
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from indexes.gaps.model import Gap
 from indexes.gaps.tree import Tree
 from indexes.model import Definition, Location
 from indexes.readers.cpp_lex import strip_comments
+from indexes.records import dataclass
 
 _CHECK = re.compile(r"\bTORCH_CHECK\s*\(")
 _TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from indexes.model import Location, SourceInfo
+from indexes.records import dataclass
 
 if TYPE_CHECKING:
     from indexes.gaps.tree import Tree

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from indexes.model import Location
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

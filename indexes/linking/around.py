@@ -7,7 +7,6 @@ where a file passes that on."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from indexes.linking.around_tests import tests_naming
 from indexes.linking.python_paths import (
@@ -22,6 +21,7 @@ from indexes.linking.python_paths import (
 from indexes.model import Confidence, Location, NativeFunction, Role
 from indexes.readers.owners import OwnerRule, owner_rule
 from indexes.readers.python_facts import PythonFact, unpack
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from indexes.linking.python_paths import Found, PythonIndex
 from indexes.model import Location
 from indexes.readers.python_facts import PythonFact
 from indexes.readers.python_lines import occurrences, statement
+from indexes.records import dataclass
 
 _TELLING = 4
 """A method with a shorter name (``.to(``, ``.add(``) may be anything's."""

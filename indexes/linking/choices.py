@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from indexes.linking.facts import Call, Known
 from indexes.model import Choice, Definition, Location
 from indexes.readers.cpp_facts import flat
 from indexes.readers.cpp_lex import ELSE, IF, Lexed, lex
+from indexes.records import dataclass
 
 _IF = re.compile(r"\bif\s*(?:constexpr\s*)?\(")
 _ELSE = re.compile(r"\s*else\b")

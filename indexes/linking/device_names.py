@@ -10,7 +10,6 @@ one reading, or names its candidates, or gives the reason why there is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from indexes.linking import libraries
 from indexes.linking.demangle import Readable, is_mangled, readable
@@ -25,6 +24,7 @@ from indexes.linking.device_match import (
 from indexes.linking.device_owner import Follower, Owner
 from indexes.linking.device_parse import ANONYMOUS, KernelName, Type, parse
 from indexes.model import Confidence, Definition, DeviceKernelAnswer
+from indexes.records import dataclass
 
 __all__ = ["Resolver", "SymbolTable", "classify", "resolve"]
 

@@ -7,12 +7,12 @@ runs a lambda of ``gpu_kernel_impl``, which was handed ``MulFunctor``: that is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexes.linking.device_match import Finder, in_unit, is_unit, owner_of_lambda, qualified
 from indexes.linking.device_parse import LAMBDA, KernelName, Part, Type, nested
 from indexes.model import Definition
+from indexes.records import dataclass, replace
 
 _FOREIGN = frozenset(
     "std c10 cub at_cuda_detail thrust cuda cutlass cute hipcub rocprim ck ck_tile".split()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from indexes.codegen.library_calls import library_registration
 from indexes.codegen.registration import Registration
 from indexes.linking.around import Link
 from indexes.linking.facts import Facts, LibraryUse
 from indexes.model import Confidence, Definition, Role
+from indexes.records import dataclass, replace
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "

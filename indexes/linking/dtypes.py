@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 
 from indexes.linking.macros import split_arguments
@@ -19,6 +18,7 @@ from indexes.model import Definition, DtypeDispatch, Location
 from indexes.readers.cpp_facts import MacroFact, flat
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_lex import lex
+from indexes.records import replace
 
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = re.compile(r"[A-Za-z_]\w*")

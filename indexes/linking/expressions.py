@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

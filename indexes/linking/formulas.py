@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from indexes.linking.facts import Facts
 from indexes.linking.formula_overloads import chosen_overloads
 from indexes.model import Definition, DerivativeEntry, Formula
 from indexes.readers.derivatives import formula_calls
+from indexes.records import dataclass
 
 _OWN_SCOPES = (
     "torch::autograd::generated::details", "torch::autograd::generated", "torch::autograd", "torch",

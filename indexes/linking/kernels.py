@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from indexes.codegen.rows import Row
 from indexes.model import Confidence, Definition, KernelKind
+from indexes.records import dataclass
 
 _NATIVE = "at::native"
 _META = re.compile(r"structured_(\w+)::meta$")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from indexes.readers.cpp_facts import (
     assemble,
     is_interpreted,
 )
+from indexes.records import dataclass, field
 
 _TOKENS = re.compile(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from indexes.codegen.cpp_types import split_parameters
@@ -19,6 +18,7 @@ from indexes.linking.visible import (
     visible_functions,
 )
 from indexes.model import Confidence
+from indexes.records import dataclass
 
 STRUCTURED_BASES = frozenset({"TensorIteratorBase", "MetaBase", "TensorIterator"})
 """What torchgen derives structured kernels from: their methods are called without a receiver."""

@@ -4,12 +4,11 @@ Editors jump into ``torch/_C/_VariableFunctions.pyi``, which is in no repository
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from indexes.linking.python_paths import PythonIndex
 from indexes.model import Location
 from indexes.readers.python_facts import canonical
 from indexes.readers.python_lines import blocks, innermost
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

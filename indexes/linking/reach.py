@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from indexes.linking.choices import Choices
 from indexes.linking.dtypes import Dtypes
@@ -20,6 +19,7 @@ from indexes.linking.visible import (
 )
 from indexes.model import Choice, Confidence, Definition, DtypeDispatch, Location, Role
 from indexes.readers.cpp_body import LOOPS
+from indexes.records import dataclass, field, replace
 
 MAX_DEPTH = 6
 _LOOK_AHEAD = 4

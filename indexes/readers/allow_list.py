@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from indexes.model import Location
+from indexes.records import dataclass
 
 _SIMPLE = re.compile(r"(?:\w|:|\.\*?|\*){1,120}")
 """What its patterns are made of. Any other could be made to take forever."""

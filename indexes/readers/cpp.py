@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 
 from indexes.model import TEMPLATE
 from indexes.readers.cpp_heads import Head, Use, leading_uses, read_head, skip_prefixes, whole_use
@@ -21,6 +20,7 @@ from indexes.readers.cpp_lex import (
     Macro,
     lex,
 )
+from indexes.records import dataclass, field
 
 _BLANK = re.compile(r"\s*")
 _FIRST = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from indexes.model import Problem
@@ -11,6 +10,7 @@ from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
 from indexes.readers.cpp_body import body_calls, passed_names
 from indexes.readers.cpp_lex import NEVER
 from indexes.readers.cpp_library import library_calls
+from indexes.records import dataclass, field
 
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
 _INTERPRETED = re.compile(

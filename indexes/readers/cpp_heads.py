@@ -7,7 +7,8 @@ or several of these in a row, since a macro use needs no ``;``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from indexes.records import dataclass
 
 _PARENS = re.compile(r"[()]")
 _ANGLES = re.compile(r"[<>();]")

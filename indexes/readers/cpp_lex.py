@@ -7,7 +7,8 @@ contents and directives become spaces; conditional directives are listed beside 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+from indexes.records import dataclass, field
 
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""

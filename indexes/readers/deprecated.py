@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from indexes.model import Location, Problem
 from indexes.readers.yaml_nodes import read_entries, text_of
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from indexes.model import Location, Problem
 from indexes.readers.cpp_lex import Lexed, Macro, lex, strip_comments
+from indexes.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from indexes.readers import python_builtins, python_roots
@@ -27,6 +26,7 @@ from indexes.readers.python_values import (
     identity,
     named_after,
 )
+from indexes.records import replace
 
 _MAX_DEPTH = 12
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from indexes.readers import python_builtins
@@ -24,6 +23,7 @@ from indexes.readers.python_values import (
     identity,
     path,
 )
+from indexes.records import replace
 
 
 class Evaluator(Calls):

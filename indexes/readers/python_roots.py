@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from indexes.readers.python_values import (
     UNKNOWN,
@@ -21,6 +20,7 @@ from indexes.readers.python_values import (
     Unknown,
     leaves,
 )
+from indexes.records import dataclass
 
 Arguments = tuple[Sequence[object], Mapping[str, object]]
 Texts = tuple[Sequence[ast.expr], Mapping[str, ast.expr]]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from indexes.records import dataclass, field, replace
 
 
 class Unknown:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from indexes.model import Location, Member, Problem
 from indexes.readers.cpp import Found, Scan, scan_text
@@ -17,6 +16,7 @@ from indexes.readers.cpp_members import (
     is_type,
     statements,
 )
+from indexes.records import replace
 
 _NOT_DATA = re.compile(
     r"(?:using|typedef|friend|template|static_assert|enum|union|class|struct)\b|.*\boperator\b",

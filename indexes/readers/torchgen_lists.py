@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 
 from indexes.model import Problem
+from indexes.records import dataclass, field
 
 Names = tuple[str, ...]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 import click
 
 from indexes.errors import NotFound
+from indexes.records import replace
 from navigator.commands.common import (
     Settings,
     json_option,

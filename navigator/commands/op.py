@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from indexes.errors import NotFound
+from indexes.records import replace
 from navigator.commands.common import Settings, json_option, pass_settings, write_json, write_lines
 
 if TYPE_CHECKING:

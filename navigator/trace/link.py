@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from indexes.model import (
@@ -15,6 +14,7 @@ from indexes.model import (
     OperatorSummary,
 )
 from indexes.query import Index
+from indexes.records import dataclass, replace
 from indexes.schema import parse_schema
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.keys import backend_keys, serving_keys

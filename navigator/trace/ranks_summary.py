@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 import polars as pl
 
+from indexes.records import dataclass, replace
 from navigator.trace.ranks import BadRank, Rank
 
 _FAR = 1.05
