@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from indexes.catalogue import Candidate, Catalogue
 from indexes.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_derivative, load_native
 from indexes.errors import NotFound
 from indexes.linking.facts import Known
@@ -16,7 +17,7 @@ from indexes.places_library import library_places, registrations_of
 from indexes.places_python import python_places, stub_places
 from indexes.resolve import definition_hit
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
-from indexes.search import rank
+from indexes.search import Wanted, kind_of_rank
 from indexes.store import Store
 from indexes.summaries import summaries
 
@@ -26,15 +27,19 @@ if TYPE_CHECKING:
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
 
 
-def find(text: str, store: Store, limit: int) -> tuple[Hit, ...]:
+def find(text: str, store: Store, catalogue: Catalogue, limit: int) -> tuple[Hit, ...]:
     """Operators, Node classes, symbols, stubs and files whose name holds ``text``, best first."""
     word = text.strip()
     if not word:
         return ()
     simple = _searched(word)
-    found = [*_operators(store, simple), *_nodes(store, simple), *_symbols(store, simple, limit)]
-    found += [*_stubs(store, simple), *_files(store, word, limit)]
-    scored = sorted((_score(simple, one), at) for at, one in enumerate(found))
+    found = [
+        *catalogue.operators.holding(simple, 200), *catalogue.nodes.holding(simple, 50),
+        *_symbols(store, simple, limit), *catalogue.stubs.holding(simple, 100),
+        *catalogue.files.holding(word, limit),
+    ]  # fmt: skip
+    wanted = Wanted(simple)
+    scored = sorted((_score(wanted, one), at) for at, one in enumerate(found))
     return _hits(store, [found[at] for _, at in scored[:limit]])
 
 
@@ -49,19 +54,12 @@ _ELSEWHERE = ("operator", "grad_fn", "stub", "file")
 """Kinds of what is no definition."""
 
 
-class _Candidate(NamedTuple):
-    """Something with a fitting name; the rest is only fetched for the best."""
-
-    kind: str
-    name: str
-    key: Any
-    """What fetches the rest of it, where the name does not: a definition's number, say."""
-
-
-def _score(word: str, one: _Candidate) -> tuple[object, ...]:
+def _score(wanted: Wanted, one: Candidate) -> tuple[int, int, int]:
     name = one.name if one.kind in ("operator", "file") else one.name.rpartition("::")[2]
-    found = rank(word, name) or (9, len(name), 0)
-    return (found[0], _KIND_RANK.get(one.kind, 5), found[1:])
+    rank = wanted.rank(name)
+    if rank is None:  # it stands in what is before the name
+        return (9, _KIND_RANK.get(one.kind, 5), len(name))
+    return (kind_of_rank(rank), _KIND_RANK.get(one.kind, 5), rank)
 
 
 def _like(text: str) -> str:
@@ -69,36 +67,7 @@ def _like(text: str) -> str:
     return f"%{escaped}%"
 
 
-def _operators(store: Store, word: str) -> list[_Candidate]:
-    rows = store.query(
-        "SELECT full_name FROM ops WHERE full_name LIKE ? ESCAPE '\\'"
-        " ORDER BY length(full_name),position LIMIT 200",
-        (_like(word),),
-    )
-    return [_Candidate("operator", r[0], None) for r in rows]
-
-
-def _nodes(store: Store, word: str) -> list[_Candidate]:
-    rows = store.query(
-        "SELECT grad_fn,op,position FROM nodes WHERE grad_fn LIKE ? ESCAPE '\\'"
-        " AND position IS NOT NULL GROUP BY grad_fn ORDER BY length(grad_fn) LIMIT 50",
-        (_like(word),),
-    )
-    return [_Candidate("grad_fn", r[0], r[1:]) for r in rows]
-
-
-def _stubs(store: Store, word: str) -> list[_Candidate]:
-    """Stubs, each at its definition, or where it is declared: a macro makes its name."""
-    rows = store.query(
-        "SELECT u.stub,f.path,u.line,min(u.name NOT LIKE 'DEFINE%'),u.name,u.arguments FROM uses u"
-        " JOIN files f ON f.id=u.file WHERE u.stub LIKE ? ESCAPE '\\'"
-        " AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub ORDER BY length(u.stub) LIMIT 100",
-        (_like(word),),
-    )
-    return [_Candidate("stub", r[0], (r[1], r[2], f"{r[4]}({r[5]})")) for r in rows]
-
-
-def _symbols(store: Store, word: str, limit: int) -> list[_Candidate]:
+def _symbols(store: Store, word: str, limit: int) -> list[Candidate]:
     names = _names(store, word, limit)
     marks = ",".join("?" * len(names))
     rows = store.query(
@@ -106,17 +75,17 @@ def _symbols(store: Store, word: str, limit: int) -> list[_Candidate]:
         f" WHERE d.name IN ({marks}) AND d.kind!='macro_use' LIMIT 400",
         names,
     )
-    return [_Candidate("__global__" if r[3] else r[0], *r[1:3]) for r in rows]
+    return [Candidate("__global__" if r[3] else r[0], *r[1:3]) for r in rows]
 
 
-def _hits(store: Store, chosen: Sequence[_Candidate]) -> tuple[Hit, ...]:
+def _hits(store: Store, chosen: Sequence[Candidate]) -> tuple[Hit, ...]:
     known = _definitions_of(store, [one.key for one in chosen if one.kind not in _ELSEWHERE])
     operators = summaries(store, [one.name for one in chosen if one.kind == "operator"])
     return tuple(_hit(store, one, known, operators) for one in chosen)
 
 
 def _hit(
-    store: Store, one: _Candidate, known: Mapping[int, Definition],
+    store: Store, one: Candidate, known: Mapping[int, Definition],
     operators: Mapping[str, OperatorSummary],
 ) -> Hit:  # fmt: skip
     if one.kind == "operator":
@@ -129,8 +98,8 @@ def _hit(
         where = load_derivative(rows[0][0]).location
         return Hit("grad_fn", one.name, Location(where.path, where.line), f"of {op}", op)
     if one.kind == "stub":
-        path, line, detail = one.key
-        return Hit("stub", one.name, Location(path, line), detail)
+        path, line, macro, arguments, _ = one.key
+        return Hit("stub", one.name, Location(path, line), f"{macro}({arguments})")
     if one.kind == "file":
         return Hit("file", one.name, Location(one.name, 0))
     return definition_hit(known[one.key])
@@ -158,14 +127,6 @@ def _names(store: Store, word: str, limit: int) -> list[int]:
             (f"%{word}%", limit * 2),
         )
     return [r[0] for r in rows]
-
-
-def _files(store: Store, word: str, limit: int) -> list[_Candidate]:
-    rows = store.query(
-        "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY length(path) LIMIT ?",
-        (_like(word), limit),
-    )
-    return [_Candidate("file", r[0], None) for r in rows]
 
 
 # ----------------------------------------------------------------------------- at

@@ -45,10 +45,12 @@ from indexes.store import Store
 from indexes.summaries import all_summaries, one_summary
 
 if TYPE_CHECKING:
+    from indexes.catalogue import Catalogue
     from indexes.dispatch_table import Dispatch
     from indexes.linking.choices import Choices
     from indexes.linking.device_names import Resolver
     from indexes.linking.dtypes import Dtypes
+    from indexes.search import OperatorFilter
     from indexes.seen import Seen
 
 __all__ = ["Index", "Progress", "Report"]
@@ -143,9 +145,13 @@ class Index:
 
     def filter(self, text: str) -> tuple[OperatorSummary, ...]:
         """Operators that fit what was typed, best first: see ``indexes.search``."""
-        from indexes.search import filter_operators
+        return self._filter(text)
 
-        return filter_operators(text, self._operators)
+    @cached_property
+    def _filter(self) -> OperatorFilter:
+        from indexes.search import OperatorFilter
+
+        return OperatorFilter(self._operators)
 
     def summary(self, full_name: str) -> OperatorSummary | None:
         """One row of ``operators``."""
@@ -183,7 +189,13 @@ class Index:
         """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
         from indexes.places import find
 
-        return find(text, self._store, limit)
+        return find(text, self._store, self._catalogue, limit)
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        from indexes.catalogue import Catalogue
+
+        return Catalogue(self._store)
 
     def at(self, path: str, line: int) -> tuple[Place, ...]:
         """What stands at ``path:line``, innermost first. Raises NotFound for an unknown file."""

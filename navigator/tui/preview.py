@@ -19,6 +19,7 @@ from indexes.model import (
     SourceInfo,
     Unresolved,
 )
+from indexes.search import OperatorFilter
 from indexes.source import Source
 
 REASON = "the index is still being built"
@@ -52,9 +53,11 @@ class Preview:
         return self._summaries
 
     def filter(self, text: str) -> tuple[OperatorSummary, ...]:
-        from indexes.search import filter_operators
+        return self._filter(text)
 
-        return filter_operators(text, self._summaries)
+    @cached_property
+    def _filter(self) -> OperatorFilter:
+        return OperatorFilter(self._summaries)
 
     def summary(self, full_name: str) -> OperatorSummary | None:
         entry = self._entries.get(full_name)

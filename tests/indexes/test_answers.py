@@ -6,7 +6,7 @@ import pytest
 
 from indexes.errors import NotFound
 from indexes.query import Index
-from indexes.search import filter_operators, rank
+from indexes.search import Wanted, kind_of_rank
 from tests.tree_marks import NATIVE, YAML
 
 
@@ -117,16 +117,29 @@ def test_terms_narrow_the_list(tree_index: Index, text: str, test: object) -> No
 
 
 def test_words_and_terms_go_together(tree_index: Index) -> None:
-    names = [op.full_name for op in filter_operators("mul key:CUDA", tree_index.operators())]
+    names = [op.full_name for op in tree_index.filter("mul key:CUDA")]
     assert names[0] == "mul.Tensor"
     assert tree_index.filter("") == tree_index.operators()
     assert tree_index.filter("zzzzzz") == ()
 
 
 def test_ranks_prefer_the_whole_name_then_a_prefix_then_letters_in_order() -> None:
-    ranked = sorted(
-        ["bmm", "_addmm_activation", "addmm", "addmm.out", "addr_matmul", "xaddmmx"],
-        key=lambda name: rank("addmm", name) or (9, 0, 0),
-    )
-    assert ranked[:3] == ["addmm", "addmm.out", "_addmm_activation"]
-    assert ranked[-1] == "bmm"
+    names = ["x.addmm", "add_m_m", "_addmm_x", "addmm.out", "xaddmmx", "_addmm", "addmmx", "addmm"]
+    ranks = {name: Wanted("addmm").rank(name) for name in names}
+    assert sorted(names, key=lambda name: ranks[name] or 0) == [
+        "addmm", "addmm.out", "_addmm", "addmmx", "x.addmm", "_addmm_x", "xaddmmx", "add_m_m",
+    ]  # fmt: skip
+    assert [kind_of_rank(ranks[name] or 0) for name in names] == [3, 5, 3, 0, 4, 1, 2, 0]
+    assert Wanted("addmm").rank("bmm") is None
+
+
+def test_a_name_typed_letter_by_letter_reads_what_is_searched_once(tree_index: Index) -> None:
+    tree_index.find("s")
+    asked: list[str] = []
+    tree_index.facts.store.db.set_trace_callback(asked.append)
+    hits = tree_index.find("soft")
+    tree_index.facts.store.db.set_trace_callback(None)
+    assert {"operator", "grad_fn", "file"} <= {hit.kind for hit in hits}
+    scanned = [sql for sql in asked if "LIKE" in sql or "GROUP BY" in sql]
+    assert len(scanned) == 1
+    assert "FROM search" in scanned[0]

@@ -22,7 +22,7 @@ from indexes.model import (
     Unresolved,
 )
 from indexes.query import Progress
-from indexes.search import filter_operators
+from indexes.search import OperatorFilter
 from navigator.tui.session import Opener, Session
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -110,7 +110,7 @@ class SampleIndex:
         return OPERATORS
 
     def filter(self, text: str) -> tuple[OperatorSummary, ...]:
-        return filter_operators(text, OPERATORS)
+        return OperatorFilter(OPERATORS)(text)
 
     def summary(self, full_name: str) -> OperatorSummary | None:
         return next((one for one in OPERATORS if one.full_name == full_name), None)
