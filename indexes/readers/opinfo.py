@@ -33,7 +33,7 @@ _CALL = re.compile(
     rb"(?<![\w.])(\w*Info|make_\w*opinfo)\(\s*(?:#[^\n]*\s*)*"
     rb"(?:(?:name\s*=\s*)?(?:\"([^\"\n]+)\"|'([^'\n]+)')\s*[,)])?"
 )
-_MAKER = re.compile(rb"(?m)^def (make_\w*opinfo)\(")
+_MAKER = re.compile(rb"def (make_\w*opinfo)\(")
 _LIST = re.compile(rb"\n(\w+)(?:[ \t]*:[^\n=]+)?[ \t]*\+?=[ \t]*[\[(](?=[ \t]*(?:#[^\n]*)?\n)")
 _SPREAD = re.compile(rb"\*[(\[]\s*$")
 _LIST_END = re.compile(rb"\n[\])]")
@@ -89,7 +89,10 @@ def _entries(data: bytes, strings: Spans) -> Iterator[_Entry]:
 
 def _makers(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Functions that make an entry, with the name that they give it (empty when passed in)."""
-    for match in _MAKER.finditer(data):
+    for at in occurrences(data, b"def make_"):
+        match = _MAKER.match(data, at)
+        if match is None or data[at - 1 : at].strip(b"\n"):
+            continue
         made = re.compile(rb"return \w*Info\(\s*[\"']([^\"'\n]+)[\"']").search(data, match.end())
         yield match[1], made[1] if made and made.start() - match.end() < _LONGEST_MAKER else b""
 

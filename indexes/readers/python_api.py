@@ -89,22 +89,22 @@ _FUNCTIONAL = re.compile(rb"(?<![\w.])(?:F|_VF|torch\._C\._nn)\.")
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ``ast.walk``, in half the time: annotations and contexts are left out."""
+    """Like ``ast.walk``, in a third of the time: names and constants, which hold nothing, are
+    left out, and so are annotations and contexts."""
     open_ = [node]
     while open_:
         node = open_.pop()
         yield node
         for name in _WALKED.get(type(node), node._fields):
             child = getattr(node, name, None)
-            if isinstance(child, list):
-                open_ += [one for one in child if isinstance(one, ast.AST)]
-            elif isinstance(child, ast.AST):
+            if type(child) is list:
+                open_ += [one for one in child if type(one) not in _LEAVES]
+            elif isinstance(child, ast.AST) and type(child) not in _LEAVES:
                 open_.append(child)
 
 
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, str, type(None)})
 _WALKED: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.Name: (),
-    ast.Constant: (),
     ast.Attribute: ("value",),
     ast.Compare: ("left", "comparators"),
     ast.FunctionDef: ("body",),

@@ -44,7 +44,7 @@ class Registration(NamedTuple):
     site: int
     """Line of the module's statement: of ``def`` where a function is decorated."""
     text: str
-    """The operator argument as written."""
+    """The operator argument as written, where it is not known which operator that is."""
     helper: str
     """The module's own function through which it came, if any."""
     condition: str = ""
@@ -103,8 +103,11 @@ class Calls(Expressions):
             found = self._method(owner, node.func.attr, args, kwargs)
             if found is not None:
                 return found
+            callee = python_builtins.attribute(owner, node.func.attr)
+        else:
+            callee = self.value(node.func, scope)
         texts = (node.args, {one.arg: one.value for one in node.keywords if one.arg})
-        return self.call(self.value(node.func, scope), args, kwargs, _callee_name(node), texts)
+        return self.call(callee, args, kwargs, _callee_name(node), texts)
 
     def _method(
         self, owner: object, name: str, args: Sequence[object], kwargs: Mapping[str, object]
@@ -184,7 +187,7 @@ class Calls(Expressions):
         texts: python_roots.Texts,
     ) -> object:
         helper = self.stack[0] if self.stack else ""
-        found = replace(python_roots.pending(root, arguments, texts), helper=helper)
+        found = python_roots.pending(root, arguments, texts, helper)
         passed = python_roots.argument(arguments, root.function) if root.function else UNKNOWN
         if root.immediate or identity(passed):
             return self._register(found, passed)
@@ -203,11 +206,13 @@ class Calls(Expressions):
     def _register(self, found: Pending, value: object) -> object:
         function = identity(value)
         helper = self.stack[0] if self.stack else found.helper
+        condition = self._condition()
         for target in dict.fromkeys(map(_target, found.ops)):
+            text = "" if target else python_roots.text(found.written)
             self.registrations.append(
                 Registration(
-                    found.kind, target, function, found.detail, self.at, self.site, found.text,
-                    helper, self._condition(),
+                    found.kind, target, function, found.detail, self.at, self.site, text,
+                    helper, condition,
                 )
             )  # fmt: skip
         return value

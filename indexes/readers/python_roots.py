@@ -83,25 +83,29 @@ def argument(arguments: Arguments, slot: Slot) -> object:
     return args[position] if 0 <= position < len(args) else UNKNOWN
 
 
-def pending(root: Root, arguments: Arguments, texts: Texts) -> Pending:
-    """What a call of the API will register once it has its function."""
+def pending(root: Root, arguments: Arguments, texts: Texts, helper: str) -> Pending:
+    """What a call of the API, made in ``helper``, will register once it has its function."""
     detail = {key: _described(slot, arguments, texts) for key, slot in root.extra}
     if root.note:
         detail["note"] = root.note
     ops = operators(argument(arguments, root.op))
-    return Pending(root.kind, ops, detail, _text(root.op, texts))
+    return Pending(root.kind, ops, detail, _written(root.op, texts), helper)
 
 
 def _described(slot: Slot, arguments: Arguments, texts: Texts) -> str:
     value = argument(arguments, slot)
-    return label(value) if value is None else label(value) or _text(slot, texts)
+    return label(value) if value is None else label(value) or text(_written(slot, texts))
 
 
-def _text(slot: Slot, texts: Texts) -> str:
+def _written(slot: Slot, texts: Texts) -> ast.expr | None:
     args, kwargs = texts
     position, keyword = slot
-    node = kwargs.get(keyword) or (args[position] if 0 <= position < len(args) else None)
-    return ast.unparse(node) if node else ""
+    return kwargs.get(keyword) or (args[position] if 0 <= position < len(args) else None)
+
+
+def text(written: ast.expr | None) -> str:
+    """An argument as it is written. Costs more than all else about a registration."""
+    return ast.unparse(written) if written else ""
 
 
 def operators(value: object) -> tuple[object, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from indexes.readers.python_facts import PythonFact
-from indexes.readers.python_lines import Text, heads
+from indexes.readers.python_lines import Text, heads, occurrences
 
 _TEST_FILE = re.compile(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
-_OWNERS = re.compile(rb"(?m)^#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
+_OWNERS = re.compile(rb"#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
 _HEADER = 4096
 """The ``# Owner(s):`` line stands among the first lines of a file."""
 
@@ -30,9 +30,10 @@ def read_tests(text: Text) -> list[PythonFact]:
 
 def read_owners(data: bytes) -> list[PythonFact]:
     """``# Owner(s): ["module: nn"]``: the label that triage uses for the tests of a file."""
-    match = _OWNERS.search(data, 0, _HEADER)
-    if match is None:
-        return []
-    line = data.count(b"\n", 0, match.start()) + 1
-    labels = re.findall(r"[\"']([^\"']+)[\"']", match[1].decode("utf-8", "replace"))
-    return [PythonFact("owner", "", label, line, line) for label in labels]
+    for at in occurrences(data, b"Owner(s):", 0, _HEADER):
+        start = data.rfind(b"\n", 0, at) + 1
+        if match := _OWNERS.match(data, start, _HEADER):
+            line = data.count(b"\n", 0, start) + 1
+            labels = re.findall(r"[\"']([^\"']+)[\"']", match[1].decode("utf-8", "replace"))
+            return [PythonFact("owner", "", label, line, line) for label in labels]
+    return []

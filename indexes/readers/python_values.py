@@ -35,10 +35,10 @@ class Op:
         if name == "__name__":
             return f"{self.name}.{self.overload}" if self.overload else self.name
         if name in {"overloadpacket", "_overloadpacket"}:
-            return replace(self, overload=None)
+            return Op(self.namespace, self.name)
         if self.overload or name.startswith("_") or name in _PACKET_ATTRIBUTES:
             return UNKNOWN
-        return replace(self, overload=name)
+        return Op(self.namespace, self.name, name)
 
 
 _PACKET_ATTRIBUTES = {"overloads", "op", "py_impl", "decompose"}
@@ -143,7 +143,7 @@ class Pending:
     kind: str
     ops: tuple[object, ...]
     detail: dict[str, str] = field(default_factory=dict)
-    text: str = ""
+    written: ast.expr | None = None
     """The operator argument as written."""
     helper: str = ""
     """The module's own function that called the API."""
