@@ -26,7 +26,6 @@ from indexes.readers.python_values import (
     identity,
     named_after,
 )
-from indexes.records import replace
 
 _MAX_DEPTH = 12
 
