@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from indexes.scan_pool import FileFacts
     from indexes.seen import Seen
 
-READ_KINDS = ("cpp", "python", "test")
+READ_KINDS = ("cpp", "python", "test", "page")
 """Kinds of files that have a reader of their own; the others are only watched for changes."""
 
 

@@ -3,9 +3,7 @@ and owners; batch rules and autocast policies."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 
 from indexes.errors import SourceError
 from indexes.linking.around import Link, around, owners
@@ -14,7 +12,6 @@ from indexes.linking.hops import HopList
 from indexes.linking.python_paths import Found
 from indexes.lookup import Lookup
 from indexes.model import NativeFunction
-from indexes.readers.docs import PAGES, is_page, lists, read_page
 from indexes.readers.owners import read_codeowners
 from indexes.readers.python_facts import PythonFact
 from indexes.source import Source
@@ -27,19 +24,14 @@ MAX_TESTS = 40
 
 
 class StoredPython:
-    """``indexes.linking.python_paths.PythonIndex`` over an index file and the pages of the
-    documentation, which are looked at when they are asked for."""
+    """``indexes.linking.python_paths.PythonIndex`` over an index file."""
 
-    def __init__(self, store: Store, source: Source | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._pages = dict(_pages(source)) if source else {}
 
     def by_target(self, target: str) -> Iterable[Found]:
-        """The rows with this ``target``, and the pages that list it."""
-        yield from self._found("p.target=? AND p.target!=''", target)
-        for path, text in self._pages.items() if target.startswith("torch.") else ():
-            if lists(text, target):
-                yield from ((path, f) for f in read_page(text, path) if f.target == target)
+        """The rows with this ``target``."""
+        return self._found("p.target=? AND p.target!=''", target)
 
     def tests_containing(self, text: str) -> Iterable[Found]:
         """The ``test`` rows whose symbol contains a text."""
@@ -54,17 +46,6 @@ class StoredPython:
         return [(row[0], PythonFact(*row[1:])) for row in rows]
 
 
-def _pages(source: Source) -> Iterator[tuple[str, bytes]]:
-    try:
-        names = sorted(os.listdir(source.root / PAGES))
-    except OSError:
-        return  # a wheel has none
-    for path in (f"{PAGES}/{name}" for name in names):
-        with suppress(SourceError):
-            if is_page(path):
-                yield path, source.read(path)
-
-
 def add_around(
     native: NativeFunction, parent: int, facts: Lookup, hops: HopList, source: Source
 ) -> None:
@@ -77,7 +58,7 @@ def add_around(
         except SourceError:
             return None
 
-    links = around(native, StoredPython(facts.store, source), read)
+    links = around(native, StoredPython(facts.store), read)
     tests = [link for link in links if link.role == "test"]
     for link in [link for link in links if link.role != "test"] + tests[:MAX_TESTS]:
         _add(link, parent, hops)

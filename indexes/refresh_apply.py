@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from indexes.build import READ_KINDS
 from indexes.build_operators import OPERATOR_TABLES, add_operators, link_kernels
 from indexes.errors import SourceError
 from indexes.linking.library_macros import LibraryMacros
@@ -89,7 +90,7 @@ class _Refresh:
     def reread(self, changed: list[SourceFile]) -> list[int]:
         """Reads changed files; returns the numbers of the C++ ones."""
         numbers = []
-        readable = [f for f in changed if f.kind in ("cpp", "python", "test")]
+        readable = [f for f in changed if f.kind in READ_KINDS]
         with self.builder.reading(readable) as read:
             for at, facts in enumerate(read):
                 self.builder.tell("reading", at, len(readable))
@@ -102,7 +103,7 @@ class _Refresh:
                 if facts.cpp:
                     self.names |= {d[0] for d in facts.cpp.definitions}
         for file in changed:
-            if file.kind not in ("cpp", "python", "test"):
+            if file.kind not in READ_KINDS:
                 self._replace(file, self.builder.hash(file.path))
         return numbers
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from indexes.records import dataclass
 
-FileKind = Literal["cpp", "python", "yaml", "test", "other"]
+FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
 Layout = Literal["checkout", "wheel"]
 
 MAX_BYTES = 1_000_000
@@ -20,6 +20,7 @@ _CPP: dict[str, FileKind] = dict.fromkeys(
 )
 _YAML: dict[str, FileKind] = {"yaml": "yaml"}
 _PYTHON: dict[str, FileKind] = {"py": "python"}
+_PAGES: dict[str, FileKind] = {"rst": "page", "md": "page"}
 _TEMPLATES: dict[str, FileKind] = dict.fromkeys((*_CPP, "in", "ini"), "other")
 
 _SKIPPED = frozenset({".git", "__pycache__", "build", "node_modules", "third_party"})
@@ -69,6 +70,7 @@ _PARTS: dict[Layout, tuple[_Part, ...]] = {
         _Part("tools/autograd", {**_PYTHON, **_YAML, **_TEMPLATES}),
         _Part("torchgen", _PYTHON),
         _Part("test", _PYTHON, tests=True),
+        _Part("docs/source", _PAGES),
     ),
     "wheel": (
         _Part("torch/include/ATen", _CPP, frozenset({"torch/include/ATen/ops"})),

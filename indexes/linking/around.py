@@ -254,12 +254,12 @@ def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
 
 def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
     for name in names:
-        for found in facts.by_target(name):
-            path, fact = found
-            if fact.kind == "docs":
-                page = not path.endswith(".py")
-                rule = f"the page lists {name}" if page else f"docstring of {name}"
-                yield Link("docs", fact.symbol, _location(found), rule, "exact")
+        rows = list(facts.by_target(name))
+        pages = sorted(found for found in rows if found[1].kind == "page")
+        for found in [found for found in rows if found[1].kind == "docs"] + pages:
+            fact = found[1]
+            rule = f"the page lists {name}" if fact.kind == "page" else f"docstring of {name}"
+            yield Link("docs", fact.symbol, _location(found), rule, "exact")
 
 
 # --------------------------------------------------------------------------------- tests

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from indexes.readers.python_facts import PythonFact, canonical, module_name
 from indexes.readers.python_lines import Text, occurrences, statement_end
@@ -105,18 +104,7 @@ def read_page(data: bytes, path: str) -> list[PythonFact]:
 def _mention(module: str, name: str, path: str, line: int) -> PythonFact:
     name = name.partition("(")[0]
     known = name if name.startswith("torch.") else f"{module}.{name}"
-    return PythonFact("docs", canonical(known), path.rpartition("/")[2], line, line)
-
-
-def pages(paths: Iterator[str]) -> Iterator[str]:
-    """The paths that :func:`read_page` is for."""
-    return (one for one in paths if is_page(one))
-
-
-def lists(page: bytes, name: str) -> bool:
-    """Whether a page may list ``name``; a quick look before it is read."""
-    last = name.rpartition(".")[2].encode()
-    return last in page and bool(re.search(rb"(?m)^[ \t.].*?\b%s\b" % re.escape(last), page))
+    return PythonFact("page", canonical(known), path.rpartition("/")[2], line, line)
 
 
 def is_page(path: str) -> bool:

@@ -21,10 +21,12 @@ PythonFacts = tuple[PythonFact, ...]
 
 
 def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...]]:
-    """The facts of a Python file, whatever its role in the tree.
+    """The facts of a Python file, whatever its role in the tree, or of a page of the docs.
 
     ``path`` is relative to the tree. Nothing is imported or run; a file that cannot be read
     gives what is known of it and a problem."""
+    if docs.is_page(path):
+        return tuple(docs.read_page(data, path)), ()
     text = Text(data)
     if python_tests.is_test_file(path):
         return tuple(python_tests.read_tests(text)), ()

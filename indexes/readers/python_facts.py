@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast
 PythonKind = Literal[
     "decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering",
     "onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module", "alias",
-    "docs", "override", "opinfo", "test", "def", "class", "generated_file", "binding",
+    "docs", "page", "override", "opinfo", "test", "def", "class", "generated_file", "binding",
     "binding_skip", "helpers", "deferred", "unresolved", "owner",
 ]  # fmt: skip
 

@@ -46,6 +46,16 @@ def test_an_edited_file_costs_that_file(tree_copy: Path, cache: Path) -> None:
     assert all(any(BINARY_OPS in place for place in after[key]) for key in moved)
 
 
+def test_an_edited_page_of_the_docs_is_read_again(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    _insert_line(tree_copy / "docs/source/torch.rst")
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 1
+        pages = [str(h.location) for h in index.chain("addmm").hops if h.role == "docs"]
+        assert "docs/source/torch.rst:12" in pages
+
+
 def test_an_edited_macro_reaches_the_files_that_use_it(tree_copy: Path, cache: Path) -> None:
     """The list of scalar types is in c10, its use in TensorFactories.cpp."""
     with opened(tree_copy, cache):
