@@ -14,17 +14,8 @@ from indexes.model import (
     NativeFunction,
     Problem,
 )
-from indexes.readers.yaml_nodes import (
-    Entry,
-    Field,
-    Node,
-    fields_of,
-    is_null,
-    last_line,
-    read_entries,
-    text_of,
-    texts_of,
-)
+from indexes.readers.yaml_lines import Field, Node
+from indexes.readers.yaml_nodes import Entry, fields_of, is_null, read_entries, text_of, texts_of
 from indexes.schema import Schema, parse_schema
 
 _NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})
@@ -83,41 +74,40 @@ class _Reader:
         dispatch = entry.fields.get("dispatch")
         if dispatch is None:
             own = Location(self._path, entry.line, entry.end_line)
-            return (self._set("Default", entry.fields, own, entry, schema),)
-        keys = fields_of(dispatch.value, entry.offset) or {}
+            return (self._set("Default", entry.fields, own, schema),)
+        keys = fields_of(dispatch.value) or {}
         if not keys:
             self._problem(dispatch.line, "dispatch is not a mapping from key to formulas")
         sets: list[FormulaSet] = []
         for key in keys.values():
-            formulas = fields_of(key.value, entry.offset)
+            formulas = fields_of(key.value)
             if formulas is None:
                 self._problem(key.line, f"{key.key} is not a mapping from input to formula")
             else:
-                where = Location(self._path, key.line, last_line(key.value, entry.offset))
-                sets.append(self._set(key.key, formulas, where, entry, schema))
+                where = Location(self._path, key.line, key.last)
+                sets.append(self._set(key.key, formulas, where, schema))
         return tuple(sets)
 
     def _set(
-        self, key: str, fields: dict[str, Field], where: Location, entry: Entry, schema: Schema
+        self, key: str, fields: dict[str, Field], where: Location, schema: Schema
     ) -> FormulaSet:
         inputs = {argument.name for argument in schema.arguments}
         formulas = [
             formula
             for name, field in fields.items()
-            if name not in _NO_FORMULA
-            and (formula := self._formula(field, inputs, entry.offset)) is not None
+            if name not in _NO_FORMULA and (formula := self._formula(field, inputs)) is not None
         ]
         differentiable = any(formula.kind == "gradient" for formula in formulas)
         grad_fn = self._grad_fn(schema.name, key) if differentiable else None
         return FormulaSet(key, grad_fn, tuple(formulas), where)
 
-    def _formula(self, field: Field, inputs: set[str], offset: int) -> Formula | None:
+    def _formula(self, field: Field, inputs: set[str]) -> Formula | None:
         text = text_of(field.value)
         names = tuple(name.strip() for name in field.key.split(",") if name.strip())
         if text is None or not names:
             self._problem(field.line, f"the formula of {field.key or 'a key'} is not text")
             return None
-        where = Location(self._path, field.line, last_line(field.value, offset))
+        where = Location(self._path, field.line, field.last)
         if names[0] not in inputs:
             return Formula(names, text, where, "forward")
         none = text.strip().lower() == "non_differentiable"

@@ -8,7 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from indexes.model import Problem
-from indexes.readers.yaml_nodes import Node, compose, line_of, read_entries, text_of
+from indexes.readers.yaml_lines import Field
+from indexes.readers.yaml_nodes import compose, read_entries, text_of
 
 
 class Pattern(NamedTuple):
@@ -52,9 +53,7 @@ def read_merge_rules(data: bytes, path: str) -> tuple[tuple[MergeRule, ...], tup
     entries, problems = read_entries(data, path)
     rules = []
     for entry in entries:
-        fields = {
-            key: tuple(_patterns(field.value, entry.offset)) for key, field in entry.fields.items()
-        }
+        fields = {key: tuple(_patterns(field)) for key, field in entry.fields.items()}
         name = entry.fields.get("name")
         rules.append(
             MergeRule(
@@ -75,17 +74,16 @@ def read_labeler(data: bytes, path: str) -> tuple[tuple[LabelRule, ...], tuple[P
     if node is None or node.id != "mapping":
         return (), tuple(problems or [Problem(path, 1, "not a mapping of labels to patterns")])
     rules = tuple(
-        LabelRule(text_of(key) or "", tuple(_patterns(value, 0)), line_of(key, 0))
-        for key, value in node.value
+        LabelRule(field.key, tuple(_patterns(field)), field.line) for field in node.fields
     )
     return rules, tuple(problems)
 
 
-def _patterns(node: Node, offset: int) -> Iterator[Pattern]:
-    for item in node.value if node.id == "sequence" else ():
+def _patterns(field: Field) -> Iterator[Pattern]:
+    for item in field.value.items:
         text = text_of(item)
         if text is not None:
-            yield Pattern(text, line_of(item, offset))
+            yield Pattern(text, item.line or field.line)
 
 
 def merge_match(rule: MergeRule, path: str) -> Pattern | None:

@@ -11,18 +11,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from indexes.model import Problem
+from indexes.readers.yaml_lines import Field, Node, is_idle, read_rows, rows_of
 
-Node: TypeAlias = Any
+_YamlNode: TypeAlias = Any
 """A ``yaml.nodes.Node``, whose type stubs leave out ``id`` and ``flow_style``."""
-
-
-class Field(NamedTuple):
-    """One ``key: value`` of a mapping."""
-
-    key: str
-    value: Node
-    line: int
-    """Line of the key, in the file."""
 
 
 class Entry(NamedTuple):
@@ -31,8 +23,6 @@ class Entry(NamedTuple):
     fields: dict[str, Field]
     line: int
     end_line: int
-    offset: int
-    """Lines before the text its nodes' marks count from."""
 
 
 def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
@@ -42,6 +32,9 @@ def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
     cut-off entry costs only itself.
     """
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    entries = _by_lines(text, path)
+    if entries is not None:
+        return entries, []
     problems: list[Problem] = []
     broken: list[Problem] = []
     node = compose(text, 0, path, broken)
@@ -54,33 +47,24 @@ def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
     return entries, problems
 
 
-def fields_of(node: Node, offset: int) -> dict[str, Field] | None:
+def fields_of(node: Node) -> dict[str, Field] | None:
     """The fields of a mapping with string keys, in order; None for any other node."""
-    if node.id != "mapping":
-        return None
-    fields: dict[str, Field] = {}
-    for key, value in node.value:
-        name = key.value if key.id == "scalar" else ""
-        fields[name] = Field(name, value, key.start_mark.line + 1 + offset)
-    return fields
+    return {field.key: field for field in node.fields} if node.id == "mapping" else None
 
 
 def is_null(node: Node) -> bool:
-    return bool(node.id == "scalar" and node.tag == "tag:yaml.org,2002:null")
+    return node.means == "null"
 
 
 def text_of(node: Node) -> str | None:
     """The text of a scalar; None for null, lists and mappings."""
-    if node.id != "scalar" or is_null(node):
-        return None
-    value: str = node.value
-    return value
+    return node.text if node.id == "scalar" and node.means != "null" else None
 
 
 def texts_of(node: Node) -> tuple[str, ...] | None:
     """A list of scalars, or one scalar with commas; None for anything else."""
     if node.id == "sequence":
-        texts = [text_of(item) for item in node.value]
+        texts = [text_of(item) for item in node.items]
         return None if None in texts else tuple(t for t in texts if t is not None)
     text = text_of(node)
     if text is None:
@@ -88,22 +72,38 @@ def texts_of(node: Node) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def line_of(node: Node, offset: int) -> int:
-    """The line the node starts on."""
-    line: int = node.start_mark.line
-    return line + 1 + offset
+_UNUSUAL_BREAKS = "\r\x85\u2028\u2029"
 
 
-def last_line(node: Node, offset: int) -> int:
-    """The last line with text of the node: a block's end mark is past the comments after it."""
-    seen = 0
-    while node.id != "scalar" and not node.flow_style and node.value and seen < 32:
-        last = node.value[-1]
-        node = last[1] if node.id == "mapping" else last
-        seen += 1
-    line: int = node.end_mark.line
-    at_start = node.end_mark.column == 0 and line > node.start_mark.line
-    return line + offset + (0 if at_start else 1)
+def _by_lines(text: str, path: str) -> list[Entry] | None:
+    """The entries of a file in the plain shape, where at most some entries are left to a YAML
+    parser; None when the file is to be read as a whole."""
+    if any(char in text for char in _UNUSUAL_BREAKS):
+        return None
+    rows = rows_of(text)
+    starts = [at for at, row in enumerate(rows) if row[0] == "- " or row[3][:1] == "-"]
+    if not starts or not all(map(is_idle, rows[: starts[0]])):
+        return None
+    lines = text.split("\n")
+    entries: list[Entry] = []
+    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+        node = read_rows(rows, start, stop) or _one_entry(lines[start:stop], start, path)
+        if node is None:
+            return None
+        entries.append(_entry(node))
+    return entries
+
+
+def _one_entry(lines: list[str], offset: int, path: str) -> Node | None:
+    """The mapping of an entry in another shape, ``offset`` lines into its file."""
+    node = compose("\n".join(lines), offset, path, [])
+    if node is None or node.id != "sequence" or [item.id for item in node.items] != ["mapping"]:
+        return None
+    return node.items[0]
+
+
+def _entry(node: Node) -> Entry:
+    return Entry({field.key: field for field in node.fields}, node.line, node.last)
 
 
 _ENTRY = re.compile(r"^- ?", re.M)
@@ -130,7 +130,8 @@ def _too_deep(text: str) -> int | None:
 
 
 def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
-    """The root node of a YAML text; None, with a problem, for what is not YAML or is empty."""
+    """The root node of a YAML text that stands ``offset`` lines into its file; None, with a
+    problem, for what is not YAML or is empty."""
     import yaml
 
     deep = _too_deep(text)
@@ -139,7 +140,7 @@ def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node 
         return None
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        node: Node | None = yaml.compose(text, Loader=loader)
+        node: _YamlNode | None = yaml.compose(text, Loader=loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = mark.line + 1 if mark else 1 + text.count("\n", 0, getattr(error, "position", 0))
@@ -148,22 +149,58 @@ def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node 
         )
         problems.append(Problem(path, line + offset, f"not YAML: {what}"))
         return None
-    return node
+    return None if node is None else _Reader(offset).node(node)
+
+
+class _Reader:
+    """Turns a parser's nodes into ours, an aliased one once."""
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+        self._known: dict[int, Node] = {}
+
+    def node(self, node: _YamlNode) -> Node:
+        found = self._known.get(id(node))
+        if found is None:
+            line, last = node.start_mark.line + 1 + self._offset, self._end(node)
+            self._known[id(node)] = Node("cycle", line, last)
+            found = self._known[id(node)] = self._read(node, line, last)
+        return found
+
+    def _read(self, node: _YamlNode, line: int, last: int) -> Node:
+        if node.id == "scalar":
+            tag = node.tag.removeprefix("tag:yaml.org,2002:")
+            means = tag if tag in ("null", "bool") else ""
+            return Node("scalar", line, last, node.value, means)
+        ends = bool(node.value) and not node.flow_style
+        if node.id == "sequence":
+            items = tuple(map(self.node, node.value))
+            return Node("sequence", line, items[-1].last if ends else last, items=items)
+        fields = tuple(self._field(key, value) for key, value in node.value)
+        return Node("mapping", line, fields[-1].last if ends else last, fields=fields)
+
+    def _field(self, key: _YamlNode, value: _YamlNode) -> Field:
+        name = key.value if key.id == "scalar" else ""
+        return Field(name, self.node(value), key.start_mark.line + 1 + self._offset)
+
+    def _end(self, node: _YamlNode) -> int:
+        """A block's end mark is past the comments after it; that of a scalar is not."""
+        line: int = node.end_mark.line
+        at_start = node.end_mark.column == 0 and line > node.start_mark.line
+        return line + self._offset + (0 if at_start else 1)
 
 
 def _listed(node: Node | None, offset: int, path: str, problems: list[Problem]) -> list[Entry]:
     if node is None or node.id != "sequence":
-        line = 1 + offset if node is None else line_of(node, offset)
+        line = 1 + offset if node is None else node.line
         problems.append(Problem(path, line, "not a list of `- key: value` blocks"))
         return []
     entries: list[Entry] = []
-    for item in node.value:
-        fields = fields_of(item, offset)
-        if fields is None:
-            problems.append(Problem(path, line_of(item, offset), "entry is not a mapping"))
+    for item in node.items:
+        if item.id != "mapping":
+            problems.append(Problem(path, item.line, "entry is not a mapping"))
         else:
-            start, end = line_of(item, offset), last_line(item, offset)
-            entries.append(Entry(fields, start, end, offset))
+            entries.append(_entry(item))
     return entries
 
 
