@@ -7,6 +7,7 @@ import random
 import pytest
 
 from indexes.readers import yaml_nodes
+from indexes.readers.yaml_lines import Field
 from indexes.readers.yaml_nodes import Entry, read_entries
 
 PLAIN = """\
@@ -51,7 +52,7 @@ def by_content(entries: list[Entry]) -> list[object]:
     return [(e.line, e.end_line, [_field(f) for f in e.fields.values()]) for e in entries]
 
 
-def _field(field: yaml_nodes.Field) -> object:
+def _field(field: Field) -> object:
     node = field.value
     items = [(i.id, i.text, i.means, i.line or field.line) for i in node.items]
     inner = [_field(f) for f in node.fields]
