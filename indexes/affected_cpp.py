@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -12,8 +11,9 @@ from indexes.readers.cpp import decode
 from indexes.readers.cpp_facts import CppFacts, DefinitionFact, UseFact, read_cpp
 from indexes.readers.cpp_lex import strip_comments
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\w+|[^\w\s]')
+_TOKEN = regex(r'"(?:[^"\\\n]|\\.)*"|\w+|[^\w\s]')
 
 Tokens = tuple[str, ...]
 

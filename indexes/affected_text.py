@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.readers.python_lines import parse
+from indexes.regex import regex
 
-_ENTRY = re.compile(r"(?m)^- (?:func|name):\s*([^\s(]+)\(")
-_FIELD = re.compile(r"^\s{2,4}([\w,. ]+):")
+_ENTRY = regex(r"(?m)^- (?:func|name):\s*([^\s(]+)\(")
+_FIELD = regex(r"^\s{2,4}([\w,. ]+):")
 
 
 class TextChange(NamedTuple):

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from indexes.query import Index
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_DEFINE = re.compile(r"^[ \t]*#[ \t]*define(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-_USE = re.compile(r"\b(_?AT_DISPATCH_(?!CASE)\w+)\s*\(")
+_COMMENT = regex(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_DEFINE = regex(r"^[ \t]*#[ \t]*define(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+_USE = regex(r"\b(_?AT_DISPATCH_(?!CASE)\w+)\s*\(")
 
 
 @dataclass(slots=True)

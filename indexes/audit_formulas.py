@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from indexes.linking.formulas import formula_functions
@@ -10,10 +9,11 @@ from indexes.model import DerivativeEntry
 from indexes.query import Index
 from indexes.readers.derivatives import formula_calls
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
-_ENTRY = re.compile(r"^- name:\s*(.+?)\s*$")
-_CALLED = re.compile(r"(\w+)\s*\(")
-_NODE = re.compile(r"\w+Backward\d+(?:_copy)?$")
+_ENTRY = regex(r"^- name:\s*(.+?)\s*$")
+_CALLED = regex(r"(\w+)\s*\(")
+_NODE = regex(r"\w+Backward\d+(?:_copy)?$")
 
 
 def misplaced_formulas(entries: Iterable[DerivativeEntry], index: Index) -> tuple[int, list[str]]:

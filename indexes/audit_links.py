@@ -13,11 +13,12 @@ from indexes.model import Definition, KernelRow, Location, StubRow
 from indexes.query import Index
 from indexes.readers.cpp_lex import strip_comments
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_ARGUMENTS = re.compile(r"\(([^()]*)\)")
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-_ELSEWHERE = re.compile(r"(?:(?:\.|->|\bat::(?:\w+::)*|\bstd::)\s*)[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
+_ARGUMENTS = regex(r"\(([^()]*)\)")
+_STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
+_ELSEWHERE = regex(r"(?:(?:\.|->|\bat::(?:\w+::)*|\bstd::)\s*)[A-Za-z_]\w*")
 """Names that mean an operator, a method or the standard library, not a function of the file."""
 _CLOSURE = 3
 """How many calls within one file a stub is looked for."""

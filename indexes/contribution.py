@@ -3,7 +3,6 @@ function asks for, read from one tree."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -17,6 +16,7 @@ from indexes.model import Chain, Hit, Hop, Location, NativeFunction, Place, Sour
 from indexes.op_tests import OperatorTests, Suite
 from indexes.rebuild import Cost, Rebuild
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.reviewers import Review, Reviewers
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _ROLES = ("schema", "delegate", "meta", "kernel", "stub", "registration", "devic
           "derivative", "formula_function", "decomposition", "meta_registration", "ref",
           "batch_rule", "autocast", "python", "docs", "opinfo")  # fmt: skip
 """What a change of an operator may have to touch, in the order of work."""
-_PLACE = re.compile(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
+_PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
 _MAX_PLACES = 60
 _MAX_OPERATORS = 5
 _DEFAULT_HISTORIES = 4

@@ -12,11 +12,12 @@ from indexes.lookup import Lookup
 from indexes.model import Location
 from indexes.readers.cpp import decode
 from indexes.readers.cpp_lex import lex
+from indexes.regex import regex
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
 
-_BEFORE = re.compile(r"((?:\w+(?:<[^<>;(){}]*>)?::)+)\s*$")
-_MEMBER = re.compile(r"(?:(\w+)\s*(?:\[[^\[\]]*\]|\(\s*\))?\s*)?(?:\.|->)\s*(?:template\s+)?$")
-_CALLED = re.compile(r"\s*(?:<[^;(){}=]*>)?\s*(\(|<<<)")
+_BEFORE = regex(r"((?:\w+(?:<[^<>;(){}]*>)?::)+)\s*$")
+_MEMBER = regex(r"(?:(\w+)\s*(?:\[[^\[\]]*\]|\(\s*\))?\s*)?(?:\.|->)\s*(?:template\s+)?$")
+_CALLED = regex(r"\s*(?:<[^;(){}=]*>)?\s*(\(|<<<)")
 _FUNCTIONS = ("function", "impl_func", "meta_func", "macro_use")
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _BACK = 120

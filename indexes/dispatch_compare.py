@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping
 from indexes.dispatch_model import DispatchSlot, DispatchTable
 from indexes.readers.dispatch_keys import DispatchKeys
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_GENERATED = re.compile(r"torchgen: (\w+)\*?\.cpp")
+_GENERATED = regex(r"torchgen: (\w+)\*?\.cpp")
 PROBE = "empty.memory_format"
 """Of a back end that is built in, the kernel that makes tensors."""
 

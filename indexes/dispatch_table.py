@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
@@ -24,6 +23,7 @@ from indexes.model import (
 )
 from indexes.readers.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.readers.python_facts import PythonFact
+from indexes.regex import regex
 from indexes.source import Source
 from indexes.torchgen_rules import TABLE_RULES, read_rules
 from indexes.written import UNSEEN, library_uses, named_macros
@@ -32,7 +32,7 @@ _PROBE = "empty.memory_format"
 """Every back end has a kernel of its own for it: there is no other way to make a tensor."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
 _ELSEWHERE = "this tree holds no kernels of the back end, an extension may register some"
-_NOT_BUILT = re.compile(r"/templates/|/tests?/|_test\.\w+$")
+_NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
 """Files that are no part of torch's own libraries."""
 
 _Where = tuple[Location | None, Location | None, tuple[Location, ...], str]

@@ -14,11 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_GITHUB = re.compile(
-    r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z"
-)
+_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_GITHUB = regex(r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from indexes import gitdir
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.source import Source, read_clone_record
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
@@ -173,8 +174,8 @@ def _lacks_contents(found: gitdir.GitResult) -> bool:
 
 
 _FORMAT = "--format=%x00%H%x01%P%x01%an%x01%as%x01%s%x01%b"
-_NUMBER = re.compile(r"\(#(\d+)\)\s*$")
-_RESOLVED = re.compile(r"^Pull Request resolved: \S*?/pull/(\d+)", re.MULTILINE)
+_NUMBER = regex(r"\(#(\d+)\)\s*$")
+_RESOLVED = regex(r"^Pull Request resolved: \S*?/pull/(\d+)", re.MULTILINE)
 
 
 def pull_request(subject: str, body: str = "") -> int | None:
@@ -205,7 +206,7 @@ def _blamed(porcelain: str) -> Iterator[BlamedLine]:
             known[commit].setdefault(key, value)
 
 
-_BLAME_HEAD = re.compile(r"([0-9a-f]{40,64}) \d+ (\d+)")
+_BLAME_HEAD = regex(r"([0-9a-f]{40,64}) \d+ (\d+)")
 
 
 def _blame_change(commit: str, facts: dict[str, str]) -> Change | None:

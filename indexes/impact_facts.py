@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -11,11 +10,12 @@ from indexes.linking.facts import Call, Known
 from indexes.lookup import Lookup
 from indexes.model import Confidence, Definition
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
 
-_USING = re.compile(r"\busing\s+namespace\s+([\w:]+)\s*;")
-_IN_NAMESPACE = re.compile(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
+_IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,12 +17,13 @@ from indexes.impact_python import PythonEdges, python_node
 from indexes.linking.facts import Known
 from indexes.readers.derivatives import formula_calls
 from indexes.records import replace
+from indexes.regex import regex
 from indexes.resolve import resolve
 
 if TYPE_CHECKING:
     from indexes.query import Index
 
-_PLACE = re.compile(r"(?P<path>[^:]+\.\w+):(?P<line>\d+)\Z")
+_PLACE = regex(r"(?P<path>[^:]+\.\w+):(?P<line>\d+)\Z")
 
 
 class Impacts:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from indexes.records import dataclass
+from indexes.regex import regex
 
 NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
 
@@ -52,18 +53,18 @@ def parse_name(text: str) -> NameQuery:
 # ------------------------------------------------------------------ what stands around it
 
 _QUOTES = "\"'`“”‘’ \t\r\n,;"
-_GRAD_FN = re.compile(r"grad_fn=<\s*([A-Za-z_][\w:]*)")
-_OBJECT = re.compile(
+_GRAD_FN = regex(r"grad_fn=<\s*([A-Za-z_][\w:]*)")
+_OBJECT = regex(
     r"<\s*(?:class\s+')?([A-Za-z_][\w.:]*)'?(?:\s+(?:object\s+)?at\s+0x[0-9a-fA-F]+)?\s*>?\Z"
 )
-_BUILTIN = re.compile(
+_BUILTIN = regex(
     r"<(?:built-in (?:method|function)|function|method|bound method|slot wrapper|method-wrapper)"
     r"\s+'?([\w.]+)'?"
 )
-_OVERLOAD_OBJECT = re.compile(r"<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?")
-_ENGINE = re.compile(r"autograd::engine::evaluate_function:\s*")
-_ASSIGNED = re.compile(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
-_LIST_ITEM = re.compile(r"-\s*func:\s*")
+_OVERLOAD_OBJECT = regex(r"<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?")
+_ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
+_ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
+_LIST_ITEM = regex(r"-\s*func:\s*")
 
 
 def _unwrap(text: str) -> str:
@@ -91,11 +92,9 @@ def _without_call(name: str) -> str:
 
 # ------------------------------------------------------------------------ node classes
 
-_NODE = re.compile(
-    r"(?:torch::autograd::(?:generated::)?|(?:\w+\.)+)?([A-Za-z]\w*Backward\w*\d*)\Z"
-)
-_GENERATED_NODE = re.compile(r"(?:torch::autograd::)?generated::([A-Z]\w*)(?:::\w+)?\Z")
-_OTHER_NODE = re.compile(
+_NODE = regex(r"(?:torch::autograd::(?:generated::)?|(?:\w+\.)+)?([A-Za-z]\w*Backward\w*\d*)\Z")
+_GENERATED_NODE = regex(r"(?:torch::autograd::)?generated::([A-Z]\w*)(?:::\w+)?\Z")
+_OTHER_NODE = regex(
     r"(?:torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices|Error)(?:::\w+)?\Z"
 )
 
@@ -114,10 +113,10 @@ def _grad_fn(raw: str, name: str) -> NameQuery | None:
 
 # -------------------------------------------------------------------------- C++ macros
 
-_MACRO_USE = re.compile(r"([A-Z][A-Z0-9_]+)\s*\(\s*([^()]*)")
-_LIBRARY_CALL = re.compile(r"m\.(?:impl|def)\s*\(|TORCH_SELECTIVE_(?:NAME|SCHEMA)\s*\(")
-_QUOTED = re.compile(r"\"((?:\w+::)?\w+(?:\.\w+)?)[\"(]")
-_STUB = re.compile(r"&?((?:\w+::)*\w+_stub)\Z")
+_MACRO_USE = regex(r"([A-Z][A-Z0-9_]+)\s*\(\s*([^()]*)")
+_LIBRARY_CALL = regex(r"m\.(?:impl|def)\s*\(|TORCH_SELECTIVE_(?:NAME|SCHEMA)\s*\(")
+_QUOTED = regex(r"\"((?:\w+::)?\w+(?:\.\w+)?)[\"(]")
+_STUB = regex(r"&?((?:\w+::)*\w+_stub)\Z")
 
 
 def _macro(raw: str, name: str) -> NameQuery | None:
@@ -151,20 +150,20 @@ def _stub(raw: str, name: str) -> NameQuery | None:
 # ------------------------------------------------------------------------- C++ symbols
 
 _PART = r"(?:[\w~]+|\(anonymous namespace\)|\{anonymous\})"
-_CPP = re.compile(rf"{_PART}(?:::{_PART})*\Z")
-_TORCHGEN_OPERATOR = re.compile(r"at::_ops::(\w+)(?:::(?:call|redispatch|schema_str|\w+))?\Z")
-_STRUCTURED = re.compile(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
-_SUBCLASS = re.compile(r"_(?:functional|inplace|out)\Z")
-_WRAPPER = re.compile(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
-_BINDING = re.compile(r"(?:.*::)?THPVariable_(\w+)\Z")
-_GENERATED_SCOPE = re.compile(
+_CPP = regex(rf"{_PART}(?:::{_PART})*\Z")
+_TORCHGEN_OPERATOR = regex(r"at::_ops::(\w+)(?:::(?:call|redispatch|schema_str|\w+))?\Z")
+_STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
+_SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
+_WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
+_BINDING = regex(r"(?:.*::)?THPVariable_(\w+)\Z")
+_GENERATED_SCOPE = regex(
     r"(?:.*::)?(?:VariableType|ADInplaceOrView|TraceType|functionalization)::(?:.*::)?(\w+)\Z"
 )
-_API = re.compile(
+_API = regex(
     r"(?:at|torch)::(?:redispatch::|cpu::|cuda::|meta::|composite\w+::|symint::|_symint::)?(\w+)\Z"
 )
-_METHOD = re.compile(r"(?:at::)?Tensor(?:Base)?::(\w+)\Z")
-_OPERATOR_NAMESPACE = re.compile(r"([a-z_]\w*)::(\w+(?:\.\w+)?)\Z")
+_METHOD = regex(r"(?:at::)?Tensor(?:Base)?::(\w+)\Z")
+_OPERATOR_NAMESPACE = regex(r"([a-z_]\w*)::(\w+(?:\.\w+)?)\Z")
 
 
 def _cpp(raw: str, name: str) -> NameQuery | None:
@@ -254,9 +253,9 @@ def _splits(name: str) -> Iterator[str]:
 
 # --------------------------------------------------------------------------- operators
 
-_QUALIFIED = re.compile(r"(\w+)::(\w+)(?:\.(\w+))?\Z")
-_SCHEMA = re.compile(r"(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\(.*\)\s*->", re.DOTALL)
-_IN_GRAPH = re.compile(r"\b((?:aten|prims|prim|quantized)::\w+(?:\.\w+)?)")
+_QUALIFIED = regex(r"(\w+)::(\w+)(?:\.(\w+))?\Z")
+_SCHEMA = regex(r"(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\(.*\)\s*->", re.DOTALL)
+_IN_GRAPH = regex(r"\b((?:aten|prims|prim|quantized)::\w+(?:\.\w+)?)")
 
 
 def _schema(raw: str, name: str) -> NameQuery | None:
@@ -300,12 +299,12 @@ def _in_graph(raw: str, name: str) -> NameQuery | None:
 
 # ------------------------------------------------------------------------------ Python
 
-_PYTHON = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
-_OPS = re.compile(
+_PYTHON = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+_OPS = regex(
     r"(?:torch\.)?(?:_?ops\.)?(aten|prims)\.(\w+)(?:\.(\w+))?\Z|(?:torch\.)?ops\.(\w+)\.(\w+)(?:\.(\w+))?\Z"
 )
 _ALIASES = {"F": "nn.functional", "_VF": "", "_C._VariableFunctions": "", "_C.TensorBase": "Tensor"}
-_DUNDER = re.compile(r"__(\w+?)__\Z")
+_DUNDER = regex(r"__(\w+?)__\Z")
 # Python's operators whose functions in PyTorch have another name than the method.
 _DATA_MODEL = {
     "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not",

@@ -26,6 +26,7 @@ from indexes.readers.opinfo_tests import (
 )
 from indexes.readers.python_facts import PythonFact, unpack
 from indexes.records import dataclass, replace
+from indexes.regex import regex
 from indexes.source import Source
 
 _INTERNAL = "torch/testing/_internal/"
@@ -289,12 +290,12 @@ class Suite:
         return (self._bytes(path) or b"").decode("utf-8", "replace")
 
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_CHECKED = re.compile(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
-_NOT_WRITTEN = re.compile(r",\s*[A-Za-z_][\w.]*\s*[,)]")
+_NAME = regex(r"[A-Za-z_]\w*")
+_CHECKED = regex(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
+_NOT_WRITTEN = regex(r",\s*[A-Za-z_][\w.]*\s*[,)]")
 """``@parametrize("op", ref_ops_names)``: the values are a variable's."""
-_PREFIXED = re.compile(r"\.name\.startswith\(\s*[\"']([^\"']+)")
-_CONDITION = re.compile(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
+_PREFIXED = regex(r"\.name\.startswith\(\s*[\"']([^\"']+)")
+_CONDITION = regex(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
 _DEEPEST = 6
 
 

@@ -15,6 +15,7 @@ from indexes.errors import SourceError
 from indexes.model import Location, NativeFunction
 from indexes.readers.includes import read_includes
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.schema import parse_schema
 from indexes.source import Source
 from indexes.store import Store
@@ -28,7 +29,7 @@ _AUTOGRAD_TEMPLATES = "tools/autograd/templates/"
 _ROOTS = ("", "aten/src/", "torch/csrc/api/include/", "torch/lib/")
 _COMPILED = (".cpp", ".cc", ".c", ".cu", ".mm", ".m", ".hip")
 _HEADERS = (".h", ".hpp", ".cuh", ".inl")
-_OF_OPERATOR = re.compile(r"ATen/ops/(\w+?)(_ops|_native|_meta|_\w+_dispatch)?\.h$")
+_OF_OPERATOR = regex(r"ATen/ops/(\w+?)(_ops|_native|_meta|_\w+_dispatch)?\.h$")
 _TEMPLATE_OF = {
     "": "Function.h", "_ops": "Operator.h", "_native": "NativeFunction.h",
     "_meta": "NativeMetaFunction.h",
@@ -236,8 +237,8 @@ class Rebuild:
             return b""
 
 
-_KEY_FUNCTIONS = re.compile(r"ATen/\w+Functions(_inl)?\.h$")
-_TESTED = re.compile(r"(^|/)(tests?|benchmarks?)/")
+_KEY_FUNCTIONS = regex(r"ATen/\w+Functions(_inl)?\.h$")
+_TESTED = regex(r"(^|/)(tests?|benchmarks?)/")
 
 
 def _is_source(path: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
+from indexes.regex import regex
 from indexes.source import SourceFile
 from indexes.store import Store, stored_parameters
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from indexes.build import Builder
 
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 
 
 class _StoredMacros(Mapping[str, list[PlacedMacro]]):

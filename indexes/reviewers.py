@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal
@@ -22,6 +21,7 @@ from indexes.readers.review import (
     read_persons,
 )
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.source import Source
 
 ReviewKind = Literal["codeowners", "label", "merge rule", "test owner", "maintainer"]
@@ -184,7 +184,7 @@ class Reviewers:
         return tuple(name for name, there in found if not there)
 
 
-_DOTTED = re.compile(r"\((torch[\w./]*)\)")
+_DOTTED = regex(r"\((torch[\w./]*)\)")
 
 
 def module_covers(name: str, path: str) -> str:

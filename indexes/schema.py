@@ -6,11 +6,11 @@ prints (``aten::add.Tensor(...)``, lists with spaces). Pure text work, no I/O.
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from functools import lru_cache
 
 from indexes.records import dataclass
+from indexes.regex import regex
 
 
 class SchemaKind(Enum):
@@ -192,16 +192,14 @@ def parse_schema(text: str) -> Schema:
     return Schema(name, overload, _arguments(body), _returns(returns.strip()), space)
 
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_DUNDER = re.compile(r"__([^_]+)__$")
+_NAME = regex(r"[A-Za-z_]\w*")
+_DUNDER = regex(r"__([^_]+)__$")
 _AUGMENTED = frozenset(
     ["add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or"]
 )
 """The in-place operators of Python (PEP 203) that have an ``__i...__`` method."""
-_PART = re.compile(
-    r"""(?:[^,\[\]()"']+|\[[^\]]*\]|\([^)]*\)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')+"""
-)
-_ANNOTATED = re.compile(r"(\w[\w.]*)\(([^)]*)\)(.*)")
+_PART = regex(r"""(?:[^,\[\]()"']+|\[[^\]]*\]|\([^)]*\)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')+""")
+_ANNOTATED = regex(r"(\w[\w.]*)\(([^)]*)\)(.*)")
 _OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"))
 
 

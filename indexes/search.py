@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from indexes.model import OperatorSummary
+from indexes.regex import regex
 
-_TERM = re.compile(r"(no|has|key|file|tag|kind|module|name|schema):(\S*)")
+_TERM = regex(r"(no|has|key|file|tag|kind|module|name|schema):(\S*)")
 
 
 class OperatorFilter:

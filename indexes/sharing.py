@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import sqlite3
 import tempfile
 import zlib
@@ -25,6 +24,7 @@ from indexes.build import Builder, Report
 from indexes.codec import load_derivative, load_engine_function, load_member, load_native
 from indexes.errors import SourceError
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.seeds import ENOUGH, bring_up_to_date
 from indexes.source import SourceFile
 from indexes.store import STORE_VERSION, Store, expected_schema
@@ -34,7 +34,7 @@ _LABEL_BYTES = 4096
 _MOST_BYTES = 2_000_000_000
 """No index is larger; a file that says or unpacks to more is refused."""
 _CHUNK = 1 << 20
-_NUMBERS = re.compile(r"(?:\d{1,15}(?:,\d{1,15})*)?")
+_NUMBERS = regex(r"(?:\d{1,15}(?:,\d{1,15})*)?")
 
 
 @dataclass(frozen=True, slots=True)

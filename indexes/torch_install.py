@@ -10,10 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_VERSION = re.compile(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
-_COMMIT = re.compile(r"^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)
-_RELEASE = re.compile(r"\d+\.\d+\.\d+(?:-?rc\d+)?")
+_VERSION = regex(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+_COMMIT = regex(r"^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)
+_RELEASE = regex(r"\d+\.\d+\.\d+(?:-?rc\d+)?")
 
 
 @dataclass(frozen=True, slots=True)

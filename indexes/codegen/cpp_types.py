@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from indexes.model import NativeFunction
+from indexes.regex import regex
 from indexes.schema import parse_schema
 
 Match = Literal["same", "arity", "no"]
@@ -130,8 +131,8 @@ _ALIASES = {
     "OptionalSymIntArrayRef": "optional<ArrayRef<SymInt>>",
 }
 """Names that ATen's and c10's public headers give to other types."""
-_TOKEN = re.compile(r'[A-Za-z_]\w*|::|\.\.\.|"(?:\\.|[^"\\])*"|[^\s\w]|\d\w*')
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\[\[[^\]]*\]\]", re.S)
+_TOKEN = regex(r'[A-Za-z_]\w*|::|\.\.\.|"(?:\\.|[^"\\])*"|[^\s\w]|\d\w*')
+_COMMENT = regex(r"/\*.*?\*/|//[^\n]*|\[\[[^\]]*\]\]", re.S)
 _DROPPED = frozenset(("const", "volatile", "struct", "class", "enum", "typename", "&", "register"))
 _FUNDAMENTAL = frozenset(
     ("unsigned", "signed", "long", "short", "int", "char", "bool", "float", "double", "void")

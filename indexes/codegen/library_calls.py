@@ -7,16 +7,15 @@ from collections.abc import Mapping
 
 from indexes.codegen.registration import Registration
 from indexes.model import Location
+from indexes.regex import regex
 
-_NAME = re.compile(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
-_DISPATCH = re.compile(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
-_FALLTHROUGH = re.compile(r"\bmakeFallthrough\s*\(")
-_BOXED = re.compile(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
-_WRAPPED = re.compile(
-    r"(?:TORCH_FN|TORCH_SELECTIVE_FN|static_cast\s*<.*>)\s*\(\s*&?\s*(.+)\)\s*$", re.S
-)
-_TAGS = re.compile(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
-_KEY = re.compile(r"(?:\w+::)*DispatchKey::k?(\w+)$")
+_NAME = regex(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
+_DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
+_FALLTHROUGH = regex(r"\bmakeFallthrough\s*\(")
+_BOXED = regex(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
+_WRAPPED = regex(r"(?:TORCH_FN|TORCH_SELECTIVE_FN|static_cast\s*<.*>)\s*\(\s*&?\s*(.+)\)\s*$", re.S)
+_TAGS = regex(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
+_KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 

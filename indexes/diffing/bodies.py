@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from indexes.errors import SourceError
 from indexes.model import Definition
+from indexes.regex import regex
 from indexes.source import Source
 
-_TOKEN = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\w+|\S""", re.DOTALL
-)
-_MACRO = re.compile(r"_?AT_DISPATCH_\w+")
-_DTYPE = re.compile(r"(?:(?:at|c10|torch)::)*(?:ScalarType::\w+|k[A-Z]\w*)|AT_EXPAND\(.*\)")
+_TOKEN = regex(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\w+|\S""", re.DOTALL)
+_MACRO = regex(r"_?AT_DISPATCH_\w+")
+_DTYPE = regex(r"(?:(?:at|c10|torch)::)*(?:ScalarType::\w+|k[A-Z]\w*)|AT_EXPAND\(.*\)")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 

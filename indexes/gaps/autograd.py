@@ -10,11 +10,12 @@ from indexes.gaps.model import Gap
 from indexes.gaps.statements import Statement, expected_failures
 from indexes.gaps.tree import Tree
 from indexes.model import DerivativeEntry, Formula, FormulaSet
+from indexes.regex import regex
 
-_NOT_IMPLEMENTED = re.compile(r"^[\"']?\s*not_implemented\(\s*\"([^\"]*)\"")
+_NOT_IMPLEMENTED = regex(r"^[\"']?\s*not_implemented\(\s*\"([^\"]*)\"")
 _TESTS = tuple(f"functorch/test/test_{name}.py" for name in ("ops", "vmap", "eager_transforms"))
 """Those of functorch while it had a folder of its own."""
-_FORWARD = re.compile(r"NYI:?\s*forward[- ]AD\s*(?:for|with|of)?\s*(?:aten::)?(\w+)", re.IGNORECASE)
+_FORWARD = regex(r"NYI:?\s*forward[- ]AD\s*(?:for|with|of)?\s*(?:aten::)?(\w+)", re.IGNORECASE)
 
 
 def lacks(tree: Tree) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from indexes.gaps.model import Gap
 from indexes.gaps.statements import Statement, about, expected_failures
 from indexes.gaps.tree import Tree
 from indexes.model import Location
+from indexes.regex import regex
 
 _FOLDER = "aten/src/ATen/functorch/%.cpp"
 _FALLBACK = "aten/src/ATen/functorch/BatchedFallback.cpp"
@@ -21,7 +21,7 @@ _PYTHON = (
     "functorch/_src/eager_transforms.py",
 )
 """Where Python registers decompositions as batch rules, of one version or another."""
-_NAMED = re.compile(r"\baten\.(\w+)")
+_NAMED = regex(r"\baten\.(\w+)")
 _KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
 
 

@@ -10,6 +10,7 @@ from indexes.gaps.statements import expected_failures
 from indexes.gaps.tree import Tree
 from indexes.model import Location
 from indexes.readers.python_facts import unpack
+from indexes.regex import regex
 
 EXPECTED = "test/expect/HasDecompTest.test_has_decomposition.expect"
 LOWERINGS = "torch/_inductor/lowering.py"
@@ -102,7 +103,7 @@ def _lacks_meta_kernel(tree: Tree, op: str) -> bool:
     return slot is not None and slot.kind in ("missing", "backend fallback") and not known
 
 
-_NO_META = re.compile(r"aten[.:]+([\w.]+)\s*-\s*couldn't find symbolic meta")
+_NO_META = regex(r"aten[.:]+([\w.]+)\s*-\s*couldn't find symbolic meta")
 
 
 def _noted(tree: Tree) -> dict[str, list[Location]]:
@@ -130,8 +131,8 @@ def _meta(tree: Tree, ops: list[str], notes: list[Location]) -> Gap:
 # -------------------------------------------------------------------------- lowerings
 
 _LEVELS: dict[str, Difficulty] = {"Easy": "easy", "Medium": "medium", "Difficult": "hard"}
-_SECTION = re.compile(r"^# \d\) (\w+)", re.MULTILINE)
-_FALLBACK = re.compile(r"^make_fallback\(aten\.(\w+(?:\.\w+)?)", re.MULTILINE)
+_SECTION = regex(r"^# \d\) (\w+)", re.MULTILINE)
+_FALLBACK = regex(r"^make_fallback\(aten\.(\w+(?:\.\w+)?)", re.MULTILINE)
 
 
 def lacks_lowerings(tree: Tree) -> str:

@@ -13,6 +13,7 @@ from indexes.model import Location
 from indexes.readers.docs import PAGES, read_page
 from indexes.readers.python_facts import PythonFact
 from indexes.records import dataclass
+from indexes.regex import regex
 from indexes.schema import tensor_options
 
 _PARSER = "torch/csrc/utils/python_arg_parser.cpp"
@@ -93,9 +94,9 @@ class Signature:
     """(parameter, value) of those that are given one."""
 
 
-_HEAD = re.compile(r"r?(?:\"\"\"|''')\s*([\w.]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:->|\n)")
-_SPLIT = re.compile(r",(?![^\[(]*[\])])")
-_PARAMETER = re.compile(r"(\w+)\s*(?::[^=]*)?(?:=(.*))?", re.DOTALL)
+_HEAD = regex(r"r?(?:\"\"\"|''')\s*([\w.]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:->|\n)")
+_SPLIT = regex(r",(?![^\[(]*[\])])")
+_PARAMETER = regex(r"(\w+)\s*(?::[^=]*)?(?:=(.*))?", re.DOTALL)
 
 
 def signature(text: str) -> Signature | None:

@@ -12,11 +12,12 @@ from indexes.linking.python_paths import Found
 from indexes.model import Location
 from indexes.readers.python_facts import PythonFact, unpack
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_SUPPORT = re.compile(r"(?<!\w)(dtypes|dtypesIfCUDA)\s*=\s*(\w+)\(([^()]*)\)", re.MULTILINE)
-_BASE = re.compile(r"(?:all|floating|integral|complex|and|types|half|_)+")
+_SUPPORT = regex(r"(?<!\w)(dtypes|dtypesIfCUDA)\s*=\s*(\w+)\(([^()]*)\)", re.MULTILINE)
+_BASE = regex(r"(?:all|floating|integral|complex|and|types|half|_)+")
 _REDUCED = {"half": "Half", "float16": "Half", "bfloat16": "BFloat16"}
-_WORD = re.compile(r"torch\.(\w+)")
+_WORD = regex(r"torch\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)

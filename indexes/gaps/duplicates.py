@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from hashlib import blake2b
 
@@ -11,12 +10,13 @@ from indexes.gaps.model import Gap
 from indexes.gaps.tree import Tree
 from indexes.model import Definition
 from indexes.readers.cpp_lex import strip_comments
+from indexes.regex import regex
 
 __all__ = ["find", "lacks"]
 
 _FEWEST_LINES = 12
-_SPACES = re.compile(r"\s+")
-_VENDORED = re.compile(r"/(?:mem_eff_attention|flash_attn|cutlass_extensions|qnnpack)/")
+_SPACES = regex(r"\s+")
+_VENDORED = regex(r"/(?:mem_eff_attention|flash_attn|cutlass_extensions|qnnpack)/")
 _DEVICE_CODE = (".cu", ".cuh", ".metal", ".mm")
 
 

@@ -10,10 +10,11 @@ from indexes.gaps.tree import Tree
 from indexes.model import Definition, Location
 from indexes.readers.cpp_lex import strip_comments
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_CHECK = re.compile(r"\bTORCH_CHECK\s*\(")
-_TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_CHECK = regex(r"\bTORCH_CHECK\s*\(")
+_TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")
+_WORD = regex(r"[A-Za-z_]\w*")
 _STANDARD = "c10/util/Exception.h"
 _ASKS = "Could this error message be improved"
 _FEW = 3
@@ -92,7 +93,7 @@ def _is_asked(tree: Tree, function: Definition) -> bool:
     return op is not None and op[0] != "_" and "backward" not in op
 
 
-_DEVICE = re.compile(r"!?\w+\.is_(?:cpu|cuda|hip|xpu|mps|metal|vulkan|mkldnn|meta)\(\)")
+_DEVICE = regex(r"!?\w+\.is_(?:cpu|cuda|hip|xpu|mps|metal|vulkan|mkldnn|meta)\(\)")
 
 
 def _names_parameter(check: Check, function: Definition) -> bool:

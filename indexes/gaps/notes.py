@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from indexes.gaps.messages import lacks
 from indexes.gaps.model import Gap
 from indexes.gaps.tree import Tree
 from indexes.model import Location
+from indexes.regex import regex
 
 __all__ = ["find", "lacks"]
 
-_WORD = re.compile(r"\b(?:TODO|FIXME)\b[^\n]*")
-_LEAD = re.compile(r"(?:[^\"\n]|\"(?:[^\"\\\n]|\\.)*\")*?(//+)|[^\S\n]*(\*|/\*)")
+_WORD = regex(r"\b(?:TODO|FIXME)\b[^\n]*")
+_LEAD = regex(r"(?:[^\"\n]|\"(?:[^\"\\\n]|\\.)*\")*?(//+)|[^\S\n]*(\*|/\*)")
 """What begins a comment on a line, outside of strings."""
-_NEXT = re.compile(r"\n[^\S\n]*//+[^\S\n]*([^\n]*)")
-_OTHER = re.compile(r"TODO|FIXME|NOLINT|clang-format")
+_NEXT = regex(r"\n[^\S\n]*//+[^\S\n]*([^\n]*)")
+_OTHER = regex(r"TODO|FIXME|NOLINT|clang-format")
 _LONGEST = 200
 
 

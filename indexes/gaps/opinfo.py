@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from indexes.gaps.messages import lacks as lacks_kernels
@@ -10,9 +9,10 @@ from indexes.gaps.model import Gap
 from indexes.gaps.tree import Tree, where
 from indexes.linking.python_paths import Found
 from indexes.model import Location
+from indexes.regex import regex
 
 _STRIDED = ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
-_APART = re.compile(r"/(?:quantized|sparse|mkldnn|nested)/")
+_APART = regex(r"/(?:quantized|sparse|mkldnn|nested)/")
 DATABASE = "torch/testing/_internal/common_methods_invocations.py"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from indexes.model import Location
 from indexes.records import dataclass
+from indexes.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,12 @@ class Statement:
     """For every dtype and device, not just for some."""
 
 
-_XFAIL = re.compile(
+_XFAIL = regex(
     r"^[^\S\n]*xfail\(\s*[\"']([\w.]+)[\"'](?:\s*,\s*[\"']([\w.]*)[\"'])?\s*"
     r"(,[^)\n]*)?,?\s*\)(?:[^\S\n]*,)?[^\S\n]*(?:\#[^\S\n]*([^\n]*))?",
     re.MULTILINE,
 )
-_GROUP = re.compile(
+_GROUP = regex(
     r"skipOps\(\s*(?:[\"']\w+[\"']\s*,\s*)[\"'](\w+)[\"']|^[^\S\n]*(\w+)\s*=\s*\{", re.MULTILINE
 )
 
@@ -54,8 +55,8 @@ def expected_failures(text: str, path: str) -> Iterator[Statement]:
         )  # fmt: skip
 
 
-_TABLE = re.compile(r"^[^\S\n]*(\w*UNIMPLEMENTED_XFAILLIST)\b[^={\n]*=\s*\{", re.MULTILINE)
-_ROW = re.compile(r"^[^\S\n]*[\"']([\w.]+)[\"']\s*:\s*([^\n]*)", re.MULTILINE)
+_TABLE = regex(r"^[^\S\n]*(\w*UNIMPLEMENTED_XFAILLIST)\b[^={\n]*=\s*\{", re.MULTILINE)
+_ROW = regex(r"^[^\S\n]*[\"']([\w.]+)[\"']\s*:\s*([^\n]*)", re.MULTILINE)
 
 
 def unimplemented(text: str, path: str) -> Iterator[Statement]:

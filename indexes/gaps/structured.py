@@ -11,14 +11,15 @@ from indexes.gaps.model import Gap
 from indexes.gaps.notes import notes
 from indexes.gaps.tree import Tree
 from indexes.model import Definition, KernelRow, Location
+from indexes.regex import regex
 from indexes.schema import SchemaKind
 
 __all__ = ["find_composite_stubs", "find_structured", "lacks"]
 
 _README = "aten/src/ATen/native/README.md"
-_FORBIDS = re.compile(r"should NOT be registered as\s+CompositeExplicitAutograd")
+_FORBIDS = regex(r"should NOT be registered as\s+CompositeExplicitAutograd")
 _COMPOSITE = "CompositeExplicitAutograd"
-_WANTS = re.compile(r"\b(?:make|port|convert|move)\b.*\bstructured\b", re.IGNORECASE)
+_WANTS = regex(r"\b(?:make|port|convert|move)\b.*\bstructured\b", re.IGNORECASE)
 _BELOW = 5
 """Lines between a comment and the function that it is about."""
 _SHARE = 0.75

@@ -13,6 +13,7 @@ from indexes.linking.python_paths import FactTable, Found, bindings, entries, op
 from indexes.model import Definition, KernelRow, Location, NativeFunction
 from indexes.readers.python_facts import PythonFact, unpack
 from indexes.readers.python_generated import SKIPPED
+from indexes.regex import regex
 from indexes.schema import Schema, SchemaKind, parse_schema
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ _KINDS = (
     "decomposition", "meta_registration", "fake_impl", "py_impl", "functional", "method", "alias",
     "docs", "opinfo", "binding_skip", "lowering",
 )  # fmt: skip
-_DOTTED = re.compile(r"\b(?:torch\.[\w.]+|F\.\w+)")
-_TESTS = re.compile(r"/tests?/|_test\.\w+$")
+_DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
+_TESTS = regex(r"/tests?/|_test\.\w+$")
 
 
 class Tree:

@@ -15,14 +15,15 @@ from indexes.model import Choice, Definition, Location
 from indexes.readers.cpp_facts import flat
 from indexes.readers.cpp_lex import ELSE, IF, Lexed, lex
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_IF = re.compile(r"\bif\s*(?:constexpr\s*)?\(")
-_ELSE = re.compile(r"\s*else\b")
-_SWITCH = re.compile(r"\bswitch\s*\(")
-_LABEL = re.compile(r"\b(?:case\s+((?:[\w\s]|::)+?)|(default))\s*:(?!:)")
-_BRACKETS = re.compile(r"[(){}\[\]]")
-_LEAVES = re.compile(r"(?:^|[;{}])\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)[^{}]*;\s*$")
-_HEADED = re.compile(r"\s*(?:if\s*(?:constexpr\s*)?|for|while|switch)\s*\(")
+_IF = regex(r"\bif\s*(?:constexpr\s*)?\(")
+_ELSE = regex(r"\s*else\b")
+_SWITCH = regex(r"\bswitch\s*\(")
+_LABEL = regex(r"\b(?:case\s+((?:[\w\s]|::)+?)|(default))\s*:(?!:)")
+_BRACKETS = regex(r"[(){}\[\]]")
+_LEAVES = regex(r"(?:^|[;{}])\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)[^{}]*;\s*$")
+_HEADED = regex(r"\s*(?:if\s*(?:constexpr\s*)?|for|while|switch)\s*\(")
 _LONGEST = 300
 
 
@@ -103,8 +104,8 @@ def _sites(text: str, call: Call, first_line: int) -> Iterator[int]:
             yield at
 
 
-_ARGUMENTS = re.compile(r"\s*(?:<[^;(){}]*>\s*)?\(")
-_WORD = re.compile(r"\w")
+_ARGUMENTS = regex(r"\s*(?:<[^;(){}]*>\s*)?\(")
+_WORD = regex(r"\w")
 
 
 def _named(text: str, name: str) -> Iterator[int]:

@@ -6,7 +6,6 @@ at global scope is another library's, not ``at::native``'s.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -21,9 +20,10 @@ from indexes.linking.device_parse import (
     parse_type,
 )
 from indexes.model import Definition
+from indexes.regex import regex
 
 _UNIT_SUFFIXES = (".cu", ".hip")
-_NAME_AT_END = re.compile(r"(?<=[\s*&>])(?!(?:char|short|int|long|float|double)$)[A-Za-z_]\w*$")
+_NAME_AT_END = regex(r"(?<=[\s*&>])(?!(?:char|short|int|long|float|double)$)[A-Za-z_]\w*$")
 _CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
 _HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c", ".mm", ".m", ".metal", ".py")
 _FUNCTION_KINDS = frozenset(("function", "method", "impl_func", "meta_func", "macro"))

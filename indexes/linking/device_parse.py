@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from indexes.regex import regex
+
 ANONYMOUS = "(anonymous)"
 LAMBDA = "{lambda}"
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""\(anonymous\ (?:namespace|class)\) | <unnamed(?:[ -]\w+)*> | \{anonymous\} | `[^']*'
     | _GLOBAL__N_\w* | _INTERNAL_[0-9a-f]+_\w+ | _NV_ANON_NAMESPACE
     | operator\s*(?:\(\s*\)|\[\s*\]|->\*?|<=>|<<=?|>>=|[<>=!]=|&&|\|\||\+\+|--

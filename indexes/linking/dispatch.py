@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from indexes.codegen.library_calls import library_registration
@@ -11,15 +10,16 @@ from indexes.linking.around import Link
 from indexes.linking.facts import Facts, LibraryUse
 from indexes.model import Confidence, Definition, Role
 from indexes.records import dataclass, replace
+from indexes.regex import regex
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "
     "FuncTorchBatchedDecomposition".split()
 )
-_POLICY = re.compile(r"\bCastPolicy::(\w+)")
-_PLUMBING = re.compile(r"\w+_generated_plumbing\s*<\s*decltype\s*\(")
-_WRAPPERS = re.compile(r"\bSINGLE_ARG\s*\(|\bstatic_cast\s*<\s*decltype\s*\(.*?\)\s*>\s*\(")
-_NAMES = re.compile(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
+_POLICY = regex(r"\bCastPolicy::(\w+)")
+_PLUMBING = regex(r"\w+_generated_plumbing\s*<\s*decltype\s*\(")
+_WRAPPERS = regex(r"\bSINGLE_ARG\s*\(|\bstatic_cast\s*<\s*decltype\s*\(.*?\)\s*>\s*\(")
+_NAMES = regex(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _KINDS = frozenset(("function", "macro", "class", "method"))
 
 

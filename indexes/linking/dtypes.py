@@ -19,24 +19,25 @@ from indexes.readers.cpp_facts import MacroFact, flat
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_lex import lex
 from indexes.records import replace
+from indexes.regex import regex
 
-_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_OF_PYTORCH = re.compile(r"_?AT_DISPATCH_(?!CASE)\w+$")
-_BRACES = re.compile(r"[{}]")
-_CASE = re.compile(r"\bcase\s+([\w:\s]+?)\s*(?<!:):(?!:)")
-_FIRST = re.compile(r"\s*(?:(\[|\(|\{|switch\b|do\b)|([A-Za-z_]\w*))")
-_SWITCH = re.compile(r"\bswitch\b")
-_USING = re.compile(r"\busing\s+(\w+)")
-_ENUMERATOR = re.compile(r"(?:(?:\w+::)*ScalarType::|(?:(?:at|c10|torch)::)?k)(\w+)$")
+_CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
+_WORD = regex(r"[A-Za-z_]\w*")
+_OF_PYTORCH = regex(r"_?AT_DISPATCH_(?!CASE)\w+$")
+_BRACES = regex(r"[{}]")
+_CASE = regex(r"\bcase\s+([\w:\s]+?)\s*(?<!:):(?!:)")
+_FIRST = regex(r"\s*(?:(\[|\(|\{|switch\b|do\b)|([A-Za-z_]\w*))")
+_SWITCH = regex(r"\bswitch\b")
+_USING = regex(r"\busing\s+(\w+)")
+_ENUMERATOR = regex(r"(?:(?:\w+::)*ScalarType::|(?:(?:at|c10|torch)::)?k)(\w+)$")
 _ALL_TYPES = "AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS"
 _MARK = "torchnav_type"
-_TAG = re.compile(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
-_OBJECT = re.compile(r"[^{}]*\w(?:\.|->)[^{}]*$")
+_TAG = regex(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
+_OBJECT = regex(r"[^{}]*\w(?:\.|->)[^{}]*$")
 """``iter.dtype()``: what is switched on, which changes no case."""
-_MADE = re.compile(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
+_MADE = regex(rf"{_MARK}\(.*?,\s*(\w+)\s*\)", re.DOTALL)
 _NOWHERE = Location("", 0)
-_LAMBDA = re.compile(r"\{[^{}]*\}")
+_LAMBDA = regex(r"\{[^{}]*\}")
 
 Macros = Callable[[str], Sequence[tuple[str, MacroFact]]]
 """All macros of one name in the tree, each with its file."""

@@ -13,15 +13,16 @@ from indexes.codegen.cpp_types import native_parameters, normalize, split_parame
 from indexes.linking.macros import split_arguments
 from indexes.model import Definition, NativeFunction
 from indexes.readers.cpp_heads import close
+from indexes.regex import regex
 from indexes.schema import parse_schema
 
-_TENSORS = re.compile(r"(?:grads?(?:\[\w+\])?|results?\d*(?:\[\w+\])?|\w+_[pt]|original_self\w*)$")
-_ELEMENT = re.compile(r"(\w+)\[\w+\]$")
+_TENSORS = regex(r"(?:grads?(?:\[\w+\])?|results?\d*(?:\[\w+\])?|\w+_[pt]|original_self\w*)$")
+_ELEMENT = regex(r"(\w+)\[\w+\]$")
 _METHODS = {
     "scalar_type": "ScalarType", "sizes": "ArrayRef<int64_t>", "sym_sizes": "ArrayRef<SymInt>",
     "options": "TensorOptions", "layout": "Layout", "dim": "int64_t", "conj": "Tensor",
 }  # fmt: skip
-_METHOD = re.compile(r"\w+(?:\.\w+\(\))*\.(\w+)\(\)$")
+_METHOD = regex(r"\w+(?:\.\w+\(\))*\.(\w+)\(\)$")
 
 
 def chosen_overloads(

@@ -6,16 +6,16 @@ its bare name: one row in eight has same-named overloads, and namesakes are comm
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from indexes.codegen.rows import Row
 from indexes.model import Confidence, Definition, KernelKind
 from indexes.records import dataclass
+from indexes.regex import regex
 
 _NATIVE = "at::native"
-_META = re.compile(r"structured_(\w+)::meta$")
-_INNER_LOOP = re.compile(r"\s*(\w+)")
+_META = regex(r"structured_(\w+)::meta$")
+_INNER_LOOP = regex(r"\s*(\w+)")
 _TEMPLATES = "aten/src/ATen/templates/"
 _INTERPRETED_HEADS = ("TORCH_IMPL_FUNC", "TORCH_META_FUNC", "TORCH_PRECOMPUTE_META_FUNC")
 

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from indexes.linking.demangle import readable
 from indexes.linking.device_parse import ANONYMOUS, KernelName, Part, Type, nested, parse
+from indexes.regex import regex
 
 Kind = Literal["closed", "headers", "open", "third-party", "generated"]
 
@@ -195,12 +196,10 @@ _INDUCTOR = {
     "for": "foreach",
     "mix": "mixed-order reduction",
 }
-_JITERATED = re.compile(r"(reduction_)?(\w+?)(_vectorized\d+)?_kernel$")
-_MEMORY = re.compile(r"(?:\[CUDA )?(?:Unified Memory )?(mem(?:cpy|set))\b", re.IGNORECASE)
-_COPY = re.compile(
-    r"(?:Copy(?:Host|Device)To(?:Host|Device)|hip(?:Memcpy|Memset)|__amd_rocclr_copy)"
-)
-_FILL = re.compile(r"(?:__amd_rocclr_fill|FillBuffer|hipMemset)")
+_JITERATED = regex(r"(reduction_)?(\w+?)(_vectorized\d+)?_kernel$")
+_MEMORY = regex(r"(?:\[CUDA )?(?:Unified Memory )?(mem(?:cpy|set))\b", re.IGNORECASE)
+_COPY = regex(r"(?:Copy(?:Host|Device)To(?:Host|Device)|hip(?:Memcpy|Memset)|__amd_rocclr_copy)")
+_FILL = regex(r"(?:__amd_rocclr_fill|FillBuffer|hipMemset)")
 
 
 class Known(NamedTuple):

@@ -15,12 +15,13 @@ from indexes.linking.macros import MacroTable, PlacedMacro, bind, split_argument
 from indexes.readers.cpp_facts import LibraryFact
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_library import MACRO_USE, library_calls
+from indexes.regex import regex
 
-_WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*')
+_WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*')
 _METHODS = frozenset(("impl", "def", "fallback"))
-_COMPUTES = re.compile(r"[\w\s,()#.]*$")
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL)
-_ADJACENT = re.compile(r'(?<!\\)"\s*"')
+_COMPUTES = regex(r"[\w\s,()#.]*$")
+_TOKENS = regex(r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL)
+_ADJACENT = regex(r'(?<!\\)"\s*"')
 _HEADERS = (".h", ".cuh", ".hpp")
 _MAX_DEPTH = 24
 _MAX_TEXT = 400_000

@@ -21,10 +21,11 @@ from indexes.readers.cpp_facts import (
     is_interpreted,
 )
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
-_TOKENS = re.compile(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_NESTS = re.compile(r"[\"(\[{)\]}]")
+_TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
+_WORD = regex(r"[A-Za-z_]\w*")
+_NESTS = regex(r"[\"(\[{)\]}]")
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
 _INTERPRETING_FILES = ("DispatchStub.h", "TensorMeta.h", "library.h")

@@ -19,6 +19,7 @@ from indexes.linking.visible import (
 )
 from indexes.model import Confidence
 from indexes.records import dataclass
+from indexes.regex import regex
 
 STRUCTURED_BASES = frozenset({"TensorIteratorBase", "MetaBase", "TensorIterator"})
 """What torchgen derives structured kernels from: their methods are called without a receiver."""
@@ -251,5 +252,5 @@ def _declared(
     return types[-1] if types else ""
 
 
-_TYPE = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^;{}()<>]*>)?\s*[&*]*\s*(?:\bconst\s+)?(?<=[\s&*])$")
+_TYPE = regex(r"([A-Za-z_]\w*)\s*(?:<[^;{}()<>]*>)?\s*[&*]*\s*(?:\bconst\s+)?(?<=[\s&*])$")
 _LONGEST_TYPE = 80

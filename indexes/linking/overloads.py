@@ -9,10 +9,11 @@ from indexes.linking.facts import Call
 from indexes.linking.macros import split_arguments
 from indexes.model import NativeFunction
 from indexes.readers.cpp_heads import close
+from indexes.regex import regex
 from indexes.schema import Argument, parse_schema
 
-_NUMBER = re.compile(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")
-_LIST = re.compile(r"\{.*\}$", re.DOTALL)
+_NUMBER = regex(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")
+_LIST = regex(r"\{.*\}$", re.DOTALL)
 
 
 def call_arguments(lines: Sequence[str], line: int, name: str) -> list[str] | None:

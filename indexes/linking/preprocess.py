@@ -6,14 +6,14 @@ again together with what follows, and no macro is expanded inside itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from indexes.linking.macros import bind
 from indexes.readers.cpp_facts import MacroFact
+from indexes.regex import regex
 
-_TOKENS = re.compile(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
+_TOKENS = regex(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
 _NONE: frozenset[str] = frozenset()
 _ENOUGH = 60_000
 """Tokens after which an expansion is given up: no macro of a sane tree comes near."""

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from indexes.model import NativeFunction
 from indexes.readers.python_facts import PythonFact, unpack
 from indexes.readers.python_generated import SKIPPED
+from indexes.regex import regex
 
 Found = tuple[str, PythonFact]
 """A path in the tree and a row read from that file."""
@@ -131,7 +132,7 @@ def operator_named(target: str) -> str:
     return match[1] if match else ""
 
 
-_BINDING = re.compile(r"torch(?:\.Tensor|\._C\._\w+)?\.(\w+)$")
+_BINDING = regex(r"torch(?:\.Tensor|\._C\._\w+)?\.(\w+)$")
 
 
 def entries(starts: Sequence[str], facts: PythonIndex) -> Iterator[Entry]:

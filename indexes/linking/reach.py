@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from indexes.linking.choices import Choices
@@ -20,6 +19,7 @@ from indexes.linking.visible import (
 from indexes.model import Choice, Confidence, Definition, DtypeDispatch, Location, Role
 from indexes.readers.cpp_body import LOOPS
 from indexes.records import dataclass, field, replace
+from indexes.regex import regex
 
 MAX_DEPTH = 6
 _LOOK_AHEAD = 4
@@ -40,7 +40,7 @@ _LIBRARIES = (
     ("LAPACK", r"[sdcz](?:getr|potr|geqr|orm|org|unm|ung|sy|he|ge|tr)\w*_"),
     ("pocketfft", r"pocketfft\w*"),
 )
-_LIBRARY = re.compile("|".join(f"(?P<l{i}>{p})$" for i, (_, p) in enumerate(_LIBRARIES)))
+_LIBRARY = regex("|".join(f"(?P<l{i}>{p})$" for i, (_, p) in enumerate(_LIBRARIES)))
 _QUALIFIED_LIBRARIES = {
     "ideep": "oneDNN", "dnnl": "oneDNN", "fbgemm": "FBGEMM", "cub": "CUB", "thrust": "Thrust",
     "cutlass": "CUTLASS", "pocketfft": "pocketfft", "cudnn_frontend": "cuDNN", "nccl": "NCCL",

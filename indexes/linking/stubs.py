@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from indexes.linking.facts import Facts, Known, StubUse
 from indexes.linking.macros import split_arguments
 from indexes.model import StubRow
+from indexes.regex import regex
 
-_DEVICE = re.compile(r"REGISTER_(CUDA|XPU|HIP|MPS|MTIA|PRIVATEUSE1)_DISPATCH")
+_DEVICE = regex(r"REGISTER_(CUDA|XPU|HIP|MPS|MTIA|PRIVATEUSE1)_DISPATCH")
 _BY_SUFFIX = {".cu": "CUDA", ".cuh": "CUDA", ".mm": "MPS", ".hip": "CUDA"}
-_TEMPLATE = re.compile(r"<.*>\s*$", re.DOTALL)
+_TEMPLATE = regex(r"<.*>\s*$", re.DOTALL)
 
 
 def device_of(use: StubUse) -> str:

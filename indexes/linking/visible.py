@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from weakref import WeakKeyDictionary
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
+from indexes.regex import regex
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
-_TRANSPARENT = re.compile(r"^(?:\(anonymous\)|CPU_CAPABILITY|DEFAULT|AVX\w*|__impl)$")
-_WORDS = re.compile(r"[A-Za-z_]\w{3,}")
+_TRANSPARENT = regex(r"^(?:\(anonymous\)|CPU_CAPABILITY|DEFAULT|AVX\w*|__impl)$")
+_WORDS = regex(r"[A-Za-z_]\w{3,}")
 _DEVICE_FOLDERS = (
     ("CUDA", ("/cuda/", "/cudnn/", "/hip/", "/miopen/")),
     ("MPS", ("/mps/", "/metal/")),

@@ -10,8 +10,9 @@ import re
 
 from indexes.model import Location
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_SIMPLE = re.compile(r"(?:\w|:|\.\*?|\*){1,120}")
+_SIMPLE = regex(r"(?:\w|:|\.\*?|\*){1,120}")
 """What its patterns are made of. Any other could be made to take forever."""
 
 

@@ -21,11 +21,12 @@ from indexes.readers.cpp_lex import (
     lex,
 )
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
-_BLANK = re.compile(r"\s*")
-_FIRST = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
+_BLANK = regex(r"\s*")
+_FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
 # Declarations in a row that are neither macro uses nor aliases.
-_DULL = re.compile(
+_DULL = regex(
     r"""(?:\s*(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?
       (?:(?:static|inline|extern)\s+)*
       (?!(?:using|typedef|template|public|private|protected|static|inline|extern)\b)

@@ -5,8 +5,9 @@ Works on the cleaned text of ``cpp_lex``, where comments and strings are blank.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from indexes.regex import regex
 
 # Bodies are read backwards: a call is then a literal "(" in front of a name, which the
 # engine finds by skipping; forwards, every identifier would be tried first. Alternatives
@@ -16,9 +17,9 @@ _SPACE = r"[ \t\r\n\f\v]*"
 _PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
 _FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
 _SPELLED = rf"{_SPACE}(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
-_CALL = re.compile(r"\(" + _SPELLED)
-_CALL_OR_LAUNCH = re.compile(r"(?:\(|<<<)" + _SPELLED)
-_MEMBER = re.compile(_SPACE + r"(?:\.|>-)")
+_CALL = regex(r"\(" + _SPELLED)
+_CALL_OR_LAUNCH = regex(r"(?:\(|<<<)" + _SPELLED)
+_MEMBER = regex(_SPACE + r"(?:\.|>-)")
 _BEFORE_NAME = frozenset(" \t\r\n\f\v.>")
 _KEYWORDS = frozenset(
     "if for while switch return sizeof catch decltype alignof static_cast const_cast "

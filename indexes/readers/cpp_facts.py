@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from indexes.model import Problem
@@ -11,13 +10,14 @@ from indexes.readers.cpp_body import body_calls, passed_names
 from indexes.readers.cpp_lex import NEVER
 from indexes.readers.cpp_library import library_calls
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
-_META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
-_INTERPRETED = re.compile(
+_META = regex(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
+_INTERPRETED = regex(
     r"(?:\w*REGISTER_\w*DISPATCH|DECLARE_DISPATCH|DEFINE_DISPATCH|TORCH_LIBRARY\w*"
     r"|TORCH_(?:PRECOMPUTE_)?(?:META|IMPL)_FUNC2?)$"
 )
-_SPACE = re.compile(r"\s+")
+_SPACE = regex(r"\s+")
 _MAX_MACRO_BODY = 20_000
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
 

@@ -9,27 +9,26 @@ from __future__ import annotations
 import re
 
 from indexes.records import dataclass
+from indexes.regex import regex
 
-_PARENS = re.compile(r"[()]")
-_ANGLES = re.compile(r"[<>();]")
-_NAMESPACE = re.compile(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$")
-_CLASS = re.compile(
+_PARENS = regex(r"[()]")
+_ANGLES = regex(r"[<>();]")
+_NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$")
+_CLASS = regex(
     r"(?:(?:typedef|static|const|constexpr|inline|friend|final)\s+)*"
     r"(class|struct|union|enum)\b(?:\s+(?:class|struct)\b)?"
 )
-_LEADING_CALL = re.compile(
-    r"\s*(?:(?:static|inline|extern|template\s*<\s*>)\s+)*([A-Za-z_]\w*)\s*\("
-)
-_PREFIX = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)")
+_LEADING_CALL = regex(r"\s*(?:(?:static|inline|extern|template\s*<\s*>)\s+)*([A-Za-z_]\w*)\s*\(")
+_PREFIX = regex(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)")
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:~"
-_OPERATOR = re.compile(
+_OPERATOR = regex(
     r"(?<!\w)((?:[A-Za-z_]\w*(?:<[^()]*>)?\s*::\s*)*operator\b\s*(?:\(\s*\)|[^\s(][^(]*|\"\"[^(]*)?)\s*$"
 )
-_TEMPLATE_ARGUMENTS = re.compile(r"<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>")
-_ATTRIBUTE_CALL = re.compile(
+_TEMPLATE_ARGUMENTS = regex(r"<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>")
+_ATTRIBUTE_CALL = regex(
     r"\b(?:alignas|__attribute__|__declspec|[A-Z_][A-Z0-9_]*)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\]"
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 _NOT_NAMES = frozenset(
     "decltype alignas __attribute__ noexcept __declspec requires throw _Pragma __launch_bounds__ "
     "if for while switch return sizeof static_assert catch do else new delete defined typeid "
@@ -160,21 +159,21 @@ def skip_prefixes(text: str, start: int, stop: int) -> int:
 
 
 _PARAMETERS = r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:(?:const|noexcept|override|final)\b\s*)*"
-_ORDINARY = re.compile(
+_ORDINARY = regex(
     r"\s*(?:template\s*<[^<>;(){}=]*>\s*)?"
     r"([A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)([A-Za-z_]\w*)" + _PARAMETERS
 )
-_CONSTRUCTOR = re.compile(
+_CONSTRUCTOR = regex(
     r"\s*(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
     + _PARAMETERS
     + r"(:(?!:)[\s\S]*)?"
 )
-_PLAIN_NAMESPACE = re.compile(r"\s*(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)")
-_PLAIN_CLASS = re.compile(
+_PLAIN_NAMESPACE = regex(r"\s*(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)")
+_PLAIN_CLASS = regex(
     r"\s*(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
     r"(?::(?!:)([^(){}\[\];=]*))?"
 )
-_KEYWORD = re.compile(r"\s*(namespace|class|struct)\b")
+_KEYWORD = regex(r"\s*(namespace|class|struct)\b")
 _NOT_TYPES = frozenset(
     "class struct union enum namespace else return extern operator typedef using public private "
     "protected new delete case template".split()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""
@@ -17,7 +18,7 @@ NEVER = "0"
 
 # It begins with a plain set of characters, through which the engine skips; what stands
 # behind the first of them is told apart by looking back at it.
-_NOISE = re.compile(
+_NOISE = regex(
     r"""[/"'#](?:
       (?<=/)(?:
           /[^\n]*(?:(?<=\\)\n[^\n]*)*
@@ -32,10 +33,10 @@ _NOISE = re.compile(
     )""",
     re.VERBOSE,
 )
-_DIRECTIVE = re.compile(r"#\s*([a-z]+)\s*([\s\S]*)")
-_DEFINE = re.compile(r"([A-Za-z_]\w*)(\(([^)]*)\))?")
-_COMMENT = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
-_CONTINUATION = re.compile(r"\\\r?\n")
+_DIRECTIVE = regex(r"#\s*([a-z]+)\s*([\s\S]*)")
+_DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?")
+_COMMENT = regex(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
+_CONTINUATION = regex(r"\\\r?\n")
 _GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
 
 

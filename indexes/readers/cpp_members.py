@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.readers.cpp import Scan
+from indexes.regex import regex
 
-_LABEL = re.compile(r"\s*(?:public|private|protected)\s*:(?!:)")
-_BRACKETS = re.compile(r"[(){}\[\];]")
-_SPACE = re.compile(r"\s*")
+_LABEL = regex(r"\s*(?:public|private|protected)\s*:(?!:)")
+_BRACKETS = regex(r"[(){}\[\];]")
+_SPACE = regex(r"\s*")
 
 
-_ANGLES = re.compile(r"<[^<>]*>")
-FUNCTION_POINTER = re.compile(r"\(\s*\*\s*(\w+)\s*\)\s*\(")
-_TYPE = re.compile(r"(?:using|typedef|friend|template|static_assert|enum|union|class|struct)\b")
+_ANGLES = regex(r"<[^<>]*>")
+FUNCTION_POINTER = regex(r"\(\s*\*\s*(\w+)\s*\)\s*\(")
+_TYPE = regex(r"(?:using|typedef|friend|template|static_assert|enum|union|class|struct)\b")
 
 
 class Statement(NamedTuple):
@@ -107,7 +108,7 @@ def comment_above(lines: list[str], line: int) -> str:
     return "\n".join(_unmarked(text) for text in reversed(collected)).strip()
 
 
-_MARKER = re.compile(r"^\s*(?:///?<?|/\*\*?|\*(?!/))? ?|\s*\*+/\s*$")
+_MARKER = regex(r"^\s*(?:///?<?|/\*\*?|\*(?!/))? ?|\s*\*+/\s*$")
 
 
 def _unmarked(line: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -16,6 +15,7 @@ from indexes.model import (
 )
 from indexes.readers.yaml_lines import Field, Node
 from indexes.readers.yaml_nodes import Entry, fields_of, is_null, read_entries, text_of, texts_of
+from indexes.regex import regex
 from indexes.schema import Schema, parse_schema
 
 _NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})
@@ -143,11 +143,11 @@ def node_prefix(name: str) -> str:
     return f"{camel}Backward".replace("ForwardBackward", "Backward")
 
 
-_CALL = re.compile(
+_CALL = regex(
     r"(?P<member>\.|->)?\s*(?P<name>(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*"
     r"(?:<(?:[^<>()]|<[^<>()]*>)*>)?\s*\("
 )
-_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+_STRING = regex(r'"(?:\\.|[^"\\])*"')
 _NO_CALLS = frozenset(
     {"if", "for", "while", "switch", "return", "sizeof", "static_cast", "const_cast"}
     | {"reinterpret_cast", "dynamic_cast", "decltype", "not", "and", "or"}

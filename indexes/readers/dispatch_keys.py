@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from indexes.model import Location, Problem
 from indexes.readers.cpp_lex import Lexed, Macro, lex, strip_comments
 from indexes.records import dataclass, field
+from indexes.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,10 @@ def read_dispatch_keys(data: bytes, path: str) -> tuple[DispatchKeys, tuple[Prob
     return keys, ()
 
 
-_ENUM = re.compile(r"\benum\s+class\s+(?:C10_API\s+)?DispatchKey\b[^;{]*\{")
-_ENUMERATOR = re.compile(r"(?:(\w+)\s*\([^()]*\)\s*)?(\w+)?\s*(?:=\s*([^,]+))?\s*")
-_LISTED = re.compile(r"\b_\(\s*(\w+)\s*,\s*(\w*)\s*\)")
-_SENTINEL = re.compile(r"(?:StartOf|EndOf|Num)[A-Z]")
+_ENUM = regex(r"\benum\s+class\s+(?:C10_API\s+)?DispatchKey\b[^;{]*\{")
+_ENUMERATOR = regex(r"(?:(\w+)\s*\([^()]*\)\s*)?(\w+)?\s*(?:=\s*([^,]+))?\s*")
+_LISTED = regex(r"\b_\(\s*(\w+)\s*,\s*(\w*)\s*\)")
+_SENTINEL = regex(r"(?:StartOf|EndOf|Num)[A-Z]")
 
 
 class _Header:
@@ -156,10 +157,10 @@ def _sorted(
     return plain, {name: keys for name, keys in blocks.items() if keys}, aliases
 
 
-_SET = re.compile(r"\bconstexpr\s+(?:DispatchKeySet|auto)\s+(\w+)\s*=\s*([^;]*);")
-_KEY = re.compile(r"\bDispatchKey::(\w+)")
-_REMOVED = re.compile(r"\.remove(?:_backend)?\s*\(\s*(?:c10::)?(\w+)::(\w+)\s*\)")
-_CASE = re.compile(r"case\s+DispatchKey::(\w+)\s*:\s*return\s+DispatchKeySet\(DispatchKey::(\w+)\)")
+_SET = regex(r"\bconstexpr\s+(?:DispatchKeySet|auto)\s+(\w+)\s*=\s*([^;]*);")
+_KEY = regex(r"\bDispatchKey::(\w+)")
+_REMOVED = regex(r"\.remove(?:_backend)?\s*\(\s*(?:c10::)?(\w+)::(\w+)\s*\)")
+_CASE = regex(r"case\s+DispatchKey::(\w+)\s*:\s*return\s+DispatchKeySet\(DispatchKey::(\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)

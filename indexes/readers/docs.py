@@ -6,13 +6,14 @@ import re
 
 from indexes.readers.python_facts import PythonFact, canonical, module_name
 from indexes.readers.python_lines import Text, occurrences, statement_end
+from indexes.regex import regex
 
-_ADD = re.compile(
+_ADD = regex(
     rb"(?:(\w+)[ \t]*=[ \t]*)?(?:\w+\.)*(_?add_docstr(?:_all)?)\(\s*(?:#[^\n]*\s*)*"
     rb"(?:([A-Za-z_][\w.]*)|[\"'](\w+)[\"'])\s*,"
 )
-_FROM_C = re.compile(rb"from torch\._C import (\([^)]*\)|[^\n]*)")
-_OVERRIDE = re.compile(rb"\n[ \t]+((?:torch|Tensor)(?:\.\w+)+)[ \t]*:\s*(?:\(\s*)?lambda")
+_FROM_C = regex(rb"from torch\._C import (\([^)]*\)|[^\n]*)")
+_OVERRIDE = regex(rb"\n[ \t]+((?:torch|Tensor)(?:\.\w+)+)[ \t]*:\s*(?:\(\s*)?lambda")
 
 
 def read_docstrings(text: Text, path: str) -> list[PythonFact]:
@@ -72,8 +73,8 @@ def read_overrides(data: bytes) -> list[PythonFact]:
 
 # --------------------------------------------------------------------------------- pages
 
-_DIRECTIVE = re.compile(r"\s*\.\. (?:\w+:)?([\w-]+)::\s*(\S*)")
-_ENTRY = re.compile(r"\s+~?([A-Za-z_][\w.]*)\s*$")
+_DIRECTIVE = regex(r"\s*\.\. (?:\w+:)?([\w-]+)::\s*(\S*)")
+_ENTRY = regex(r"\s+~?([A-Za-z_][\w.]*)\s*$")
 PAGES = "docs/source"
 """Where the pages of the documentation stand."""
 

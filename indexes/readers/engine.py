@@ -22,8 +22,9 @@ from indexes.readers.cpp_members import (
     is_type,
     statements,
 )
+from indexes.regex import regex
 
-_ADDRESS = re.compile(r"&\s*((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)\s*[,)]")
+_ADDRESS = regex(r"&\s*((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)\s*[,)]")
 
 
 class Phase(NamedTuple):
@@ -212,7 +213,7 @@ class _Graph:
         return match[1] if match else ""
 
 
-_DECLARED_TYPE = re.compile(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)(?:\s*[&*]+\s*|\s+)\Z")
+_DECLARED_TYPE = regex(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)(?:\s*[&*]+\s*|\s+)\Z")
 
 
 def _declaration(name: str, within: str) -> tuple[str, str] | None:
@@ -252,7 +253,7 @@ def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, str]:
     return phases
 
 
-_DECLARED = re.compile(r"(~?[A-Za-z_]\w*)\s*\(")
+_DECLARED = regex(r"(~?[A-Za-z_]\w*)\s*\(")
 
 
 def _declared(scan: Scan, lines: list[str], path: str, defined: set[str]) -> list[EngineFunction]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from indexes.regex import regex
+
 
 class GuideCommand(NamedTuple):
     """A line of shell that a guide tells its reader to run."""
@@ -24,12 +26,12 @@ class Paragraph(NamedTuple):
     section: str
 
 
-_LINK = re.compile(r"[-*] \[.*\]\(#.*\)$")
-_FENCE = re.compile(r"^\s*(?:```|~~~)[^`~]*$")
-_HEADING = re.compile(r"^(#{1,6})\s+(.*\S)\s*$")
+_LINK = regex(r"[-*] \[.*\]\(#.*\)$")
+_FENCE = regex(r"^\s*(?:```|~~~)[^`~]*$")
+_HEADING = regex(r"^(#{1,6})\s+(.*\S)\s*$")
 _WORD = r"(?:python3?|pip3?|pytest|make|ninja|lintrunner|spin|git)\b"
-_SHELL = re.compile(rf"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD}).*?)\s*$")
-_INLINE = re.compile(rf"`((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD})[^`]*)`")
+_SHELL = regex(rf"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD}).*?)\s*$")
+_INLINE = regex(rf"`((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD})[^`]*)`")
 
 
 def read_commands(text: str) -> tuple[GuideCommand, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from indexes.regex import regex
+
 
 class Include(NamedTuple):
     """One ``#include``."""
@@ -15,9 +17,7 @@ class Include(NamedTuple):
     """Written with quotes, so that it is looked for beside the file first."""
 
 
-_INCLUDE = re.compile(
-    rb"^[ \t]*#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]", re.MULTILINE
-)
+_INCLUDE = regex(rb"^[ \t]*#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]", re.MULTILINE)
 
 
 def read_includes(data: bytes) -> tuple[Include, ...]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from indexes.model import Definition, Location, Problem
+from indexes.regex import regex
 
-_CONSTANT = re.compile(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', re.MULTILINE)
+_CONSTANT = regex(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', re.MULTILINE)
 
 
 def read(data: bytes, path: str) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from indexes.readers.python_facts import PythonFact, pack
 from indexes.readers.python_lines import Spans, Text, code_end, occurrences
+from indexes.regex import regex
 
 _FOREACH_PREFIX = "_foreach_"
 """``ForeachFuncInfo("add")`` is ``_foreach_add``: its ``__init__`` puts this in front."""
@@ -29,14 +30,14 @@ class _Entry(NamedTuple):
     """End of the list it stands in."""
 
 
-_CALL = re.compile(
+_CALL = regex(
     rb"(?<![\w.])(\w*Info|make_\w*opinfo)\(\s*(?:#[^\n]*\s*)*"
     rb"(?:(?:name\s*=\s*)?(?:\"([^\"\n]+)\"|'([^'\n]+)')\s*[,)])?"
 )
-_MAKER = re.compile(rb"def (make_\w*opinfo)\(")
-_LIST = re.compile(rb"\n(\w+)(?:[ \t]*:[^\n=]+)?[ \t]*\+?=[ \t]*[\[(](?=[ \t]*(?:#[^\n]*)?\n)")
-_SPREAD = re.compile(rb"\*[(\[]\s*$")
-_LIST_END = re.compile(rb"\n[\])]")
+_MAKER = regex(rb"def (make_\w*opinfo)\(")
+_LIST = regex(rb"\n(\w+)(?:[ \t]*:[^\n=]+)?[ \t]*\+?=[ \t]*[\[(](?=[ \t]*(?:#[^\n]*)?\n)")
+_SPREAD = regex(rb"\*[(\[]\s*$")
+_LIST_END = regex(rb"\n[\])]")
 _LONGEST_CLASS = 60
 
 
@@ -155,7 +156,7 @@ def _target(aten_name: str) -> str:
     return f"aten::{aten_name}" if aten_name.isidentifier() else f"torch.{aten_name}"
 
 
-_TEXT = re.compile(rb"\s*=\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')")
+_TEXT = regex(rb"\s*=\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')")
 
 
 def _keyword(text: bytes, keyword: bytes) -> str:

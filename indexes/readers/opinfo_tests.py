@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from indexes.regex import regex
+
 
 class OpTest(NamedTuple):
     """A test function that ``instantiate_device_type_tests`` makes a test of for each OpInfo."""
@@ -27,11 +29,11 @@ class OpList(NamedTuple):
     line: int
 
 
-_DECORATOR = re.compile(r"^[ \t]+@(\w+)(\(|[ \t]*\n)", re.MULTILINE)
-_DEF = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(test\w*)", re.MULTILINE)
-_CLASS = re.compile(r"^class[ \t]+(\w+)", re.MULTILINE)
-_ASSIGNED = re.compile(r"^(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*\+?=[ \t]*(?=\S)", re.MULTILINE)
-_ENTRY = re.compile(r"\b\w*Info\(\s*[\"']")
+_DECORATOR = regex(r"^[ \t]+@(\w+)(\(|[ \t]*\n)", re.MULTILINE)
+_DEF = regex(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(test\w*)", re.MULTILINE)
+_CLASS = regex(r"^class[ \t]+(\w+)", re.MULTILINE)
+_ASSIGNED = regex(r"^(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*\+?=[ \t]*(?=\S)", re.MULTILINE)
+_ENTRY = regex(r"\b\w*Info\(\s*[\"']")
 
 
 def read_op_tests(text: str) -> tuple[OpTest, ...]:
@@ -44,8 +46,8 @@ def read_op_tests(text: str) -> tuple[OpTest, ...]:
     return tuple(_tests(text, presets))
 
 
-_TAKES_OPINFOS = re.compile(r"@ops\(|= ops\(|partial\(\s*ops\b")
-_PRESET = re.compile(
+_TAKES_OPINFOS = regex(r"@ops\(|= ops\(|partial\(\s*ops\b")
+_PRESET = regex(
     r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:(ops\()|(?:functools\.)?partial\(\s*ops\b)", re.MULTILINE
 )
 """``_name = ops(LIST, ...)``, which is ready to decorate, or ``_name = partial(ops, ...)``."""
@@ -105,7 +107,7 @@ def _value(text: str, start: int) -> str:
     return text[start:] if len(text) - start < _LONGEST_VALUE else ""
 
 
-_CLASSES = re.compile(r"^class[ \t]+(\w+)\(([\w., \t]+)\)", re.MULTILINE)
+_CLASSES = regex(r"^class[ \t]+(\w+)\(([\w., \t]+)\)", re.MULTILINE)
 
 
 def read_bases(text: str) -> dict[str, tuple[str, ...]]:
@@ -116,9 +118,9 @@ def read_bases(text: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-_INSTANTIATED = re.compile(r"^\s*instantiate_device_type_tests\(", re.MULTILINE)
-_ONLY = re.compile(r"\bonly_for\s*=\s*(.+)")
-_LITERAL = re.compile(r"[\"'](\w+)[\"']")
+_INSTANTIATED = regex(r"^\s*instantiate_device_type_tests\(", re.MULTILINE)
+_ONLY = regex(r"\bonly_for\s*=\s*(.+)")
+_LITERAL = regex(r"[\"'](\w+)[\"']")
 
 
 def read_instantiated(text: str) -> dict[str, frozenset[str]]:
@@ -144,7 +146,7 @@ class Parametrized(NamedTuple):
     """The decorator's arguments, as written."""
 
 
-_PARAMETRIZE = re.compile(r"^[ \t]+@parametrize\(", re.MULTILINE)
+_PARAMETRIZE = regex(r"^[ \t]+@parametrize\(", re.MULTILINE)
 
 
 def read_parametrized(text: str) -> tuple[Parametrized, ...]:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from indexes.model import Problem
+from indexes.regex import regex
 
 
 class OwnerRule(NamedTuple):
@@ -44,9 +45,9 @@ def read_codeowners(data: bytes, path: str) -> tuple[tuple[OwnerRule, ...], tupl
     return tuple(rules), tuple(problems)
 
 
-_LABEL = re.compile(r"#\s*label:\s*(.+)")
-_GROUP = re.compile(r"#\s*\[\w+\]\s*$")
-_UNOWNED = re.compile(r"#\s*(/[\w./*?-]+)\s*$")
+_LABEL = regex(r"#\s*label:\s*(.+)")
+_GROUP = regex(r"#\s*\[\w+\]\s*$")
+_UNOWNED = regex(r"#\s*(/[\w./*?-]+)\s*$")
 
 
 def _labels(comment: str, before: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,7 +116,7 @@ def _matcher(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{'' if anchored else '(?:.*/)?'}{regex}{tail}$")
 
 
-_GLOB = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?]")
+_GLOB = regex(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?]")
 _GLOB_REGEX = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

@@ -6,7 +6,6 @@ returns, and to every call of a generated binding (``torch._C._nn.x``, ``_VF.x``
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
@@ -26,19 +25,20 @@ from indexes.readers.python_lines import (
     without_bodies,
     without_strings,
 )
+from indexes.regex import regex
 
-_API_FILES = re.compile(
+_API_FILES = regex(
     r"(?:^|/)torch/(?:nn/functional|functional|_tensor|tensor|nn/modules/\w+"
     r"|(?:special|linalg|fft|sparse|nested)/__init__|signal/windows/windows)\.py$"
 )
-_CALLABLE = re.compile(
+_CALLABLE = regex(
     r"torch\.(?:(?:nn\.functional|linalg|special|fft|sparse|nested|Tensor|_VF|_C\._\w+"
     r"|_C\.\w*TensorBase|ops\.\w+)\.)?[a-z_]\w*$|torch\.ops(?:\.\w+){3}$"
 )
 """Paths of functions that may be operators."""
 _MODULES = "torch/nn/modules/"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-_BINDINGS = re.compile(r"torch\.(?:_VF|_C\._\w+)\.\w+$")
+_BINDINGS = regex(r"torch\.(?:_VF|_C\._\w+)\.\w+$")
 """Modules that hold generated bindings and nothing else."""
 
 
@@ -85,7 +85,7 @@ def _other_methods(data: bytes) -> list[Block]:
     ]
 
 
-_FUNCTIONAL = re.compile(rb"(?<![\w.])(?:F|_VF|torch\._C\._nn)\.")
+_FUNCTIONAL = regex(rb"(?<![\w.])(?:F|_VF|torch\._C\._nn)\.")
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:

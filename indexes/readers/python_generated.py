@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterator
 
 from indexes.readers.python_facts import PythonFact, pack
+from indexes.regex import regex
 
 SKIPPED = "binding:none"
 """The target of every row that says which operators get no binding."""
-_STUBS = re.compile(
+_STUBS = regex(
     rb"write(?:_with_template)?\(\s*(?:out,\s*)?[\"']([\w/.]+\.pyi)[\"'],\s*"
     rb"(?:[\"']([\w/.]+)[\"'])?"
 )
-_BINDINGS = re.compile(
+_BINDINGS = regex(
     rb"create_python_bindings(?:_sharded)?\(\s*\w+,\s*\w+,\s*(\w+),\s*"
     rb"(?:None|[\"']([\w.]+)[\"']),\s*[\"'](\w+\.cpp)[\"']"
 )
-_SKIP_LIST = re.compile(rb"\n_?SKIP_PYTHON_BINDINGS(?:_SIGNATURES)?\s*=\s*\[(.*?)\n\]", re.DOTALL)
-_PATTERN = re.compile(rb"[\"']([^\"'\n]+)[\"']")
+_SKIP_LIST = regex(rb"\n_?SKIP_PYTHON_BINDINGS(?:_SIGNATURES)?\s*=\s*\[(.*?)\n\]", re.DOTALL)
+_PATTERN = regex(rb"[\"']([^\"'\n]+)[\"']")
 
 
 def is_generator(path: str) -> bool:

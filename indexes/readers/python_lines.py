@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from indexes.regex import regex
+
 
 class Spans:
     """Disjoint spans of bytes, asked "does this offset lie in one, and where does that end"."""
@@ -46,7 +48,7 @@ def _triple_quoted(data: bytes) -> Iterator[tuple[int, int]]:
         single = data.find(b"'''", after) if 0 <= single < after else single
 
 
-_SHORT_STRING = re.compile(rb"""\"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""")
+_SHORT_STRING = regex(rb"""\"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""")
 
 
 def _opens_string(data: bytes, after: int, at: int) -> bool:
@@ -94,8 +96,8 @@ class Head(NamedTuple):
     """With the names of the blocks around it: ``TestTorch.test_add``."""
 
 
-_HEAD = re.compile(rb"([^\S\n]*)(?:async[ \t]+)?(?:def|(class))[ \t]+(\w+)")
-_TOP_LEVEL_CODE = re.compile(rb"\n[^\s#)\]}]")
+_HEAD = regex(rb"([^\S\n]*)(?:async[ \t]+)?(?:def|(class))[ \t]+(\w+)")
+_TOP_LEVEL_CODE = regex(rb"\n[^\s#)\]}]")
 _NEVER = (sys.maxsize, sys.maxsize)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import cast
@@ -19,10 +18,11 @@ from indexes.readers.python_eval import Evaluator
 from indexes.readers.python_facts import PythonFact, PythonKind, module_name, pack
 from indexes.readers.python_lines import Block, Text, occurrences, parse, without_bodies
 from indexes.readers.python_values import Called, Closure, Function, Op, Path
+from indexes.regex import regex
 
 _API = (*python_roots.NAMES, "py_impl", "_make_prim")
 _MARKS = (b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim")
-_TOUCHES = re.compile(
+_TOUCHES = regex(
     rb"(?<![\w])(?:%s)\b|\.impl\(|(?<=[(@ ])impl\(" % b"|".join(name.encode() for name in _API)
 )
 
@@ -82,7 +82,7 @@ def _kept(data: bytes, extents: list[Block]) -> set[int]:
     return kept
 
 
-_MADE = re.compile(rb"\n\w+(?:: [^\n=]+)? = (\w+)\(")
+_MADE = regex(rb"\n\w+(?:: [^\n=]+)? = (\w+)\(")
 _SMALL = 1500
 
 

@@ -5,14 +5,14 @@ There every public function of a ``symbolic_opsetN`` module whose first paramete
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from indexes.readers.python_facts import PythonFact, module_name, pack
 from indexes.readers.python_lines import Text
+from indexes.regex import regex
 
-_PATH = re.compile(r"onnx/symbolic_opset(\d+)\.py$")
-_TAKES_GRAPH = re.compile(rb"def\s+\w+\(\s*g\s*[,:)]")
+_PATH = regex(r"onnx/symbolic_opset(\d+)\.py$")
+_TAKES_GRAPH = regex(rb"def\s+\w+\(\s*g\s*[,:)]")
 
 
 def registers_by_name(path: str, data: bytes) -> bool:

@@ -6,9 +6,10 @@ import re
 
 from indexes.readers.python_facts import PythonFact
 from indexes.readers.python_lines import Text, heads, occurrences
+from indexes.regex import regex
 
-_TEST_FILE = re.compile(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
-_OWNERS = re.compile(rb"#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
+_TEST_FILE = regex(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
+_OWNERS = regex(rb"#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
 _HEADER = 4096
 """The ``# Owner(s):`` line stands among the first lines of a file."""
 

@@ -5,17 +5,17 @@ them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.readers.python_facts import module_name
 from indexes.readers.python_lines import Text, occurrences
+from indexes.regex import regex
 
-_FROM = re.compile(rb"(?m)^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)")
-_IMPORT = re.compile(rb"(?m)^[ \t]*import[ \t]+([^\n#]+)")
-_NAMED = re.compile(r"(\w+)(?:\s+as\s+(\w+))?")
-_COMMENT = re.compile(r"#[^\n]*")
+_FROM = regex(rb"(?m)^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)")
+_IMPORT = regex(rb"(?m)^[ \t]*import[ \t]+([^\n#]+)")
+_NAMED = regex(r"(\w+)(?:\s+as\s+(\w+))?")
+_COMMENT = regex(r"#[^\n]*")
 
 
 class Use(NamedTuple):
@@ -57,7 +57,7 @@ def _origin(written: str, path: str) -> str:
     return ".".join([*parts[: len(parts) - level + 1], *filter(None, [written[level:]])])
 
 
-_OWNER = re.compile(rb"(?:^|[^\w.])((?:\w+\.)*|[\w.]*[)\]]\.)$")
+_OWNER = regex(rb"(?:^|[^\w.])((?:\w+\.)*|[\w.]*[)\]]\.)$")
 _LONGEST_OWNER = 120
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 

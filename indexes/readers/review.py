@@ -10,6 +10,7 @@ from typing import NamedTuple
 from indexes.model import Problem
 from indexes.readers.yaml_lines import Field
 from indexes.readers.yaml_nodes import compose, read_entries, text_of
+from indexes.regex import regex
 
 
 class Pattern(NamedTuple):
@@ -106,9 +107,9 @@ def _merge_regex(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(parts.get(one, re.escape(one)) for one in found))
 
 
-_UNDERLINE = re.compile(r"^([=~^\-*])\1{2,}\s*$")
-_PERSON = re.compile(r"https://github\.com/([\w-]+)")
-_HEADING = re.compile(r"^#+\s+(.*\S)\s*$")
+_UNDERLINE = regex(r"^([=~^\-*])\1{2,}\s*$")
+_PERSON = regex(r"https://github\.com/([\w-]+)")
+_HEADING = regex(r"^#+\s+(.*\S)\s*$")
 
 
 def read_persons(data: bytes) -> tuple[Module, ...]:

@@ -17,18 +17,19 @@ from indexes.readers.cpp_members import (
     statements,
 )
 from indexes.records import replace
+from indexes.regex import regex
 
-_NOT_DATA = re.compile(
+_NOT_DATA = regex(
     r"(?:using|typedef|friend|template|static_assert|enum|union|class|struct)\b|.*\boperator\b",
     re.S,
 )
-_ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]|\balignas\s*\([^()]*\)|\b[A-Z][A-Z0-9_]+\s*\([^()]*\)")
-_DECLARATOR = re.compile(
+_ATTRIBUTE = regex(r"\[\[[^\]]*\]\]|\balignas\s*\([^()]*\)|\b[A-Z][A-Z0-9_]+\s*\([^()]*\)")
+_DECLARATOR = regex(
     r"(?P<type>.*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?P<array>(?:\[[^\]]*\]\s*)*)"
     r"(?:(?<!:):(?!:)\s*(?P<bits>\w+)\s*)?",
     re.S,
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*")
 
 
 def read_members(
@@ -65,7 +66,7 @@ def with_accessors(
     return _accessed(members, scan, path, class_name)
 
 
-_DECLARED_NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_DECLARED_NAME = regex(r"([A-Za-z_]\w*)\s*\(")
 
 
 def _declarations(scan: Scan, body: tuple[int, int], path: str) -> dict[str, list[Location]]:

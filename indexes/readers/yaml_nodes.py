@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from indexes.model import Problem
 from indexes.readers.yaml_lines import Field, Node, is_idle, read_rows, rows_of
+from indexes.regex import regex
 
 _YamlNode: TypeAlias = Any
 """A ``yaml.nodes.Node``, whose type stubs leave out ``id`` and ``flow_style``."""
@@ -106,8 +107,8 @@ def _entry(node: Node) -> Entry:
     return Entry({field.key: field for field in node.fields}, node.line, node.last)
 
 
-_ENTRY = re.compile(r"^- ?", re.M)
-_STRUCTURE = re.compile(r"^[ \-?]{99,}|^- |[\[\]{}]", re.M)
+_ENTRY = regex(r"^- ?", re.M)
+_STRUCTURE = regex(r"^[ \-?]{99,}|^- |[\[\]{}]", re.M)
 _DEEPEST = 99
 
 
