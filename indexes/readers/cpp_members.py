@@ -7,6 +7,7 @@ where comments, strings and directives are blank and offsets agree with the orig
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from indexes.regex import regex
 _LABEL = regex(r"\s*(?:public|private|protected)\s*:(?!:)")
 _BRACKETS = regex(r"[(){}\[\];]")
 _SPACE = regex(r"\s*")
+_GOES_ON = regex(r"\s*(?:[;,=]|\Z)")
 
 
 _ANGLES = regex(r"<[^<>]*>")
@@ -49,12 +51,27 @@ def statements(plain: str, start: int, end: int) -> Iterator[Statement]:
             depth += 1
         elif token in ")}]":
             depth = max(depth - 1, 0)
-        ends = token == ";" or (token == "}" and plain[at + 1 : end].lstrip()[:1] not in ";,=")
-        if depth == 0 and ends:
+        if depth == 0 and (token == ";" or (token == "}" and not _goes_on(plain, at + 1, end))):
             statement = _statement(plain, begin, at + (token == "}"))
             begin = at + 1
             if statement.text:
                 yield statement
+
+
+def _goes_on(plain: str, at: int, end: int) -> bool:
+    """Whether a statement goes on behind a closing brace, or nothing at all comes there."""
+    return _GOES_ON.match(plain, at, end) is not None
+
+
+class LineNumbers:
+    """The lines of offsets in a text, counted from 1."""
+
+    def __init__(self, text: str) -> None:
+        self._breaks = [found.start() for found in re.finditer("\n", text)]
+
+    def at(self, offset: int) -> int:
+        """The line of ``offset``."""
+        return bisect_left(self._breaks, offset) + 1
 
 
 def is_type(text: str) -> bool:

@@ -16,6 +16,7 @@ from indexes.model import EngineFunction, Location, Problem
 from indexes.readers.cpp import Found, Scan, scan_text
 from indexes.readers.cpp_body import body_calls
 from indexes.readers.cpp_members import (
+    LineNumbers,
     class_body,
     comment_above,
     is_function,
@@ -94,7 +95,8 @@ def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tup
     scan = scan_text(text)
     lines = text.split("\n")
     functions = [f for f in scan.found if f.kind in ("function", "method") and f.end > f.body > 0]
-    graph = _Graph(scan, functions)
+    numbers = LineNumbers(scan.plain)
+    graph = _Graph(scan, functions, numbers)
     calls = {index: graph.calls(index) for index in range(len(functions))}
     overloads: dict[str, list[tuple[str, int]]] = {}
     for index, function in enumerate(functions):
@@ -103,14 +105,14 @@ def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tup
     found = [
         EngineFunction(
             name=_name(function),
-            location=Location(path, _line(scan, function.start), _line(scan, function.end)),
+            location=Location(path, numbers.at(function.start), numbers.at(function.end)),
             calls=tuple(calls[index]),
             phase=phases.get(_name(function), ""),
-            comment=comment_above(lines, _line(scan, _head(scan, function))),
+            comment=comment_above(lines, numbers.at(_head(scan, function))),
         )
         for index, function in enumerate(functions)
     ]
-    found += _declared(scan, lines, path, {function.name for function in found})
+    found += _declared(scan, numbers, lines, path, {function.name for function in found})
     found.sort(key=lambda f: f.location.line)
     problems = () if found else (Problem(path, 1, "no functions of the autograd engine"),)
     return tuple(found), problems
@@ -127,10 +129,6 @@ def _head(scan: Scan, function: Found) -> int:
     """Offset of the return type, or whatever the definition begins with."""
     text = scan.plain[function.head : function.start]
     return function.head + len(text) - len(text.lstrip())
-
-
-def _line(scan: Scan, offset: int) -> int:
-    return scan.plain.count("\n", 0, offset) + 1
 
 
 class _Call(NamedTuple):
@@ -150,8 +148,9 @@ def _calls(plain: str, caller: Found) -> Iterator[_Call]:
 class _Graph:
     """Which functions of the file call which."""
 
-    def __init__(self, scan: Scan, functions: list[Found]) -> None:
+    def __init__(self, scan: Scan, functions: list[Found], numbers: LineNumbers) -> None:
         self._plain = scan.plain
+        self._numbers = numbers
         self._declared = cache(lambda name: _declaration(name, scan.plain))
         self._functions = functions
         self._named: dict[str, set[str]] = {}
@@ -164,7 +163,7 @@ class _Graph:
         for call in _calls(self._plain, caller):
             callee = self._callee(call, caller)
             if callee is not None:
-                found.append((callee, self._plain.count("\n", 0, call.offset) + 1))
+                found.append((callee, self._numbers.at(call.offset)))
         return sorted({*found, *self._passed(caller)}, key=lambda call: (call[1], call[0]))
 
     def _passed(self, caller: Found) -> list[tuple[str, int]]:
@@ -173,7 +172,7 @@ class _Graph:
         for match in _ADDRESS.finditer(self._plain, caller.body, caller.end):
             name = match[1].removeprefix(_NAMESPACE).removeprefix("::")
             if name in self._named.get(name.rpartition("::")[2], ()):
-                found.append((name, self._plain.count("\n", 0, match.start(1)) + 1))
+                found.append((name, self._numbers.at(match.start(1))))
         return found
 
     def _callee(self, call: _Call, caller: Found) -> str | None:
@@ -213,17 +212,22 @@ class _Graph:
         return match[1] if match else ""
 
 
+_DECLARES = regex(r"\s*(?:[;,)({]|[=:]([^;]*))")
 _DECLARED_TYPE = regex(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)(?:\s*[&*]+\s*|\s+)\Z")
 
 
 def _declaration(name: str, within: str) -> tuple[str, str] | None:
     """The type a variable is declared with, and the expression it starts from."""
-    if not name:
-        return None
-    for use in re.finditer(rf"\b{name}\s*(?:[;,)({{]|[=:]([^;]*))", within):
-        type_ = _DECLARED_TYPE.search(within, max(use.start() - 160, 0), use.start())
+    at = within.find(name) if name else -1
+    while at >= 0:
+        use = _DECLARES.match(within, at + len(name))
+        if use is None or (at and (within[at - 1].isalnum() or within[at - 1] == "_")):
+            at = within.find(name, at + 1)
+            continue
+        type_ = _DECLARED_TYPE.search(within, max(at - 160, 0), at)
         if type_ is not None and type_[1] not in _NOT_TYPES:
             return type_[1], use[1] or ""
+        at = within.find(name, use.end())
     return None
 
 
@@ -256,7 +260,9 @@ def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, str]:
 _DECLARED = regex(r"(~?[A-Za-z_]\w*)\s*\(")
 
 
-def _declared(scan: Scan, lines: list[str], path: str, defined: set[str]) -> list[EngineFunction]:
+def _declared(
+    scan: Scan, numbers: LineNumbers, lines: list[str], path: str, defined: set[str]
+) -> list[EngineFunction]:
     """Member functions that a header declares and does not define."""
     found: list[EngineFunction] = []
     for class_name in _CLASSES:
@@ -265,8 +271,8 @@ def _declared(scan: Scan, lines: list[str], path: str, defined: set[str]) -> lis
             name = f"{class_name}::{match[1]}" if match else ""
             if match is None or name in defined:
                 continue
-            where = Location(path, _line(scan, statement.offset + match.start()))
-            above = comment_above(lines, _line(scan, statement.offset))
+            where = Location(path, numbers.at(statement.offset + match.start()))
+            above = comment_above(lines, numbers.at(statement.offset))
             found.append(EngineFunction(name, where, (), _phases({name: []}).get(name, ""), above))
     return found
 

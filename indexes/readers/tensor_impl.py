@@ -9,6 +9,7 @@ from indexes.model import Location, Member, Problem
 from indexes.readers.cpp import Found, Scan, scan_text
 from indexes.readers.cpp_members import (
     FUNCTION_POINTER,
+    LineNumbers,
     Statement,
     class_body,
     comment_above,
@@ -46,14 +47,15 @@ def read_members(
     if body is None:
         return (), (Problem(path, 1, f"no definition of class {class_name}"),)
     lines = text.split("\n")
+    numbers = LineNumbers(scan.plain)
     members = [
         replace(member, comment=comment_above(lines, member.location.line))
         for statement in statements(scan.plain, *body)
-        for member in _members(statement, scan.plain, path)
+        for member in _members(statement, numbers, path)
     ]
     if not members:
         return (), (Problem(path, 1, f"class {class_name} has no data members"),)
-    declared = _declarations(scan, body, path)
+    declared = _declarations(scan, numbers, body, path)
     accessed = _accessed(members, scan, path, class_name)
     return tuple(m if m.accessors else _named_after(m, declared) for m in accessed), ()
 
@@ -69,14 +71,16 @@ def with_accessors(
 _DECLARED_NAME = regex(r"([A-Za-z_]\w*)\s*\(")
 
 
-def _declarations(scan: Scan, body: tuple[int, int], path: str) -> dict[str, list[Location]]:
+def _declarations(
+    scan: Scan, numbers: LineNumbers, body: tuple[int, int], path: str
+) -> dict[str, list[Location]]:
     """Places where member functions are declared without a body, by name."""
     declared: dict[str, list[Location]] = {}
     for statement in statements(scan.plain, *body):
         name = _DECLARED_NAME.search(statement.text)
         if name is not None and is_function(statement.text) and "}" not in statement.text:
-            line = _line(scan, statement.offset + name.start())
-            declared.setdefault(name[1], []).append(Location(path, line))
+            where = Location(path, numbers.at(statement.offset + name.start()))
+            declared.setdefault(name[1], []).append(where)
     return declared
 
 
@@ -89,7 +93,7 @@ def _named_after(member: Member, declared: dict[str, list[Location]]) -> Member:
     return replace(member, accessors=tuple(places), accessor_names=tuple(names))
 
 
-def _members(statement: Statement, plain: str, path: str) -> list[Member]:
+def _members(statement: Statement, numbers: LineNumbers, path: str) -> list[Member]:
     """What one statement declares: nothing for functions and types, several for ``int a, b;``."""
     text = _ATTRIBUTE.sub(lambda m: " " * len(m[0]), statement.text)
     if is_type(text) or is_function(text):
@@ -105,7 +109,7 @@ def _members(statement: Statement, plain: str, path: str) -> list[Member]:
             name=name,
             type=" ".join(type_.split()),
             comment="",
-            location=Location(path, plain.count("\n", 0, statement.offset + at) + 1),
+            location=Location(path, numbers.at(statement.offset + at)),
             bits=int(bits) if bits.isdigit() else None,
         )
         for name, type_, at, bits in named
@@ -146,9 +150,10 @@ def _accessed(
     members: Iterable[Member], scan: Scan, path: str, class_name: str
 ) -> tuple[Member, ...]:
     result = {member.name: member for member in members}
+    numbers = LineNumbers(scan.plain)
     for function in scan.found:
         if function.end and _is_of(function, class_name):
-            where = Location(path, _line(scan, function.start), _line(scan, function.end))
+            where = Location(path, numbers.at(function.start), numbers.at(function.end))
             names = set(_WORD.findall(scan.plain, function.start, function.end))
             for name in names & result.keys():
                 member = result[name]
@@ -162,7 +167,3 @@ def _accessed(
 
 def _is_of(function: Found, class_name: str) -> bool:
     return function.kind != "class" and function.scope.split("::")[-1] == class_name
-
-
-def _line(scan: Scan, offset: int) -> int:
-    return scan.plain.count("\n", 0, offset) + 1
