@@ -205,13 +205,6 @@ class Builder:
         """Whether this tree can hold kernels at all."""
         return self.source.kind != "wheel"
 
-    def operator_paths(self) -> frozenset[str]:
-        """The files that the operators and the documents are read from."""
-        from indexes.build_operators import OPERATOR_FILES
-
-        found = (self.source.locate(name) for name in OPERATOR_FILES)
-        return frozenset(path for path in found if path)
-
     def reading(
         self, files: list[SourceFile]
     ) -> contextlib.AbstractContextManager[Iterator[FileFacts]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from indexes.build_operators import add_operators, link_kernels
+from indexes.build_links import link_kernels
+from indexes.build_operators import add_operators
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.readers.cpp_facts import CppFacts, LibraryFact, holds_operators

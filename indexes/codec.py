@@ -78,17 +78,27 @@ def _fields(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
     return kind.__slots__, attrgetter(*kind.__slots__)
 
 
-def load_native(text: str) -> NativeFunction:
-    """The overload in ``dump_native``'s text."""
+def load_native(text: str, lines: int = 0) -> NativeFunction:
+    """The overload in ``dump_native``'s text, which stands ``lines`` further down by now."""
     (
-        name, overload, schema, place, lines, kernels, variants, structured, delegate, inherits,
+        name, overload, schema, place, fields, kernels, variants, structured, delegate, inherits,
         precomputed, loops, autogen, tags, module, flags,
     ) = json.loads(text)  # fmt: skip
-    dispatch = None if kernels is None else tuple(Kernel(*kernel) for kernel in kernels)
+    if lines:
+        place = (place[0], place[1] + lines, place[2] + lines)
+        fields = {field: line + lines for field, line in fields.items()}
+    dispatch = None
+    if kernels is not None:
+        dispatch = tuple(Kernel(key, symbol, line + lines) for key, symbol, line in kernels)
     return NativeFunction(
-        name, overload, schema, Location(*place), lines, dispatch, tuple(variants), structured,
+        name, overload, schema, Location(*place), fields, dispatch, tuple(variants), structured,
         delegate, inherits, tuple(precomputed), loops, tuple(autogen), tuple(tags), module, flags,
     )  # fmt: skip
+
+
+def moved(function: NativeFunction, lines: int) -> NativeFunction:
+    """The same overload, that many lines further down."""
+    return load_native(dump_native(function), lines) if lines else function
 
 
 def load_derivative(text: str) -> DerivativeEntry:

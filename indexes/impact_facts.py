@@ -11,7 +11,7 @@ from indexes.lookup import Lookup
 from indexes.model import Confidence, Definition
 from indexes.records import dataclass
 from indexes.regex import regex
-from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
+from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, KERNEL_LINE, definition
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
 _IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
@@ -112,7 +112,7 @@ class ImpactFacts(Lookup):
     def _kernel_uses(self) -> dict[int, list[KernelUse]]:
         found: dict[int, list[KernelUse]] = {}
         for op, key, line, rule, confidence, numbers in self.store.query(
-            "SELECT op,key,line,link_rule,confidence,definitions FROM kernels"
+            f"SELECT op,key,{KERNEL_LINE},link_rule,confidence,definitions FROM kernels"
         ):
             for number in filter(None, (numbers or "").split(",")):
                 use = KernelUse(op, key, line, rule or "", confidence or "exact")
@@ -125,7 +125,7 @@ class ImpactFacts(Lookup):
             return self._kernel_uses.get(known.id, ())
         name = known.definition.name
         rows = self.store.query(
-            "SELECT op,key,line,symbol FROM kernels WHERE symbol=? OR symbol LIKE ?",
+            f"SELECT op,key,{KERNEL_LINE},symbol FROM kernels WHERE symbol=? OR symbol LIKE ?",
             (name, f"%::{name}"),
         )
         rule = f"native_functions.yaml names {name}, which is gone"

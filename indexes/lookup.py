@@ -16,6 +16,7 @@ from indexes.rows_sql import (
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
     DEFINITION_JOIN,
+    OP_LINES,
     definition,
 )
 from indexes.store import CALL_KINDS, Store
@@ -100,12 +101,14 @@ class Lookup:
         return tuple(_stub_use(r) for r in rows)
 
     def _native(self, full_name: str) -> NativeFunction | None:
-        rows = self.store.query("SELECT data FROM ops WHERE full_name=?", (full_name,))
-        return load_native(rows[0][0]) if rows else None
+        rows = self.store.query(f"SELECT data,{OP_LINES} FROM ops WHERE full_name=?", (full_name,))
+        return load_native(*rows[0]) if rows else None
 
     def _overloads(self, base: str) -> Sequence[NativeFunction]:
-        rows = self.store.query("SELECT data FROM ops WHERE base=? ORDER BY position", (base,))
-        return tuple(load_native(r[0]) for r in rows)
+        rows = self.store.query(
+            f"SELECT data,{OP_LINES} FROM ops WHERE base=? ORDER BY position", (base,)
+        )
+        return tuple(load_native(*r) for r in rows)
 
     def _kernels(self, full_name: str) -> Sequence[KernelRow]:
         rows = self.store.query(

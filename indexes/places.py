@@ -16,7 +16,7 @@ from indexes.names import parse_name
 from indexes.places_library import library_places, registrations_of
 from indexes.places_python import python_places, stub_places
 from indexes.resolve import definition_hit
-from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
+from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, OP_LINES, definition
 from indexes.search import Wanted, kind_of_rank
 from indexes.store import Store
 from indexes.summaries import summaries
@@ -167,12 +167,13 @@ def _file(store: Store, path: str) -> tuple[int, str]:
 def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
     if path == index.source.locate("native_functions.yaml"):
         rows = facts.store.query(
-            f"SELECT data FROM ops WHERE json_extract(data,'{NATIVE_LINE}')<=?"
-            f" AND json_extract(data,'{NATIVE_END_LINE}')>=?"
+            f"SELECT data,{OP_LINES} FROM ops"
+            f" WHERE json_extract(data,'{NATIVE_LINE}')+{OP_LINES}<=?"
+            f" AND json_extract(data,'{NATIVE_END_LINE}')+{OP_LINES}>=?"
             f" ORDER BY instr(json_extract(data,'{NATIVE_TAGS}'),'generated')",
             (line, line),
         )
-        found = [load_native(r[0]) for r in rows]
+        found = [load_native(*r) for r in rows]
         return [
             Place("operator", f.full_name, f.location, f.schema, (f.full_name,), "its YAML entry")
             for f in found

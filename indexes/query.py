@@ -40,6 +40,7 @@ from indexes.model import (
     StubRow,
 )
 from indexes.records import replace
+from indexes.rows_sql import OP_LINES
 from indexes.source import Source, cache_folder
 from indexes.store import Store
 from indexes.summaries import all_summaries, one_summary
@@ -312,8 +313,8 @@ class Index:
 
     def all_natives(self) -> Iterator[NativeFunction]:
         """Every entry, in YAML order."""
-        for row in self._store.query("SELECT data FROM ops ORDER BY position"):
-            yield load_native(row[0])
+        for row in self._store.query(f"SELECT data,{OP_LINES} FROM ops ORDER BY position"):
+            yield load_native(*row)
 
     def table(self, op: str) -> DispatchTable:
         """The dispatch table of an operator, ``add.Tensor`` or ``quantized::add``, computed

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.build import READ_KINDS
-from indexes.build_operators import OPERATOR_TABLES, add_operators, link_kernels
+from indexes.build_links import link_kernels
 from indexes.errors import SourceError
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
+from indexes.operator_files import DOCUMENT_FILES, NATIVE, OPERATOR_FILES
 from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
 from indexes.regex import regex
@@ -86,6 +87,46 @@ class _Refresh:
         self.macros |= {m[0] for m in before ^ after}
         rows = self.store.query("SELECT name,target,scope FROM aliases WHERE file=?", (number,))
         self.aliases_changed |= sorted(rows) != sorted(tuple(a[:3]) for a in now.aliases)
+
+    def renew_operators(self, changed: set[str]) -> set[str] | None:
+        """Reads again what of the operators and documents rests on changed files; returns the
+        overloads whose kernels are to be linked anew, None for all."""
+        native = self.builder.source.path_of(NATIVE)
+        touched = self._paths_of(OPERATOR_FILES) & changed
+        ops: set[str] | None = set()
+        if touched:
+            ops = self._renew_entries(native) if touched == {native} else None
+        if ops is None:
+            self._renew_all()
+        elif self._paths_of(DOCUMENT_FILES) & changed:
+            self._renew_documents()
+        return ops
+
+    def _paths_of(self, names: Iterable[str]) -> set[str]:
+        return {self.builder.source.path_of(name) for name in names}
+
+    def _renew_entries(self, native: str) -> set[str] | None:
+        from indexes.refresh_operators import renew_entries
+
+        return renew_entries(self.store, native, self.builder.source.read(native))
+
+    def _renew_all(self) -> None:
+        from indexes.build_operators import OPERATOR_TABLES, add_operators
+
+        for table in OPERATOR_TABLES:
+            self.store.db.execute(f"DELETE FROM {table}")
+        self._drop_problems(self._paths_of((*OPERATOR_FILES, *DOCUMENT_FILES)))
+        add_operators(self.store, self.builder.source)
+
+    def _renew_documents(self) -> None:
+        from indexes.build_operators import add_documents
+
+        self.store.db.execute("DELETE FROM documents")
+        self._drop_problems(self._paths_of(DOCUMENT_FILES))
+        add_documents(self.store, self.builder.source)
+
+    def _drop_problems(self, paths: Iterable[str]) -> None:
+        self.store.db.executemany("DELETE FROM problems WHERE path=?", [(p,) for p in paths])
 
     def reread(self, changed: list[SourceFile]) -> list[int]:
         """Reads changed files; returns the numbers of the C++ ones."""
@@ -209,14 +250,8 @@ def apply_changes(
     stubs = store.stubs()
     for path in removed:
         work.remove(path)
-    operators = builder.operator_paths()
-    renewed = any(f.path in operators for f in changed) or operators.intersection(removed)
-    if renewed:
-        for table in OPERATOR_TABLES:
-            store.db.execute(f"DELETE FROM {table}")
-        store.db.executemany("DELETE FROM problems WHERE path=?", [(p,) for p in operators])
-        add_operators(store, builder.source)
     numbers = work.reread(changed)
+    ops = work.renew_operators({*(f.path for f in changed), *removed})
     work.expand(numbers)
     numbers += work.follow_stubs(stubs, {file.path for file in changed})
     store.add_passed_stubs()
@@ -225,6 +260,6 @@ def apply_changes(
     store.flush()
     for number in numbers:
         store.make_searchable(number)
-    everything = renewed or work.aliases_changed
-    link_kernels(store, builder.has_sources, None if everything else work.names)
+    everything = ops is None or work.aliases_changed
+    link_kernels(store, builder.has_sources, None if everything else work.names, ops or ())
     return len(changed)

@@ -15,6 +15,20 @@ DEFINITION_COLUMNS = (
 DEFINITION_JOIN = "JOIN names s ON s.id=d.scope JOIN files f ON f.id=d.file"
 DEFINITION_FROM = f"definitions d JOIN names n ON n.id=d.name {DEFINITION_JOIN}"
 
+STEP = 64
+"""Between the positions of overloads: there is room for entries that come between them."""
+ROWS = 256
+"""Room for rows of one overload: they are numbered in the order of overloads."""
+
+OP_LINES = "(SELECT coalesce(sum(s.lines),0) FROM shifts s WHERE s.position<=ops.position)"
+"""By how many lines an overload of ``ops`` has moved since its row was written."""
+
+KERNEL_LINE = (
+    "kernels.line+(SELECT coalesce(sum(s.lines),0) FROM shifts s CROSS JOIN ops"
+    " WHERE ops.full_name=kernels.source_op AND s.position<=ops.position)"
+)
+"""The line in native_functions.yaml that names a kernel."""
+
 _WRITTEN_OUT = frozenset({"", "macro_use"})
 
 

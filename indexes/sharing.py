@@ -22,7 +22,9 @@ from typing import IO
 
 from indexes.build import Builder, Report
 from indexes.codec import load_derivative, load_engine_function, load_member, load_native
+from indexes.codegen.families import closed
 from indexes.errors import SourceError
+from indexes.operator_rows import load_rules
 from indexes.records import dataclass
 from indexes.regex import regex
 from indexes.seeds import ENOUGH, bring_up_to_date
@@ -230,9 +232,17 @@ def _check_values(store: Store) -> None:
     for derivative, summary in store.query("SELECT derivative,summary FROM ops"):
         json.loads(derivative)
         json.loads(summary)
+    _check_rules(store)
     for (numbers,) in store.query("SELECT definitions FROM kernels"):
         if not _NUMBERS.fullmatch(numbers):
             raise ValueError("definitions that are no numbers")
+
+
+def _check_rules(store: Store) -> None:
+    """Raises ValueError or TypeError for rules of generation that we did not write."""
+    if rules := store.meta("generation rules"):
+        load_rules(rules)
+        closed((), json.loads(store.meta("joined families") or ""))
 
 
 def _compare(builder: Builder, database: Path, files: dict[str, SourceFile], file: Path) -> None:

@@ -262,10 +262,13 @@ class Source:
         ``native_functions.yaml``, ``TensorImpl.h``, ``autograd/templates``. None when
         this tree does not hold it.
         """
-        path = _LOGICAL.get(logical, logical)
-        if self.kind == "wheel":
-            path = _wheel_path(path)
+        path = self.path_of(logical)
         return path if self._holds(path) else None
+
+    def path_of(self, logical: str) -> str:
+        """As ``locate``, whether the tree holds it or not."""
+        path = _LOGICAL.get(logical, logical)
+        return _wheel_path(path) if self.kind == "wheel" else path
 
     def _holds(self, path: str) -> bool:
         return (self.root / path).exists()

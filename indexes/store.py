@@ -17,7 +17,7 @@ from indexes.readers import FACTS_VERSION
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CppFacts, DefinitionFact, LibraryFact, MacroFact, UseFact
 
-STORE_VERSION = f"7.{FACTS_VERSION}"
+STORE_VERSION = f"8.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 CALL_KINDS = ("call", "member", "launch", "name")
@@ -50,12 +50,15 @@ CREATE TABLE libraries(file INTEGER, macro TEXT, block TEXT, method TEXT, argume
 CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTEGER);
 CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
   end_line INTEGER, detail TEXT, made INTEGER);
-CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
-  derivative TEXT, summary TEXT);
+CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, family TEXT,
+  data TEXT, derivative TEXT, summary TEXT);
+CREATE TABLE shifts(position INTEGER PRIMARY KEY, lines INTEGER);
+CREATE TABLE texts(path TEXT PRIMARY KEY, data BLOB);
 CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT);
-CREATE TABLE nodes(grad_fn TEXT, op TEXT, position INTEGER);
-CREATE TABLE kernels(op TEXT, key TEXT, symbol TEXT, hint TEXT, source_op TEXT, line INTEGER,
-  rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT, definitions TEXT);
+CREATE TABLE nodes(id INTEGER PRIMARY KEY, grad_fn TEXT, op TEXT, position INTEGER);
+CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hint TEXT,
+  source_op TEXT, line INTEGER, rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT,
+  definitions TEXT);
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
 CREATE TABLE problems(path TEXT, line INTEGER, message TEXT);
 """
@@ -79,6 +82,7 @@ CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
 CREATE INDEX python_file ON python(file);
 CREATE INDEX python_tests ON python(symbol) WHERE kind='test';
 CREATE INDEX ops_base ON ops(base);
+CREATE INDEX ops_family ON ops(family);
 CREATE INDEX derivatives_op ON derivatives(op);
 CREATE INDEX nodes_name ON nodes(grad_fn);
 CREATE INDEX kernels_op ON kernels(op);

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from indexes.model import Location, OperatorSummary
+from indexes.rows_sql import OP_LINES
 from indexes.store import Store
 
 
 def all_summaries(store: Store) -> tuple[OperatorSummary, ...]:
     """Every overload in YAML order."""
-    rows = store.query("SELECT full_name,summary FROM ops ORDER BY position")
-    kept = json.loads(f"[{','.join(summary for _, summary in rows)}]")
-    return tuple(_summary(row[0], values) for row, values in zip(rows, kept, strict=True))
+    rows = store.query(f"SELECT full_name,summary,{OP_LINES} FROM ops ORDER BY position")
+    kept = json.loads(f"[{','.join(row[1] for row in rows)}]")
+    return tuple(_summary(row[0], values, row[2]) for row, values in zip(rows, kept, strict=True))
 
 
 def one_summary(store: Store, full_name: str) -> OperatorSummary | None:
@@ -25,13 +26,16 @@ def one_summary(store: Store, full_name: str) -> OperatorSummary | None:
 def summaries(store: Store, full_names: Sequence[str]) -> dict[str, OperatorSummary]:
     """Some overloads by name, those that there are."""
     marks = ",".join("?" * len(full_names))
-    sql = f"SELECT full_name,summary FROM ops WHERE full_name IN ({marks})"
-    return {name: _summary(name, json.loads(kept)) for name, kept in store.query(sql, full_names)}
+    sql = f"SELECT full_name,summary,{OP_LINES} FROM ops WHERE full_name IN ({marks})"
+    return {
+        name: _summary(name, json.loads(kept), lines)
+        for name, kept, lines in store.query(sql, full_names)
+    }
 
 
-def _summary(full_name: str, values: list[Any]) -> OperatorSummary:
-    schema, location, keys, tags, module, has_derivative, kind, files = values
+def _summary(full_name: str, values: list[Any], lines: int) -> OperatorSummary:
+    schema, (path, line, end), keys, tags, module, has_derivative, kind, files = values
     return OperatorSummary(
-        full_name, schema, Location(*location), tuple(keys), tuple(tags), module, has_derivative,
-        kind, tuple(files),
+        full_name, schema, Location(path, line + lines, end + lines), tuple(keys), tuple(tags),
+        module, has_derivative, kind, tuple(files),
     )  # fmt: skip

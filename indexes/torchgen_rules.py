@@ -6,16 +6,13 @@ from collections.abc import Sequence
 
 from indexes.codegen.registrations import Rules
 from indexes.model import Problem
+from indexes.operator_files import KERNEL_RULES
 from indexes.readers.torchgen_lists import TorchgenLists, read_torchgen_lists
 from indexes.records import replace
 from indexes.source import Source
 
-KERNEL_RULES = (
-    "torchgen/model.py",
-    "torchgen/native_function_generation.py",
-    "torchgen/api/autograd.py",
-)
-"""What decides which kernels there are and what is differentiated."""
+__all__ = ["KERNEL_RULES", "TABLE_RULES", "read_rules"]
+
 TABLE_RULES = (
     "torchgen/model.py",
     "torchgen/native_function_generation.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import time
@@ -13,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from indexes.codec import load_native
 from indexes.query import Index
+from indexes.rows_sql import KERNEL_LINE, OP_LINES
 from indexes.source import Source
 
 Answers = dict[tuple[str, str], tuple[str, ...]]
@@ -68,13 +71,30 @@ def contents(file: Path) -> dict[str, Counter[tuple[Any, ...]]]:
         for table, sql in _ROWS.items():
             tables[table] = Counter(db.execute(sql).fetchall())
         tables["calls"] = Counter((definitions[r[0]], *r[1:]) for r in db.execute(_CALLS))
+        tables["ops"] = Counter(
+            (*row[:-3], repr(load_native(*row[-3:-1])), *_moved_summary(*row[-2:]))
+            for row in db.execute(_OPS)
+        )
         tables["kernels"] = Counter(
             (*row[:-1], *sorted(map(repr, (definitions[int(n)] for n in row[-1].split(",") if n))))
-            for row in db.execute("SELECT * FROM kernels")
+            for row in db.execute(_KERNELS)
         )
     return tables
 
 
+def _moved_summary(lines: int, summary: str) -> tuple[str, int]:
+    values = json.loads(summary)
+    place = values.pop(1)
+    return json.dumps(values), place[1] + lines
+
+
+_RANK = "(SELECT count(*) FROM ops o WHERE o.position<ops.position)"
+_OPS = f"SELECT {_RANK},full_name,base,family,derivative,data,{OP_LINES},summary FROM ops"
+_KERNELS = (
+    "SELECT (SELECT count(*) FROM kernels k WHERE k.id<kernels.id AND k.op=kernels.op),op,key,"
+    f"symbol,hint,source_op,{KERNEL_LINE},rule,kind,confidence,link_rule,reason,definitions"
+    " FROM kernels ORDER BY id"
+)
 _DEFINITIONS = """
 SELECT d.id,f.path,n.name,s.name,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,d.base,
   d.macro,d.macro_path,d.macro_line
@@ -85,13 +105,11 @@ _CALLS = """
 SELECT c.caller,n.name,c.qualifier,c.line,c.kind,c.template FROM calls c JOIN names n ON n.id=c.name
 """
 _ROWS = {
+    "nodes": "SELECT grad_fn,op,position FROM nodes",
     "files": "SELECT path,kind,size,hash FROM files",
     "searchable": "SELECT n.name FROM search s JOIN names n ON n.id=s.rowid"
     " WHERE n.id IN (SELECT name FROM definitions)",
-    **{
-        table: f"SELECT * FROM {table}"
-        for table in ("ops", "derivatives", "nodes", "documents", "problems")
-    },
+    **{table: f"SELECT * FROM {table}" for table in ("derivatives", "documents", "problems")},
     **{
         table: f"SELECT (SELECT path FROM files WHERE id=file),{columns} FROM {table}"
         for table, columns in {

@@ -138,7 +138,7 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
         shared, at, "UPDATE ops SET data='[]' WHERE position=0"
     ),
     "numbers that are none": lambda shared, at: _with_database(
-        shared, at, "UPDATE kernels SET definitions='1;DROP TABLE ops' WHERE rowid=1"
+        shared, at, "UPDATE kernels SET definitions='1;DROP TABLE ops'"
     ),
 }
 

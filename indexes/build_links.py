@@ -1,0 +1,146 @@
+"""The part of a build that links each row of native_functions.yaml to its kernel."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+from typing import Any
+
+from indexes.build_summaries import keep_summaries
+from indexes.codec import load_native
+from indexes.codegen.cpp_types import (
+    meta_parameters,
+    native_parameters,
+    normalize,
+    split_parameters,
+    structured_parameters,
+)
+from indexes.codegen.rows import Row
+from indexes.linking.kernels import KernelLink, link_kernel, wanted_name, wanted_names
+from indexes.model import Definition, NativeFunction
+from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_JOIN, definition
+from indexes.store import Store
+
+
+def link_kernels(
+    store: Store, has_sources: bool, names: set[str] | None = None, ops: Collection[str] = (),
+    natives: Iterable[NativeFunction] = (),
+) -> int:  # fmt: skip
+    """Links every row, or those that ``names`` of definitions could concern and those of ``ops``;
+    returns how many. ``natives`` are overloads that need not be read from the store."""
+    rows = store.query(_ROWS) if names is None else _rows_wanting(store, names, ops)
+    known = {f.full_name: f for f in natives}
+    native = cache(lambda name: known.get(name) or _native(store, name))
+    built = [(r[0], _row(r, native)) for r in rows]
+    chosen = [
+        (i, r)
+        for i, r in built
+        if names is None or r.op in ops or names.intersection(wanted_names(r))
+    ]
+    touched = {*ops, *(row.op for _, row in chosen)}
+    if chosen:
+        _link(store, has_sources, chosen)
+    keep_summaries(store, native, None if names is None else touched)
+    return len(chosen)
+
+
+def _link(store: Store, has_sources: bool, chosen: list[tuple[int, Row]]) -> None:
+    candidates = _candidates(store, {n for _, r in chosen for n in wanted_names(r)})
+    matcher = _Matchers(_aliases(store))
+    links = []
+    for rowid, row in chosen:
+        found = [c for n in wanted_names(row) for c in candidates.get(n, ())]
+        link = link_kernel(row, [c for _, c in found], matcher.of(row), has_sources)
+        links.append(_link_values(link, found, rowid))
+    store.db.executemany(
+        "UPDATE kernels SET kind=?,confidence=?,link_rule=?,reason=?,definitions=? WHERE id=?",
+        links,
+    )
+
+
+_ROWS = "SELECT id,op,key,symbol,hint,source_op,line,rule FROM kernels"
+_UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
+"""What torchgen calls kernels whose loops have other names."""
+_QUALIFIED = "instr(symbol,'::')"
+
+
+def _rows_wanting(store: Store, names: set[str], ops: Collection[str]) -> list[tuple[Any, ...]]:
+    """The rows that definitions of these names could be kernels of, and those of ``ops``."""
+    qualified = [
+        symbol
+        for (symbol,) in store.query(f"SELECT DISTINCT symbol FROM kernels WHERE {_QUALIFIED}")
+        if wanted_name(symbol, "") in names
+    ]
+    symbols = json.dumps([*names, *qualified])
+    return store.query(
+        f"{_ROWS} WHERE symbol IN (SELECT value FROM json_each(?)) OR {_UFUNC}"
+        " OR op IN (SELECT value FROM json_each(?)) ORDER BY id",
+        (symbols, json.dumps([*ops])),
+    )
+
+
+def _native(store: Store, full_name: str) -> NativeFunction:
+    return load_native(store.query("SELECT data FROM ops WHERE full_name=?", (full_name,))[0][0])
+
+
+def _row(values: tuple[Any, ...], native: Callable[[str], NativeFunction]) -> Row:
+    _, op, key, symbol, hint, source_op, line, rule = values
+    return Row(op, key, symbol, hint, native(op), native(source_op), line, rule)
+
+
+def _link_values(
+    link: KernelLink, found: list[tuple[int, Definition]], rowid: int
+) -> tuple[Any, ...]:
+    numbers = {id(d): number for number, d in found}
+    ids = ",".join(str(numbers[id(d)]) for d in link.definitions)
+    return (link.kind, link.confidence, link.rule, link.reason, ids, rowid)
+
+
+class _Matchers:
+    """Compares parameters as written with those that torchgen expects of a row's kernel."""
+
+    def __init__(self, aliases: dict[str, str]) -> None:
+        self._normal = cache(lambda type_: normalize(type_, aliases))
+
+    def of(self, row: Row) -> Callable[[str], str]:
+        """What ``cpp_types.match`` says against the parameters of one kernel; types that were
+        brought to their one spelling before are not read again."""
+        expected = tuple(self._normal(t) for t in _parameters(row))
+        return lambda parameters: self._match(parameters, expected)
+
+    def _match(self, parameters: str, expected: tuple[str, ...]) -> str:
+        types = split_parameters(parameters)
+        if len(types) != len(expected):
+            return "no"
+        return "same" if expected == tuple(map(self._normal, types)) else "arity"
+
+
+def _parameters(row: Row) -> tuple[str, ...]:
+    if row.symbol.endswith("::meta"):
+        return meta_parameters(row.source_function)
+    if row.kind_hint == "structured":
+        return structured_parameters(row.source_function)
+    return native_parameters(row.native, "_symint" in row.symbol)
+
+
+def _candidates(store: Store, names: set[str]) -> dict[str, list[tuple[int, Definition]]]:
+    found: dict[str, list[tuple[int, Definition]]] = defaultdict(list)
+    for values in store.query(
+        f"SELECT {DEFINITION_COLUMNS} FROM json_each(?) w CROSS JOIN names n ON n.name=w.value"
+        f" CROSS JOIN definitions d ON d.name=n.id {DEFINITION_JOIN}",
+        (json.dumps(sorted(names)),),
+    ):
+        if values[4] in ("function", "impl_func", "meta_func"):
+            found[values[1]].append((values[0], definition(values)))
+    return found
+
+
+def _aliases(store: Store) -> dict[str, str]:
+    """Type aliases that the tree declares in its ATen and c10 namespaces."""
+    rows = store.query(
+        "SELECT name,target FROM aliases WHERE scope IN ('at','c10','at::native','at::sparse',"
+        "'at::sparse_csr')"
+    )
+    return dict(rows)
