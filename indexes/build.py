@@ -88,7 +88,7 @@ class Builder:
         else:
             looked = look(self.source, str(self.path), trusted=False)
             report = self._anew(self._hashed(looked.files), alone=force)
-        report.state = looked.remember()
+        report.state = looked.remember(self.hash)
         return report
 
     def _fixed(self, verify: bool, force: bool) -> Report:
@@ -223,9 +223,13 @@ class Builder:
             "INSERT INTO problems VALUES(?,?,?)", [(facts.path, p[0], p[1]) for p in facts.problems]
         )
 
+    def know_hash(self, path: str, digest: bytes) -> None:
+        """Takes over the hash of a file that was read for its facts."""
+        self._hashes[path] = digest
+
     def hash(self, path: str) -> bytes:
         """Hash of a file's content, read once in a build; empty when it cannot be read."""
-        from indexes.scan_worker import content_hash
+        from indexes.content import content_hash
 
         if path not in self._hashes:
             try:

@@ -52,6 +52,7 @@ def _keep(
     builder: Builder, store: Store, file: SourceFile, facts: FileFacts, cpp: dict[int, CppFacts]
 ) -> None:
     """Keeps what was read of a file, and in ``cpp`` what expansion needs of it."""
+    builder.know_hash(file.path, facts.hash)
     number = _add_file(store, file, facts.hash)
     builder.add_facts(store, number, facts)
     if facts.cpp:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from indexes.records import dataclass
 from indexes.regex import regex
@@ -59,23 +60,58 @@ def commit(folder: GitFolder) -> str | None:
 
 
 def dirty(
-    folder: GitFolder, folders: Sequence[str], counts: Callable[[str], bool] = lambda _: True
-) -> bool | None:
+    folder: GitFolder, folders: Sequence[str], hash_of: Callable[[str], bytes],
+    counts: Callable[[str], bool] = lambda _: True,
+) -> bool | None:  # fmt: skip
     """Whether tracked files in ``folders`` differ from HEAD, those whose path ``counts``. None
     when git can't say: there is none, or it refuses a repository that another user owns.
 
-    ``diff-index`` answers most trees in a few hundredths of a second but takes a
-    changed time for a change, so only its "no" is final.
+    ``diff-index`` is quick, but takes a changed time for a change. There is none where the
+    content has the name (``hash_of``) that it has in HEAD; ``git status`` decides about others.
     """
     present = [path for path in folders if (folder.work_tree / path).exists()]
-    names = ("--name-only", "-z", "--no-renames")
-    quick = _git(folder.work_tree, "diff-index", *names, "HEAD", "--", *present)
-    if quick.status == 0 and not any(map(counts, quick.output.split("\0")[:-1])):
-        return False
+    options = ("--raw", "-z", "--no-renames", "--no-abbrev")
+    quick = _git(folder.work_tree, "diff-index", *options, "HEAD", "--", *present)
+    if quick.status == 0:
+        told = [one for one in _told(quick.output) if counts(one.path)]
+        if any(one.is_sure for one in told):
+            return True
+        edited = [one.path for one in told if hash_of(one.path).hex() != one.blobs[0]]
+        if not edited:
+            return False
+        present = edited if len(edited) <= _FEW else present
     slow = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    found = _git(folder.work_tree, *slow, "--", *present)
+    found = _git(folder.work_tree, "--literal-pathspecs", *slow, "--", *present)
     changed = (entry[3:] for entry in found.output.split("\0")[:-1])
     return any(map(counts, changed)) if found.status == 0 else None
+
+
+_FEW = 200
+"""So many paths fit into a command line anywhere."""
+
+
+class _Told(NamedTuple):
+    """A file of which ``diff-index`` tells."""
+
+    path: str
+    status: str
+    modes: tuple[str, str]
+    blobs: tuple[str, str]
+    """In HEAD and now; zeros where git did not look."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the file is an edited one, whatever it holds."""
+        before, now = self.blobs
+        looked = bool(now.strip("0"))
+        return self.status != "M" or self.modes[0] != self.modes[1] or (looked and before != now)
+
+
+def _told(output: str) -> Iterator[_Told]:
+    words = output.split("\0")
+    for what, path in zip(words[::2], words[1::2], strict=False):
+        old, new, before, now, status = what.removeprefix(":").split(" ")
+        yield _Told(path, status, (old, new), (before, now))
 
 
 def watched(root: Path) -> list[str]:

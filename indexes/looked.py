@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from indexes.seen import Seen
@@ -75,22 +75,22 @@ class Looked:
         self._source.know_edited(_value(self._seen.edited))
         return self._seen.name
 
-    def remember(self) -> str:
+    def remember(self, hash_of: Callable[[str], bytes]) -> str:
         """Keeps this look, whose files are in the index now; its name, or nothing where the
-        cache cannot be written."""
-        now = self._now()
+        cache cannot be written. ``hash_of`` gives the content hash of a file."""
+        now = self._now(hash_of)
         with contextlib.suppress(OSError):
             now.save(self._index)
             return now.name
         return ""
 
-    def _now(self) -> Seen:
+    def _now(self, hash_of: Callable[[str], bytes]) -> Seen:
         if self._in_place:
             assert self._seen is not None
             before = _value(self._seen.edited)
             edited = self._source.edited_since(before, list(self.moved))
             return self._seen.again(_WORDS[edited])
-        edited = self._source.edited_now()
+        edited = self._source.edited_now(hash_of)
         return Seen.take(
             self._index, self._whole(list(self.files)),
             [*self._whole(self._beside), *self._source.watched()], _WORDS[edited], self.started_ns,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import cycle
 from typing import Any
 
+from indexes.content import content_hash
 from indexes.errors import Cancelled, SourceError
 from indexes.readers.cpp_facts import CppFacts
 from indexes.records import dataclass, field
@@ -23,7 +24,6 @@ from indexes.scan_worker import (
     Answer,
     Asked,
     Contents,
-    content_hash,
     decode,
     encode,
     read_safely,

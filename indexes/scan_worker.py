@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import marshal
 import os
 import sys
 import traceback
 from typing import IO, TYPE_CHECKING, Any
 
+from indexes.content import content_hash
 from indexes.model import Definition
 from indexes.readers.cpp_facts import DefinitionFact, read_cpp
 from indexes.readers.jiterator import read as read_jiterator
@@ -25,14 +25,6 @@ from indexes.readers.python_facts import to_rows
 
 if TYPE_CHECKING:
     from indexes.git_objects import Blobs
-
-
-def content_hash(data: bytes) -> bytes:
-    """The name of a content, the same wherever the file stands: git's name for the blob, so
-    that contents of a commit are known without reading them."""
-    blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-    blob.update(data)
-    return blob.digest()
 
 
 def read_facts(kind: str, path: str, data: bytes) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -163,20 +163,34 @@ class Source:
     def edited(self) -> bool | None:
         """Whether tracked files that are indexed differ from the commit; None when git can't
         say."""
+        return self._edited(self._hash)
+
+    def _edited(self, hash_of: Callable[[str], bytes]) -> bool | None:
         git = None if self.kind == "wheel" else gitdir.git_folder(self.root)
         if git is None:
             return False
-        return gitdir.dirty(git, folders(self.layout), lambda p: bool(kind_of(p, self.layout)))
+        return gitdir.dirty(git, folders(self.layout), hash_of, self._is_indexed)
+
+    def _is_indexed(self, path: str) -> bool:
+        return bool(kind_of(path, self.layout))
+
+    def _hash(self, path: str) -> bytes:
+        """The content hash of a file; empty when it cannot be read."""
+        from indexes.content import content_hash
+
+        try:
+            return content_hash(self.read(path))
+        except SourceError:
+            return b""
 
     def know_edited(self, edited: bool | None) -> None:
         """Takes over what is known of ``edited``, so that git is not asked."""
         self.edited = edited
         self.__dict__.pop("info", None)
 
-    def edited_now(self) -> bool | None:
-        """``edited``, whatever it was before."""
-        for known in ("edited", "info"):
-            self.__dict__.pop(known, None)
+    def edited_now(self, hash_of: Callable[[str], bytes]) -> bool | None:
+        """``edited``, whatever it was before; ``hash_of`` gives the content hash of a file."""
+        self.know_edited(self._edited(hash_of))
         return self.edited
 
     def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
@@ -184,7 +198,7 @@ class Source:
         git = gitdir.git_folder(self.root)
         if git is None or before is None:
             return self.edited
-        now = gitdir.dirty(git, paths)
+        now = gitdir.dirty(git, paths, self._hash)
         if now is not None and (now or not before):
             self.know_edited(now)
         return self.edited

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from indexes import gitdir
 from indexes.errors import SourceError
 from indexes.model import SourceInfo
 from indexes.source import Source, cache_folder, clones, installed_torch, permalink
@@ -152,6 +153,43 @@ class TestInfo:
         index = (tmp_path / "tree/.git/index").read_bytes()
         assert not Source.find(str(tmp_path / "tree")).info.dirty
         assert (tmp_path / "tree/.git/index").read_bytes() == index
+
+    @needs_git
+    def test_what_changed_but_a_time_is_an_edit(self, tmp_path: Path) -> None:
+        make_repository(tmp_path / "tree")
+        (tmp_path / "tree" / YAML).chmod(0o755)
+        assert Source.find(str(tmp_path / "tree")).info.dirty
+        (tmp_path / "tree" / YAML).chmod(0o644)
+        assert not Source.find(str(tmp_path / "tree")).info.dirty
+        (tmp_path / "tree/aten/src/ATen/native/Activation.cpp").unlink()
+        assert Source.find(str(tmp_path / "tree")).info.dirty
+
+    @needs_git
+    def test_line_endings_that_git_converts_are_no_edit(self, tmp_path: Path) -> None:
+        path = "aten/src/ATen/native/Lines.cpp"
+        write(tmp_path / "tree", ".gitattributes", "*.cpp text\n")
+        (tmp_path / "tree" / path).parent.mkdir(parents=True)
+        (tmp_path / "tree" / path).write_bytes(b"int x;\r\n")
+        make_repository(tmp_path / "tree")
+        os.utime(tmp_path / "tree" / path, (1, 1))
+        assert not Source.find(str(tmp_path / "tree")).info.dirty
+
+    @needs_git
+    def test_files_of_which_only_the_times_changed_are_left_to_git_no_more(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        make_repository(tmp_path / "tree")
+        os.utime(tmp_path / "tree" / YAML, (1, 1))
+        asked: list[str] = []
+        run = gitdir._git
+
+        def recorded(root: Path, *arguments: str) -> gitdir.GitResult:
+            asked.append(arguments[0])
+            return run(root, *arguments)
+
+        monkeypatch.setattr(gitdir, "_git", recorded)
+        assert not Source.find(str(tmp_path / "tree")).info.dirty
+        assert asked == ["diff-index"]
 
     @needs_git
     def test_edit_outside_the_indexed_folders_does_not_count(self, tmp_path: Path) -> None:
