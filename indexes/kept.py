@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST = 2_000
 """Answers that are kept for a tree; with more, all are dropped."""
-_HEAD = b"torchnav answer 1"
+_HEAD = b"torchnav answer 2"
 
 
 class Kept:
@@ -34,21 +34,23 @@ class Kept:
             return None
         return cls(index, seen.name, program)
 
-    def get(self, question: Sequence[str]) -> tuple[int, bytes] | None:
-        """The exit code and the output of an answer."""
+    def get(self, question: Sequence[str]) -> tuple[int, bytes, bytes] | None:
+        """The exit code, the output of an answer and what was said beside it."""
         try:
             with open(self._file(question), "rb") as file:
-                head, stamp, asked, status, output = file.read().split(b"\n", 4)
+                head, stamp, asked, numbers, written = file.read().split(b"\n", 4)
+            status, length = map(int, numbers.split())
         except (OSError, ValueError):
             return None
-        if (head, stamp, asked) != (_HEAD, self._stamp, _key(question)) or not status.isdigit():
+        if (head, stamp, asked) != (_HEAD, self._stamp, _key(question)):
             return None
-        return int(status), output
+        return status, written[:length], written[length:]
 
-    def put(self, question: Sequence[str], status: int, output: bytes) -> None:
+    def put(self, question: Sequence[str], status: int, output: bytes, beside: bytes) -> None:
         """Keeps an answer, at once or not at all. Raises OSError."""
         self._make_room()
-        head = (_HEAD, self._stamp, _key(question), str(status).encode(), output)
+        numbers = f"{status} {len(output)}".encode()
+        head = (_HEAD, self._stamp, _key(question), numbers, output + beside)
         file = self._file(question)
         aside = f"{file}.{os.getpid()}"
         with open(aside, "wb") as opened:

@@ -8,7 +8,6 @@ tree-sitter, YAML or torch.
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -16,11 +15,10 @@ from typing import NamedTuple
 
 import click
 
-from indexes.errors import NotFound, TorchnavError
+from navigator.asking import EXIT_INTERRUPTED, guarded
 from navigator.commands.common import Settings, source_options, version
 
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 
 class _Command(NamedTuple):
@@ -141,16 +139,8 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     if "_TORCHNAV_COMPLETE" in os.environ:  # click's protocol for completion in shells
         torchnav.main(prog_name="torchnav")
     settings = settings or Settings()
-    fix_output()
-    try:
-        status = _run(sys.argv[1:] if arguments is None else arguments, settings)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader has what it wanted
-        _silence_output()
-        status = 0
-    except (KeyboardInterrupt, click.Abort):
-        status = EXIT_INTERRUPTED
-    return status
+    given = sys.argv[1:] if arguments is None else arguments
+    return guarded(lambda: _run(given, settings), settings)
 
 
 def _run(arguments: Sequence[str], settings: Settings) -> int:
@@ -163,32 +153,6 @@ def _run(arguments: Sequence[str], settings: Settings) -> int:
     except click.ClickException as error:
         error.show(sys.stderr)
         return EXIT_USAGE
-    except TorchnavError as error:
-        return _tell(error, settings)
+    except click.Abort:
+        return EXIT_INTERRUPTED
     return result if isinstance(result, int) else 0
-
-
-def _tell(error: TorchnavError, settings: Settings) -> int:
-    from navigator.plaintext import clean
-
-    if settings.json:
-        from indexes.contract import dumps, error_json
-
-        print(dumps(error_json(error)))
-    print(f"torchnav: {clean(str(error))}", file=sys.stderr)
-    if isinstance(error, NotFound) and error.suggestions:
-        print(f"  near names: {', '.join(map(clean, error.suggestions))}", file=sys.stderr)
-    return error.exit_code
-
-
-def fix_output() -> None:
-    """The same bytes whatever the locale, on a terminal and in a pipe."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def _silence_output() -> None:
-    """Python flushes stdout once more as it ends; give it somewhere to."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
+    from navigator.asking import Settings
+
 _COMMANDS = frozenset("op find at uses table kernel tensorimpl engine index".split())
 _FLAGS = frozenset(("--json", "--all", "--full"))
 _OPTIONS = frozenset(("--overload", "--key", "--limit", "--tree", "--cache"))
@@ -85,14 +87,11 @@ def _answer(arguments: Sequence[str]) -> int:
     return main(arguments)
 
 
-def _write(status: int, output: bytes) -> int:
+def _write(status: int, output: bytes, beside: bytes) -> int:
     """The bytes of an answer, whatever the encoding of the terminal; its exit code."""
     try:
-        if hasattr(sys.stdout, "buffer"):
-            sys.stdout.buffer.write(output)
-        else:
-            sys.stdout.write(output.decode())
-        sys.stdout.flush()
+        _write_bytes(sys.stderr, beside)
+        _write_bytes(sys.stdout, output)
     except BrokenPipeError:  # the reader has what it wanted
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -101,44 +100,67 @@ def _write(status: int, output: bytes) -> int:
     return status
 
 
+def _write_bytes(stream: TextIO, data: bytes) -> None:
+    if hasattr(stream, "buffer"):
+        stream.buffer.write(data)
+    else:
+        stream.write(data.decode())
+    stream.flush()
+
+
 class _Heard:
     """A stream that remembers what was written to it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self.text: list[str] = []
+        self.stream = stream
+        self._text: list[str] = []
 
     def write(self, text: str) -> int:
-        self.text.append(text)
-        return self._stream.write(text)
+        self._text.append(text)
+        return self.stream.write(text)
+
+    def written(self) -> bytes:
+        return "".join(self._text).encode("utf-8", "backslashreplace")
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
+        return getattr(self.stream, name)
 
 
 def _answer_and_keep(
     arguments: Sequence[str], asked: Question, program: str, seen: Seen | None
 ) -> int:
-    """Answers, and keeps the answer if it is one that will be the same again: found, in an
-    unchanged tree, with nothing said beside it."""
+    """Answers, and keeps the answer with what is said beside it if it is one that will be the
+    same again: found, in an unchanged tree."""
     import gc
-    from contextlib import redirect_stderr, redirect_stdout, suppress
 
-    from navigator.cli import fix_output, main
-    from navigator.commands.common import Settings
+    from navigator.asking import Settings, fix_output
 
     fix_output()
     settings, out, beside = Settings(seen=seen), _Heard(sys.stdout), _Heard(sys.stderr)
     collects = gc.isenabled()
     gc.disable()  # a tenth of the time of an answer, and a short process leaves nothing behind
+    sys.stdout, sys.stderr = out, beside
     try:
-        with redirect_stdout(out), redirect_stderr(beside):  # type: ignore[type-var]
-            status = main(arguments, settings)
+        status = _run(arguments, settings)
     finally:
+        sys.stdout, sys.stderr = out.stream, beside.stream
         if collects:
             gc.enable()
-    if status == 0 and settings.state and not beside.text:
-        with suppress(OSError):
-            output = "".join(out.text).encode("utf-8", "backslashreplace")
-            Kept(asked.index, settings.state, program).put(asked.words, status, output)
+    if status == 0 and settings.state:
+        try:
+            Kept(asked.index, settings.state, program).put(
+                asked.words, status, out.written(), beside.written()
+            )
+        except OSError:
+            pass  # a cache that is only read
     return status
+
+
+def _run(arguments: Sequence[str], settings: Settings) -> int:
+    from navigator.direct import direct
+
+    if run := direct(arguments, settings):
+        return run()
+    from navigator.cli import main
+
+    return main(arguments, settings)

@@ -1,0 +1,76 @@
+"""Command lines of the usual shape, read without click: loading that takes as long as many an
+answer. Whatever is not plainly right is left to click, which has the words for what is wrong."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from navigator import questions
+from navigator.asking import Settings, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_SOURCE = frozenset(("--tree", "--cache"))
+_OWN = {
+    "op": frozenset(("--overload", "--key", "--all", "--full", "--json")),
+    "find": frozenset(("--limit", "--json")),
+    "uses": frozenset(("--limit", "--json")),
+    "at": frozenset(("--json",)),
+}
+_FLAGS = frozenset(("--all", "--full", "--json"))
+
+
+def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | None:
+    """What answers a command line; None for one that click should read."""
+    read = _read(arguments)
+    if read is None:
+        return None
+    command, name, options = read
+    cache, limit = options.pop("--cache", None), options.pop("--limit", None)
+    if (cache and os.path.isfile(cache)) or not (limit is None or _is_limit(limit)):
+        return None
+    settings.tree, settings.cache = options.pop("--tree", None), Path(cache) if cache else None
+    settings.json = options.pop("--json", None) is not None
+
+    def answer() -> int:
+        if command == "op":
+            questions.op(
+                settings, name, options.get("--overload"), "--all" in options,
+                "--full" in options, options.get("--key"),
+            )  # fmt: skip
+        elif command == "at":
+            questions.at(settings, name)
+        else:
+            ask = questions.find if command == "find" else questions.uses
+            ask(settings, name, **({} if limit is None else {"limit": int(limit)}))
+        return 0
+
+    return lambda: guarded(answer, settings)
+
+
+def _is_limit(text: str) -> bool:
+    return text.isascii() and text.isdigit() and int(text) > 0
+
+
+def _read(arguments: Sequence[str]) -> tuple[str, str, dict[str, str]] | None:
+    """The command, its one argument, and each option with its value."""
+    plain: list[str] = []
+    options: dict[str, str] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            plain.append(word)
+        elif name not in (_SOURCE | _OWN.get(plain[0], frozenset()) if plain else _SOURCE):
+            return None
+        elif name in _FLAGS:
+            options[name] = "" if not equals else "="
+        else:
+            options[name] = value if equals else next(words, "")
+    wrong = any(bool(value) == (name in _FLAGS) for name, value in options.items())
+    if wrong or len(plain) != 2 or plain[0] not in _OWN or not plain[1]:
+        return None
+    return plain[0], plain[1], options
