@@ -35,6 +35,8 @@ class LibraryMacros:
         self.table = table
         self.patterns: dict[tuple[str, str, str, int, int, bool], str] = {}
         """What a use gives, with placeholders where its arguments go."""
+        self.near: dict[tuple[str, str], PlacedMacro | None] = {}
+        """The macro of another file that a name means in a file."""
 
     def expand(self, path: str, facts: Iterable[LibraryFact]) -> list[LibraryFact]:
         """The calls that the macro uses of one file make, each at the line of its use."""
@@ -68,6 +70,14 @@ class _Preprocessor:
         self._offset = offset
 
     def visible(self, name: str) -> PlacedMacro | None:
+        if self._known.table.is_given_by(name, self._path):
+            return self._nearest(name)
+        key = (name, self._path)
+        if key not in self._known.near:
+            self._known.near[key] = self._nearest(name)
+        return self._known.near[key]
+
+    def _nearest(self, name: str) -> PlacedMacro | None:
         found = self._known.table.visible(name, self._path, self._offset)
         # Of another file only a header can have been included, likely one that is near.
         usable = [m for m in found if m.path == self._path or m.path.endswith(_HEADERS)]

@@ -26,8 +26,10 @@ from indexes.regex import regex
 _TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
 _WORD = regex(r"[A-Za-z_]\w*")
 _NESTS = regex(r"[\"(\[{)\]}]")
+_PARTS = regex(r"[\"(\[{)\]},]")
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
+_UNREAD = ("class", "enum", "macro_use")
 _INTERPRETING_FILES = ("DispatchStub.h", "TensorMeta.h", "library.h")
 
 
@@ -54,9 +56,10 @@ def split_arguments(text: str) -> list[str]:
     if not _NESTS.search(text):
         return [part.strip() for part in text.split(",")]
     parts, depth, start, quoted = [], 0, 0, False
-    for at, char in enumerate(text):
-        if char == '"' and text[at - 1 : at] != "\\":
-            quoted = not quoted
+    for found in _PARTS.finditer(text):
+        char, at = found[0], found.start()
+        if char == '"':
+            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
         elif quoted:
             continue
         elif char in "([{":
@@ -107,12 +110,15 @@ class MacroTable:
     def __init__(self, macros: Mapping[str, list[PlacedMacro]]) -> None:
         self._macros = macros
         self._defining: dict[str, bool] = {}
+        self._of_others: dict[str, tuple[frozenset[str], list[PlacedMacro]]] = {}
 
     def visible(self, name: str, path: str, offset: int) -> list[PlacedMacro]:
         """Definitions of ``name`` in force at ``offset`` of ``path``; alternatives under #if."""
         known = self._macros.get(name)
         if not known:
             return []
+        if not self.is_given_by(name, path):
+            return self._of_others[name][1]
         here = [m for m in known if m.path == path and m.fact.offset < offset]
         alive = [m for m in here if not 0 < m.fact.undefined_at <= offset]
         if alive:
@@ -122,6 +128,18 @@ class MacroTable:
         return _distinct([m for m in known if m.path != path and not m.fact.undefined_at]) or (
             _distinct([m for m in known if m.path != path])
         )
+
+    def is_given_by(self, name: str, path: str) -> bool:
+        """Whether a file defines ``name`` itself; in all other files it means the same."""
+        if name not in self._of_others:
+            known = self._macros.get(name, [])
+            alive = [m for m in known if not m.fact.undefined_at]
+            self._of_others[name] = (frozenset(m.path for m in known), _distinct(alive or known))
+        return path in self._of_others[name][0]
+
+    def names_any(self, text: str) -> bool:
+        """Whether a text holds the name of a macro, or of one that is interpreted."""
+        return any(word in self._macros or is_interpreted(word) for word in _WORD.findall(text))
 
     def may_define(self, name: str) -> bool:
         """Whether an expansion of ``name`` could hold a definition or a registration."""
@@ -164,7 +182,7 @@ class MacroTable:
 
     def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
         """``text`` with the macros in it expanded: for parameter lists."""
-        if depth > _MAX_DEPTH or not text:
+        if depth > _MAX_DEPTH or not any(word in self._macros for word in _WORD.findall(text)):
             return text
 
         def replace(found: re.Match[str]) -> str:
@@ -267,7 +285,9 @@ def _identity(item: _Made) -> object:
 def _read(
     text: str, use: UseFact, macro: PlacedMacro, path: str, table: MacroTable, depth: int
 ) -> Iterator[_Made]:
-    facts = assemble(scan_text(text))
+    if depth < _MAX_DEPTH and "{" not in text and "#" not in text and not table.names_any(text):
+        return
+    facts = assemble(scan_text(text), unread=_UNREAD)
     for found in facts.definitions:
         if found.kind != "macro_use":
             yield _placed(found, use, macro, path, table), None

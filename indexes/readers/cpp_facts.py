@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from indexes.model import Problem
@@ -156,15 +158,17 @@ def flat(text: str) -> str:
     return _SPACE.sub(" ", text).strip() if "\n" in text or "  " in text else text.strip()
 
 
+@lru_cache(maxsize=16384)
 def is_interpreted(macro: str) -> bool:
     """Whether the linker reads uses of ``macro`` as they stand, by PyTorch's own meaning of it."""
     return bool(_INTERPRETED.match(macro))
 
 
 class _Assembler:
-    def __init__(self, scan: Scan, with_calls: bool) -> None:
+    def __init__(self, scan: Scan, with_calls: bool, unread: Collection[str]) -> None:
         self.scan = scan
         self.with_calls = with_calls
+        self.unread = unread
         self.lines = Lines(scan.plain)
         self.facts = CppFacts()
         self._bodies: list[tuple[Found, DefinitionFact]] = []
@@ -255,7 +259,7 @@ class _Assembler:
 
     def _definition(self, found: Found, kind: str, name: str, macro: str) -> DefinitionFact:
         line = self.lines.at(found.start)
-        looked_into = self.with_calls and kind not in ("class", "enum")
+        looked_into = self.with_calls and kind not in self.unread
         calls = self._calls(found) if looked_into else []
         end_line = self.lines.at(found.end) if found.end > found.body else line
         made = DefinitionFact(
@@ -311,9 +315,12 @@ def _is_dead(guard: str) -> bool:
     return NEVER in guard.split(" && ")
 
 
-def assemble(scan: Scan, with_calls: bool = True) -> CppFacts:
-    """The facts of a scanned text; ``with_calls`` is whether bodies are looked into."""
-    return _Assembler(scan, with_calls).run()
+def assemble(
+    scan: Scan, with_calls: bool = True, unread: Collection[str] = ("class", "enum")
+) -> CppFacts:
+    """The facts of a scanned text; ``with_calls`` is whether bodies are looked into, other than
+    those of the ``unread`` kinds."""
+    return _Assembler(scan, with_calls, unread).run()
 
 
 def holds_operators(path: str) -> bool:
