@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -11,26 +10,30 @@ from indexes.chain_around import StoredPython
 from indexes.errors import SourceError
 from indexes.linking.around import opinfo_entries
 from indexes.linking.around_tests import NamedTest, tests_naming
-from indexes.linking.expressions import Expression, named_expression, opinfo_expression
+from indexes.linking.expressions import Expression, Made, named_expression, opinfo_expression
 from indexes.linking.python_paths import Found, bindings
+from indexes.linking.varied_tests import varied_names
 from indexes.lookup import Lookup
 from indexes.model import Location, NativeFunction
 from indexes.readers.opinfo_tests import (
     OpList,
     OpTest,
+    Parametrized,
     read_bases,
     read_instantiated,
+    read_modules,
     read_op_lists,
     read_op_tests,
     read_parametrized,
 )
 from indexes.readers.python_facts import PythonFact, unpack
-from indexes.records import dataclass, replace
+from indexes.records import dataclass
 from indexes.regex import regex
 from indexes.source import Source
 
 _INTERNAL = "torch/testing/_internal/"
 _TABLES = f"{_INTERNAL}common_methods_invocations.py"
+_MODULES = f"{_INTERNAL}common_modules.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,45 +131,59 @@ class Suite:
                 for test in tests
                 if not (devices := self._devices[path][test.cls]) or device in devices
             ]
-            mine = {one.name: one for one in opinfos if any(_in(one, t) for _, t in takes)}
-            if not mine:
+            chosen = [(test, taken) for test, taken in takes if any(_in(o, taken) for o in opinfos)]
+            if not chosen:
                 continue
-            chosen = [(t, taken) for t, taken in takes if any(_in(o, taken) for o in opinfos)]
-            others = self._others(takes) - set(mine)
-            named = [fact.symbol.rpartition(".")[2] for fact in self._tests_in(path)]
-            names = {test.name for test, _ in takes}
-            named += self._parametrized(path, names, mine)
-            expression = opinfo_expression(
-                mine, others, names, [one for one in named if one not in names], device
-            )
-            expression = replace(expression, also=self._unknown_names(path, names))
+            mine = [o.name for o in opinfos if any(_in(o, taken) for _, taken in chosen)]
+            expression = self._opinfo_expression(path, opinfos, takes, device)
             yield Selection(
                 path, expression, self._command(path, expression),
                 tuple(Location(path, test.line) for test, _ in chosen),
                 tuple(f"{test.cls}.{test.name}" for test, _ in chosen),
-                f"made for each OpInfo by @ops; {', '.join(mine)} in their names",
+                f"made for each OpInfo by @ops; {', '.join(dict.fromkeys(mine))} in their names",
                 sum(1 for test, _ in chosen if _is_filtered(test.chosen, self._lists)),
             )  # fmt: skip
 
-    def _parametrized(self, path: str, tests: set[str], opinfos: Iterable[str]) -> list[str]:
-        """Names that other tests get from their parameters, where those are an OpInfo's name:
-        ``test_dim_reduction_fns_fn_name_sum``."""
-        return [
-            f"{one.name}_{one.values.partition(',')[0].strip(chr(34))}_{name}"
-            for one in read_parametrized(self._text(path))
-            if one.name not in tests
-            for name in opinfos
-            if re.search(rf"[\"']{re.escape(name)}[\"']", one.values)
+    def _opinfo_expression(
+        self, path: str, opinfos: tuple[OpInfoEntry, ...],
+        takes: list[tuple[OpTest, frozenset[_Taken]]], device: str,
+    ) -> Expression:  # fmt: skip
+        made = [
+            (Made(test.name, test.ending), one.name in mine, one.name)
+            for test, taken in takes
+            for mine in [{one.name for one in opinfos if _in(one, taken)}]
+            for one in self._all_opinfos
+            if _in(one, taken)
         ]
+        wanted = dict.fromkeys((test, name) for test, is_mine, name in made if is_mine)
+        others = dict.fromkeys((test, name) for test, is_mine, name in made if not is_mine)
+        names = dict.fromkeys(name for _, name in wanted)
+        named, unknown = self._by_hand(path, {test.name for test, _ in takes}, names, device)
+        return opinfo_expression(wanted, others, named, unknown, device)
 
-    def _unknown_names(self, path: str, tests: set[str]) -> tuple[str, ...]:
-        """Tests whose parameters are not written out, and may be names that fit as well."""
-        others = (one for one in read_parametrized(self._text(path)) if one.name not in tests)
-        return tuple(dict.fromkeys(one.name for one in others if _NOT_WRITTEN.search(one.values)))
+    def _by_hand(
+        self, path: str, made: set[str], opinfos: Iterable[str], device: str
+    ) -> tuple[list[str], list[str]]:
+        """Names of a file's other tests, and those with parameters that only a run tells."""
+        functions = (fact.symbol.rpartition(".")[2] for fact in self._tests_in(path))
+        named, unknown = [one for one in functions if one not in made], []
+        lists = {name: one.text for name, one in self._own_lists(path).items()}
+        for one in self._varied(path, device):
+            if one.name not in made:
+                names = varied_names(one, opinfos, self._modules, lists)
+                named += names or ()
+                unknown += [one.name] if names is None else []
+        return named, unknown
 
-    def _others(self, takes: Iterable[tuple[OpTest, frozenset[_Taken]]]) -> set[str]:
-        lists = frozenset(one for _, taken in takes for one in taken)
-        return {one.name for one in self._all_opinfos if _in(one, lists)}
+    def _varied(self, path: str, device: str) -> list[Parametrized]:
+        """Tests of a file with parameters, of the classes that are made for a device."""
+        if path not in self._file_varied:
+            self._file_varied[path] = read_parametrized(self._text(path))
+        classes = self._devices[path]
+        return [
+            one for one in self._file_varied[path]
+            if one.cls in classes and device in (classes[one.cls] or (device,))
+        ]  # fmt: skip
 
     def _taken(self, test: OpTest, path: str) -> frozenset[_Taken]:
         """The OpInfos that a test may take."""
@@ -254,6 +271,14 @@ class Suite:
         return {}
 
     @cached_property
+    def _file_varied(self) -> dict[str, tuple[Parametrized, ...]]:
+        return {}
+
+    @cached_property
+    def _modules(self) -> tuple[str, ...]:
+        return read_modules(self._text(_MODULES))
+
+    @cached_property
     def _databases(self) -> frozenset[str]:
         return frozenset(one.database for one in self._all_opinfos)
 
@@ -292,8 +317,6 @@ class Suite:
 
 _NAME = regex(r"[A-Za-z_]\w*")
 _CHECKED = regex(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
-_NOT_WRITTEN = regex(r",\s*[A-Za-z_][\w.]*\s*[,)]")
-"""``@parametrize("op", ref_ops_names)``: the values are a variable's."""
 _PREFIXED = regex(r"\.name\.startswith\(\s*[\"']([^\"']+)")
 _CONDITION = regex(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
 _DEEPEST = 6

@@ -8,7 +8,8 @@ all names that its file can have, and what it must not select is taken out of it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from indexes.records import dataclass
 
@@ -26,25 +27,61 @@ class Expression:
     only known when the file runs."""
 
 
+class Made(NamedTuple):
+    """A test function of which a test is made for each OpInfo."""
+
+    name: str
+    ending: str | None = None
+    """What follows the OpInfo's name: the device when None, the parameter of this name, or
+    something that only a run tells when empty."""
+
+    def of(self, opinfo: str, device: str) -> str:
+        """How the names of an OpInfo's tests begin."""
+        return f"{self.name}_{opinfo}_{device if self.ending is None else self.ending}"
+
+
 def opinfo_expression(
-    wanted: Iterable[str], others: Iterable[str], tests: Iterable[str], named: Iterable[str],
-    device: str = "cpu",
+    wanted: Iterable[tuple[Made, str]], others: Iterable[tuple[Made, str]], named: Iterable[str],
+    unknown: Iterable[str] = (), device: str = "cpu",
 ) -> Expression:  # fmt: skip
     """Selects the tests of some OpInfos in one file.
 
-    ``wanted`` and ``others`` are names of OpInfos as tests have them, ``tests`` the functions
-    that take OpInfos, ``named`` the other test functions of the file."""
-    wanted, tests = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(tests))
-    good = {f"{test}_{name}_{device}" for test in tests for name in wanted}
-    rest = {f"{test}_{name}_{device}" for test in tests for name in others}
-    bad = (rest | {f"{name}_{device}" for name in named}) - good
-    terms = _shortest(f"_{name}_{device}" for name in wanted)
-    expression = _excluding(terms, good, bad, device)
+    ``wanted`` and ``others`` are functions that take OpInfos, each with the name of one as
+    tests have it; ``named`` the other test functions of the file, ``unknown`` those with
+    values that only a run tells. A test that is made never has the name of one by hand."""
+    by_hand = {f"{name}_{device}" for name in named}
+    made = ((test, name, test.of(name, device)) for test, name in dict.fromkeys(wanted))
+    wanted = tuple((test, name) for test, name, whole in made if whole not in by_hand)
+    good = {test.of(name, device) for test, name in wanted}
+    bad = ({test.of(name, device) for test, name in others} | by_hand) - good
+    terms = _shortest(_terms(wanted, bad, device))
+    without = [one for one in dict.fromkeys(unknown) if not _part_of_any(one, good)]
+    also = tuple(one for one in dict.fromkeys(unknown) if one not in without)
+    expression = _excluding(terms, good, bad, without)
     if expression is not None:
-        return Expression("pytest", ("-k", expression))
-    patterns = [f"*.{one}{end}" for one in sorted(good) for end in ("", "_*")]
-    arguments = tuple(part for one in patterns for part in ("-k", one))
-    return Expression("unittest", arguments)
+        return Expression("pytest", ("-k", expression), also)
+    bad |= {f"_{name}_{device}_" for _, name in wanted} if without else set()
+    patterns = dict.fromkeys(p for test, name in wanted for p in _patterns(test, name, bad, device))
+    return Expression("unittest", tuple(part for one in sorted(patterns) for part in ("-k", one)))
+
+
+def _terms(wanted: tuple[tuple[Made, str], ...], bad: set[str], device: str) -> Iterator[str]:
+    """Words that every good name has one of."""
+    for test, name in wanted:
+        if test.ending is None:
+            yield f"_{name}_{device}"
+        elif test.ending or not _part_of_any(f"_{name}_", bad):
+            yield f"_{name}_{test.ending}"
+        else:
+            yield test.of(name, device)
+
+
+def _patterns(test: Made, opinfo: str, bad: set[str], device: str) -> tuple[str, ...]:
+    """For unittest, which tells capital letters from small ones, but has no "not"."""
+    ending = device if test.ending is None else test.ending
+    short = f"_{opinfo}_{ending}"
+    begins = f"*.{test.of(opinfo, device)}" if any(short in one for one in bad) else f"*{short}"
+    return (begins, f"{begins}_*") if test.ending is None else (f"{begins}*",)
 
 
 def _shortest(terms: Iterable[str]) -> list[str]:
@@ -56,17 +93,17 @@ def _shortest(terms: Iterable[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _excluding(terms: list[str], good: set[str], bad: set[str], device: str) -> str | None:
+def _excluding(terms: list[str], good: set[str], bad: set[str], without: list[str]) -> str | None:
     """The terms without the bad names that they select; None when good ones would go too."""
     chosen = " or ".join(terms)
-    caught = [one for one in bad if _selects(terms, one)]
-    if not caught:
-        return chosen
-    out = _shortest(sorted({_distinct(terms, one, good) for one in caught}, key=_by_length))
-    if "" in out:
+    caught = {_distinct(terms, one, good) for one in bad if _selects(terms, one)}
+    if "" in caught:
         return None
-    without = " and ".join(f"not {one}" for one in out)
-    return f"({chosen}) and {without}" if len(terms) > 1 else f"{chosen} and {without}"
+    out = _shortest([*sorted(caught, key=_by_length), *without])
+    if not out:
+        return chosen
+    words = " and ".join(f"not {one}" for one in out)
+    return f"({chosen}) and {words}" if len(terms) > 1 else f"{chosen} and {words}"
 
 
 def _by_length(text: str) -> tuple[int, str]:

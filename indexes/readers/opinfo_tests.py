@@ -4,9 +4,10 @@ of OpInfos that are made out of others (``unary_ufuncs = [op for op in op_db if 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from indexes.readers.test_functions import Decorator, read_test_functions
 from indexes.regex import regex
 
 
@@ -18,6 +19,9 @@ class OpTest(NamedTuple):
     line: int
     chosen: str
     """The first argument of ``@ops``: which OpInfos it is made for."""
+    ending: str | None = None
+    """What follows the OpInfo in the names of the tests, before the device: the name of a
+    parameter, empty where its values have names of their own, None where nothing does."""
 
 
 class OpList(NamedTuple):
@@ -29,9 +33,6 @@ class OpList(NamedTuple):
     line: int
 
 
-_DECORATOR = regex(r"^[ \t]+@(\w+)(\(|[ \t]*\n)", re.MULTILINE)
-_DEF = regex(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(test\w*)", re.MULTILINE)
-_CLASS = regex(r"^class[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNED = regex(r"^(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*\+?=[ \t]*(?=\S)", re.MULTILINE)
 _ENTRY = regex(r"\b\w*Info\(\s*[\"']")
 
@@ -54,18 +55,57 @@ _PRESET = regex(
 
 
 def _tests(text: str, presets: dict[str, str]) -> Iterator[OpTest]:
-    classes = [(match.start(), match[1]) for match in _CLASS.finditer(text)]
-    for match in _DECORATOR.finditer(text):
-        if match[1] not in presets:
+    changing = _name_changing(text)
+    for test in read_test_functions(text):
+        at = next((i for i, one in enumerate(test.decorators) if one.name in presets), None)
+        if at is None:
             continue
-        chosen = presets[match[1]]
-        if match[2] == "(" and not chosen:
-            chosen = _first_argument(text, match.end())
-        function = _DEF.search(text, match.end())
-        owner = [name for start, name in classes if start < match.start()]
-        if function and owner:
-            line = text.count("\n", 0, function.start(1)) + 1
-            yield OpTest(owner[-1], function[1], line, chosen)
+        taking = test.decorators[at]
+        chosen = presets[taking.name] or _first_argument(taking.arguments + ")", 0)
+        after = tuple(_ending(one, changing) for one in test.decorators[at + 1 :])
+        endings = tuple(one for one in after if one is not None)
+        yield OpTest(test.cls, test.name, test.line, chosen, endings[0] if endings else None)
+
+
+_MADE = regex(
+    r"^(?:(\w+)[ \t]*=[ \t]*(?:\w+\.)?parametrize\(|class[ \t]+(\w+)\([\w.]*_TestParametrizer\))",
+    re.MULTILINE,
+)
+_GIVES = regex(r"^[ \t]+return[ \t]+(?:\w+\.)?parametrize\(", re.MULTILINE)
+_MAKER = regex(r"^def[ \t]+(\w+)", re.MULTILINE)
+
+
+def _name_changing(text: str) -> dict[str, str]:
+    """A file's own decorators that make a test for each of some values, and the library's,
+    with the text that has the values."""
+    made = {
+        one: _value(text, m.end() - 1) for m in _MADE.finditer(text) for one in m.groups() if one
+    }
+    for given in _GIVES.finditer(text):
+        for name in _MAKER.findall(text, 0, given.start())[-1:]:
+            made[name] = made.get(name, "") + _value(text, given.end() - 1)
+    return dict.fromkeys(_PARAMETRIZERS, "") | made
+
+
+_PARAMETRIZERS = frozenset({"reparametrize", "modules", "optims", "swap"})
+"""Beside ``ops`` and ``parametrize``: the testing library's decorators that add to a name."""
+
+
+def _ending(one: Decorator, changing: Mapping[str, str]) -> str | None:
+    """How a decorator's part of the name of a test begins: empty where only a run tells; None
+    where it has none."""
+    if one.name == "parametrize":
+        return _names_of(one) if not _NAMED.search(one.arguments) else ""
+    return "" if one.name in changing else None
+
+
+_NAMED = regex(r"\bname_fn\b|\bname\s*=|\blambda\b|\bdtype|\bdevice")
+"""Values with names of their own."""
+
+
+def _names_of(one: Decorator) -> str:
+    literal = re.match(r"[\"'](\w+)", one.arguments)
+    return literal[1] if literal else ""
 
 
 def _first_argument(text: str, start: int) -> str:
@@ -141,20 +181,35 @@ def read_instantiated(text: str) -> dict[str, frozenset[str]]:
 class Parametrized(NamedTuple):
     """A test function that is made once for each of some values, which its name ends with."""
 
+    cls: str
     name: str
+    decorator: str
+    argument: str
+    """The first parameter's name, where it is written out."""
     values: str
-    """The decorator's arguments, as written."""
-
-
-_PARAMETRIZE = regex(r"^[ \t]+@parametrize\(", re.MULTILINE)
+    """The decorator's arguments as written, or the text that has the values."""
 
 
 def read_parametrized(text: str) -> tuple[Parametrized, ...]:
-    """The tests of a file below ``@parametrize``, one for each such decorator."""
-    found = []
-    for match in _PARAMETRIZE.finditer(text):
-        function = _DEF.search(text, match.end())
-        if function:
-            values = text[match.end() : function.start()].partition("\n    @")[0]
-            found.append(Parametrized(function[1], " ".join(values.split())))
-    return tuple(found)
+    """The tests of a file below ``@parametrize`` and its like, one for each such decorator."""
+    changing = _name_changing(text)
+    return tuple(
+        Parametrized(test.cls, test.name, one.name, *_varied(one, changing))
+        for test in read_test_functions(text)
+        for one in test.decorators
+        if one.name == "parametrize" or one.name in changing
+    )
+
+
+def _varied(one: Decorator, changing: Mapping[str, str]) -> tuple[str, str]:
+    if one.name == "parametrize":
+        return _names_of(one), one.arguments
+    return "", changing[one.name]
+
+
+_MODULE = regex(r"\bModuleInfo\(\s*torch\.([\w.]+)")
+
+
+def read_modules(text: str) -> tuple[str, ...]:
+    """The names of ModuleInfos, as tests have them: ``nn_Softmax``."""
+    return tuple(one.replace(".", "_") for one in _MODULE.findall(text))

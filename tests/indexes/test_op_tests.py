@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from indexes.linking.varied_tests import varied_names
 from indexes.model import NativeFunction
 from indexes.op_tests import Suite
 from indexes.query import Index
-from indexes.readers.opinfo_tests import read_instantiated, read_op_lists, read_op_tests
+from indexes.readers.opinfo_tests import (
+    read_instantiated,
+    read_modules,
+    read_op_lists,
+    read_op_tests,
+    read_parametrized,
+)
 from indexes.source import Source
 
 
@@ -29,9 +36,10 @@ def _native(index: Index, name: str) -> NativeFunction:
     ("op", "names", "expression"),
     [
         ("sin", ["test_out", "test_out_warning", "test_numerics"],
-         "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu"),
-        ("relu", ["test_out", "test_out_warning"], "_nn_functional_relu_cpu"),
-        ("add.Tensor", ["test_out", "test_out_warning"], "_add_cpu"),
+         "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu and not test_references"),
+        ("relu", ["test_out", "test_out_warning"],
+         "_nn_functional_relu_cpu and not test_references"),
+        ("add.Tensor", ["test_out", "test_out_warning"], "_add_cpu and not test_references"),
     ],
 )  # fmt: skip
 def test_tests_made_from_opinfos(
@@ -41,10 +49,8 @@ def test_tests_made_from_opinfos(
     assert found.path == "test/test_ops.py"
     assert list(found.names) == [f"TestCommon.{name}" for name in names]
     assert found.expression.arguments == ("-k", expression)
-    assert found.expression.also == ("test_references",)
-    assert found.command == f"pytest test/test_ops.py -k '{expression}'".replace(
-        "'_nn_functional_relu_cpu'", "_nn_functional_relu_cpu"
-    ).replace("'_add_cpu'", "_add_cpu")
+    assert found.expression.also == ()
+    assert found.command == f"pytest test/test_ops.py -k '{expression}'"
     assert found.filtered == sum(name != "test_out" for name in names)
 
 
@@ -97,6 +103,69 @@ if X:
         ("test_3", "filter(lambda op: op.x, three)"),
     ]  # fmt: skip
     assert read_instantiated(text) == {"TestA": frozenset({"cpu", "mps"}), "TestB": frozenset()}
+
+
+PARAMETERS = """
+some = ["a_b", "c"]
+more = sorted(others)
+def all_layouts(name="layout"):
+    return parametrize(name, [subtest(torch.strided, name="Strided")])
+kinds = parametrize("kind", [subtest(1, name="sin")])
+class TestA:
+    @all_layouts()
+    @ops(op_db)
+    def test_0(self): pass
+    @ops(op_db)
+    # a comment
+    @all_layouts("x")
+    def test_1(self): pass
+    @common.parametrize("x", [1])
+    @ops(op_db)
+    @parametrize("executor", ["aten"])
+    def test_2(self): pass
+    @kinds
+    def test_3(self):
+        class TestInner:
+            @ops(op_db)
+            def test_inner(self): pass
+    @parametrize("x", some)
+    def test_4(self): pass
+    @parametrize("x", more)
+    def test_5(self): pass
+    @modules(module_db)
+    def test_6(self): pass
+    @parametrize("f", [torch.sin, torch.cos], name_fn=lambda f: f.__name__)
+    def test_7(self): pass
+    @parametrize("x", [torch.float32, torch.nan])
+    @parametrize("y", range(3))
+    @parametrize("z", [one for one in more])
+    def test_8(self): pass
+"""
+
+
+def test_what_follows_an_opinfo_in_the_names_of_its_tests() -> None:
+    assert [(one.name, one.ending) for one in read_op_tests(PARAMETERS)] == [
+        ("test_0", None), ("test_1", ""), ("test_2", "executor"),
+    ]  # fmt: skip
+
+
+def test_names_that_parameters_give() -> None:
+    lists = {one.name: one.text for one in read_op_lists(PARAMETERS)}
+    found = [
+        (one.name, varied_names(one, ["sin", "c", "Strided"], ["nn_Sin"], lists))
+        for one in read_parametrized(PARAMETERS)
+        if one.name not in ("test_0", "test_1", "test_2")
+    ]
+    assert found == [
+        ("test_3", ("test_3_sin",)), ("test_4", ("test_4_x_c",)), ("test_5", None),
+        ("test_6", ("test_6_nn_Sin",)), ("test_7", ("test_7_f_sin",)),
+        ("test_8", ()), ("test_8", ()), ("test_8", None),
+    ]  # fmt: skip
+
+
+def test_modules_of_the_testing_library() -> None:
+    text = "ModuleInfo(torch.nn.Sin,\n  a)\nModuleInfo(\n  torch.ao.nn.Cos)"
+    assert read_modules(text) == ("nn_Sin", "ao_nn_Cos")
 
 
 def test_a_table_of_opinfos_is_no_list_made_of_others() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from _pytest.mark.expression import Expression as PytestExpression
 
-from indexes.linking.expressions import named_expression, opinfo_expression
+from indexes.linking.expressions import Made, named_expression, opinfo_expression
 
 TESTS = ("test_out", "test_numpy_ref", "test_non_standard_bool_values")
 OPINFOS = ("add", "addmm", "index_add", "_refs_add", "scatter_add", "_foreach_add", "t", "T",
@@ -26,6 +28,10 @@ def _names(opinfos: tuple[str, ...]) -> set[str]:
             for dtype in ("", "_float32")}  # fmt: skip
 
 
+def _made(opinfos: Iterable[str], *, ending: str | None = None) -> list[tuple[Made, str]]:
+    return [(Made(test, ending), one) for test in TESTS for one in opinfos]
+
+
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -40,16 +46,44 @@ def _names(opinfos: tuple[str, ...]) -> set[str]:
 def test_it_selects_the_tests_of_these_opinfos_and_no_others(wanted: tuple[str, ...]) -> None:
     others = set(OPINFOS) - set(wanted)
     named = ("test_add", "test_masked_div")
-    found = opinfo_expression(wanted, others, TESTS, named)
+    found = opinfo_expression(_made(wanted), _made(others), named)
     assert found.runner == "pytest"
     universe = _names(OPINFOS) | {"test_add_cpu_int64", "test_masked_div_cpu"}
     assert _selected(found.arguments[1], universe) == _names(wanted)
 
 
+@pytest.mark.parametrize(
+    ("ending", "rest"), [("layout", "layout0_cpu"), ("", "SparseCSR_cpu_float32")]
+)
+@pytest.mark.parametrize("wanted", [("add", "_refs_add"), ("div",), ("_foreach_add",)])
+def test_parameters_stand_between_an_opinfo_and_the_device(
+    wanted: tuple[str, ...], ending: str, rest: str
+) -> None:
+    others = set(OPINFOS) - set(wanted)
+    found = opinfo_expression(_made(wanted, ending=ending), _made(others, ending=ending), ())
+    names = {f"{test}_{one}_{rest}" for test in TESTS for one in wanted}
+    universe = names | {f"{test}_{one}_{rest}" for test in TESTS for one in others}
+    assert found.runner == "pytest"
+    assert _selected(found.arguments[1], universe) == names
+
+
+def test_tests_with_values_that_only_a_run_tells_are_taken_out() -> None:
+    found = opinfo_expression(_made(("sin",)), (), (), unknown=["test_refs", "test_out"])
+    assert found.arguments == ("-k", "_sin_cpu and not test_refs")
+    assert found.also == ("test_out",)
+
+
+def test_a_test_by_hand_has_its_name_for_itself() -> None:
+    found = opinfo_expression(_made(("add",)), (), ["test_out_add"])
+    assert _selected(found.arguments[1], {"test_out_add_cpu", "test_numpy_ref_add_cpu"}) == {
+        "test_numpy_ref_add_cpu"
+    }
+
+
 def test_names_that_differ_in_case_are_told_apart_by_unittest() -> None:
     import fnmatch
 
-    found = opinfo_expression(("t",), set(OPINFOS) - {"t"}, TESTS, ())
+    found = opinfo_expression(_made(("t",)), _made(set(OPINFOS) - {"t"}), ())
     assert found.runner == "unittest"
     patterns = [one for one in found.arguments if one != "-k"]
     selected = {
