@@ -133,7 +133,7 @@ def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCo
         )  # fmt: skip
         cls, _, name = ".".join(step.symbol.split(".")[-2:]).rpartition(".")
         others = [(c, n) for c, _, n in (row[0].rpartition(".") for row in rows)]
-        expression = named_expression(cls, name, others)
+        expression = named_expression(cls, name, others, path)
         runner = "pytest" if expression.runner == "pytest" else "python"
         yield TestCommand(
             shlex.join([runner, path, *expression.arguments]), path,

@@ -118,7 +118,7 @@ class Suite:
         else:
             name = max(found, key=lambda fact: fact.line).symbol
             others = [_split(fact.symbol) for fact in self._tests_in(where.path)]
-            expression = named_expression(*_split(name), others)
+            expression = named_expression(*_split(name), others, where.path)
         command = self._command(where.path, expression)
         return Selection(where.path, expression, command, (where,), (name,), "the test itself")
 
@@ -224,7 +224,7 @@ class Suite:
     def _named_file(self, test: NamedTest) -> Selection:
         cls, _, name = test.symbol.rpartition(".")
         others = [_split(fact.symbol) for fact in self._tests_in(test.path)]
-        expression = named_expression(cls, name, others)
+        expression = named_expression(cls, name, others, test.path)
         return Selection(
             test.path, expression, self._command(test.path, expression),
             (Location(test.path, test.line, test.end_line),), (test.symbol,),

@@ -129,12 +129,19 @@ def _part_of_any(part: str, names: set[str]) -> bool:
     return any(part.lower() in name.lower() for name in names)
 
 
-def named_expression(cls: str, name: str, others: Iterable[tuple[str, str]]) -> Expression:
+def named_expression(
+    cls: str, name: str, others: Iterable[tuple[str, str]], path: str = ""
+) -> Expression:
     """Selects one test function, with all that is made of it for devices and parameters.
 
-    ``others`` are the (class, name) of all tests of the file."""
+    ``others`` are the (class, name) of all tests of the file. pytest looks into the file's
+    name too: a test whose name is a part of that is asked for by unittest's patterns."""
     terms = [cls, name] if cls else [name]
     wrong = [one for one in others if one != (cls, name) and _both(cls, name, one)]
+    if name.lower() in path.rpartition("/")[2].lower():
+        begins = f"*.{cls}*.{name}"
+        also = tuple(f"{c}.{n}" for c, n in wrong if c.startswith(cls) and _longer(n, name))
+        return Expression("unittest", ("-k", begins, "-k", f"{begins}_*"), also)
     out = dict.fromkeys(_apart(cls, name, other) for other in wrong)
     also = tuple(f"{c}.{n}" for c, n in wrong if not _apart(cls, name, (c, n)))
     kept = _shortest(one for one in out if one)
@@ -142,12 +149,17 @@ def named_expression(cls: str, name: str, others: Iterable[tuple[str, str]]) -> 
     return Expression("pytest", ("-k", " and ".join(words)), also)
 
 
+def _longer(other: str, name: str) -> bool:
+    return other == name or other.startswith(f"{name}_")
+
+
 def _both(cls: str, name: str, other: tuple[str, str]) -> bool:
-    return cls.lower() in other[0].lower() and name.lower() in other[1].lower()
+    """Whether the words select the other test too, with a device behind its name."""
+    return cls.lower() in other[0].lower() and name.lower() in f"{other[1]}_".lower()
 
 
 def _apart(cls: str, name: str, other: tuple[str, str]) -> str:
     """A word that is in the other test alone; empty when there is none."""
-    if other[1].lower() != name.lower():
+    if other[1].lower() not in name.lower():
         return other[1]
-    return other[0] if other[0].lower() != cls.lower() else ""
+    return other[0] if other[0].lower() not in cls.lower() else ""

@@ -109,3 +109,16 @@ def test_a_named_test_alone(cls: str, name: str) -> None:
 def test_tests_that_nothing_tells_apart_are_named() -> None:
     found = named_expression("TestA", "test_x", [("testa", "TEST_X"), ("TestA", "test_x")])
     assert found.also == ("testa.TEST_X",)
+
+
+def test_a_name_that_the_file_has_too_is_asked_for_by_patterns() -> None:
+    others = [("TestSort", "test_sort"), ("TestSort", "test_sort_large"), ("TestSort", "test_a")]
+    found = named_expression("TestSort", "test_sort", others, "test/test_sort_and_select.py")
+    assert found.runner == "unittest"
+    assert found.arguments == ("-k", "*.TestSort*.test_sort", "-k", "*.TestSort*.test_sort_*")
+    assert found.also == ("TestSort.test_sort_large",)
+
+
+def test_a_device_behind_a_shorter_name() -> None:
+    found = named_expression("TestA", "test_relu_", [("TestA", "test_relu")])
+    assert found.also == ("TestA.test_relu",)
