@@ -14,6 +14,7 @@ from indexes.query import Index
 from indexes.readers.cpp_lex import strip_comments
 from indexes.records import dataclass, field
 from indexes.regex import regex
+from indexes.rows_sql import DEFINITION_FROM
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _ARGUMENTS = regex(r"\(([^()]*)\)")
@@ -219,8 +220,8 @@ class _Expected:
     def _in_file(self, path: str) -> Mapping[str, list[Location]]:
         """Functions of a file that are the only ones of their name there."""
         rows = self._store.query(
-            "SELECT n.name,d.line,d.end_line FROM definitions d JOIN names n ON n.id=d.name"
-            " JOIN files f ON f.id=d.file WHERE f.path=? AND d.kind='function' AND d.macro=''",
+            f"SELECT d.name,d.line,d.end_line FROM {DEFINITION_FROM}"
+            " WHERE f.path=? AND d.kind='function' AND d.macro=''",
             (path,),
         )
         found: dict[str, list[Location]] = {}

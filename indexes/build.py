@@ -216,9 +216,10 @@ class Builder:
     def add_facts(self, store: Store, number: int, facts: FileFacts) -> None:
         """Keeps the facts of one file."""
         if facts.cpp:
-            store.add_cpp(number, facts.cpp)
+            store.add_cpp(number, facts.cpp, facts.defined)
         else:
             store.add_python(number, facts.python)
+            store.add_outline(number, facts.outline)
         store.db.executemany(
             "INSERT INTO problems VALUES(?,?,?)", [(facts.path, p[0], p[1]) for p in facts.problems]
         )

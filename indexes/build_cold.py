@@ -9,10 +9,12 @@ from indexes.build_links import link_kernels
 from indexes.build_operators import add_operators
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
+from indexes.packed import pack_definitions
 from indexes.readers.cpp_facts import CppFacts, LibraryFact, holds_operators
 from indexes.readers.cpp_library import MACRO_USE
 from indexes.source import SourceFile
-from indexes.store import STORE_VERSION, Store
+from indexes.store import Store
+from indexes.tables import STORE_VERSION
 
 if TYPE_CHECKING:
     from indexes.build import Builder, Report
@@ -81,5 +83,5 @@ def _expand(store: Store, cpp: dict[int, CppFacts]) -> None:
         store.add_libraries(number, libraries.expand(paths[number], facts.libraries), made=1)
         if facts.uses and holds_operators(paths[number]):
             made = expand_file(paths[number], facts, table)
-            store.add_definitions(number, made.definitions)
+            store.add_definitions(number, pack_definitions(made.definitions))
             store.add_uses(number, made.uses, made=1)

@@ -20,8 +20,9 @@ from indexes.codegen.cpp_types import (
 from indexes.codegen.rows import Row
 from indexes.linking.kernels import KernelLink, link_kernel, wanted_name, wanted_names
 from indexes.model import Definition, NativeFunction
-from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_JOIN, definition
+from indexes.rows_sql import DEFINITION_COLUMNS, definition
 from indexes.store import Store
+from indexes.tables import FILE_OF
 
 
 def link_kernels(
@@ -128,8 +129,8 @@ def _parameters(row: Row) -> tuple[str, ...]:
 def _candidates(store: Store, names: set[str]) -> dict[str, list[tuple[int, Definition]]]:
     found: dict[str, list[tuple[int, Definition]]] = defaultdict(list)
     for values in store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM json_each(?) w CROSS JOIN names n ON n.name=w.value"
-        f" CROSS JOIN definitions d ON d.name=n.id {DEFINITION_JOIN}",
+        f"SELECT {DEFINITION_COLUMNS} FROM json_each(?) w CROSS JOIN definitions d"
+        f" ON d.name=w.value JOIN files f ON f.id={FILE_OF}",
         (json.dumps(sorted(names)),),
     ):
         if values[4] in ("function", "impl_func", "meta_func"):

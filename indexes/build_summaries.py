@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection
 
 from indexes.model import NativeFunction
+from indexes.rows_sql import DEFINITION_FROM
 from indexes.store import Store
 
 _CHUNK = 500
@@ -49,7 +50,7 @@ def _paths(store: Store, numbers: set[int]) -> dict[int, str]:
     for start in range(0, len(ordered), _CHUNK):
         chunk = ordered[start : start + _CHUNK]
         marks = ",".join("?" * len(chunk))
-        sql = "SELECT d.id,f.path FROM definitions d JOIN files f ON f.id=d.file"
+        sql = f"SELECT d.id,f.path FROM {DEFINITION_FROM}"
         paths.update(store.query(f"{sql} WHERE d.id IN ({marks})", chunk))
     return paths
 

@@ -1,4 +1,4 @@
-"""Names to search in that are few enough to be kept in memory: all but those of definitions."""
+"""Names to search in, kept in memory once they are asked for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
+from indexes.known_names import KnownNames
 from indexes.store import Store
 
 
@@ -76,6 +77,11 @@ class Catalogue:
     def files(self) -> Names:
         """The path of every file."""
         return self._names("file", "SELECT path FROM files ORDER BY path")
+
+    @cached_property
+    def defined(self) -> KnownNames:
+        """Every name that is defined in C++."""
+        return KnownNames(self._store.query("SELECT names FROM names ORDER BY length"))
 
     def _names(self, kind: str, sql: str) -> Names:
         return Names(kind, self._store.query(sql))

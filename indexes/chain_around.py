@@ -12,6 +12,7 @@ from indexes.linking.hops import HopList
 from indexes.linking.python_paths import Found
 from indexes.lookup import Lookup
 from indexes.model import NativeFunction
+from indexes.outlines import definitions_of, tests_containing
 from indexes.readers.owners import read_codeowners
 from indexes.readers.python_facts import PythonFact
 from indexes.source import Source
@@ -35,11 +36,11 @@ class StoredPython:
 
     def tests_containing(self, text: str) -> Iterable[Found]:
         """The ``test`` rows whose symbol contains a text."""
-        return self._found("p.kind='test' AND instr(p.symbol,?) ORDER BY f.path,p.line", text)
+        return tests_containing(self._store, text)
 
     def definitions(self, qualified: str) -> Iterable[Found]:
         """The ``def`` and ``class`` rows with this symbol."""
-        return self._found("p.symbol=? AND p.kind IN ('def','class')", qualified)
+        return definitions_of(self._store, qualified)
 
     def _found(self, where: str, value: str) -> list[Found]:
         rows = self._store.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", (value,))

@@ -13,6 +13,7 @@ from indexes.linking.expressions import named_expression
 from indexes.linking.python_paths import bindings, entries, skipping_rule
 from indexes.model import Confidence, Location
 from indexes.op_tests import Suite
+from indexes.outlines import tests_in
 from indexes.source import Source
 
 MAX_TESTED = 6
@@ -127,12 +128,10 @@ def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCo
         if step.kind != "test" or step.location is None:
             continue
         path = step.location.path
-        rows = facts.store.query(
-            "SELECT p.symbol FROM python p JOIN files f ON f.id=p.file"
-            " WHERE f.path=? AND p.kind='test'", (path,),
-        )  # fmt: skip
         cls, _, name = ".".join(step.symbol.split(".")[-2:]).rpartition(".")
-        others = [(c, n) for c, _, n in (row[0].rpartition(".") for row in rows)]
+        others = [
+            (c, n) for c, _, n in (t.symbol.rpartition(".") for t in tests_in(facts.store, path))
+        ]
         expression = named_expression(cls, name, others, path)
         runner = "pytest" if expression.runner == "pytest" else "python"
         yield TestCommand(

@@ -70,8 +70,7 @@ class ImpactFacts(Lookup):
     def _direct_bases(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
         for name, base in self.store.query(
-            "SELECT n.name,d.base FROM definitions d JOIN names n ON n.id=d.name"
-            " WHERE d.kind='class' AND d.base!=''"
+            "SELECT name,base FROM definitions WHERE kind='class' AND base!=''"
         ):
             found.setdefault(name, set()).update(_WORD.findall(base))
         return found
@@ -155,7 +154,7 @@ class ImpactFacts(Lookup):
 
     def methods(self, owner: Definition) -> list[Known]:
         """The functions of a class, those written outside of it too."""
-        return self._definitions("s.name=? AND d.kind='function'", owner.qualified)
+        return self._definitions("d.scope=? AND d.kind='function'", owner.qualified)
 
     def in_file(self, path: str) -> list[Known]:
         """Every definition of a file."""

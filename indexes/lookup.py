@@ -10,16 +10,17 @@ from typing import Any
 from indexes.codec import load_derivative, load_native
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
+from indexes.packed import unpack_calls
 from indexes.records import replace
 from indexes.rows_sql import (
     COLUMN_COUNT,
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
-    DEFINITION_JOIN,
     OP_LINES,
     definition,
 )
-from indexes.store import CALL_KINDS, Store
+from indexes.store import Store
+from indexes.tables import FILE_OF
 
 _KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
 
@@ -45,15 +46,15 @@ class Lookup:
 
     def _named(self, name: str) -> Sequence[Known]:
         rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE n.name=?", (name,)
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.name=?", (name,)
         )
         return tuple(Known(r[0], definition(r)) for r in rows)
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""
         rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM definitions d JOIN names n ON n.id=d.name"
-            f" {DEFINITION_JOIN} WHERE n.name=? AND s.name=? AND f.path=?",
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
+            " WHERE d.name=? AND d.scope=? AND f.path=?",
             (name, owner.qualified, owner.location.path),
         )
         return tuple(Known(r[0], definition(r)) for r in rows)
@@ -73,20 +74,17 @@ class Lookup:
         return tuple(r[0].lstrip(":") for r in rows if scope)
 
     def _calls(self, known: Known) -> Sequence[Call]:
-        sql = (
-            "SELECT n.name,c.qualifier,c.line,c.kind,c.template FROM calls c"
-            " JOIN names n ON n.id=c.name WHERE c.caller=? ORDER BY c.rowid"
-        )
-        rows = self.store.query(sql, (known.id,))
+        numbers = [known.id]
         if known.definition.macro:
-            for number in self._written_bodies(known.definition):
-                rows += self.store.query(sql, (number,))
-        return tuple(Call(r[0], r[1], r[2], CALL_KINDS[r[3]], r[4]) for r in rows)
+            numbers += self._written_bodies(known.definition)
+        sql = "SELECT calls FROM calls WHERE definition=?"
+        texts = [row[0] for number in numbers for row in self.store.query(sql, (number,))]
+        return tuple(Call(*call) for text in texts for call in unpack_calls(text))
 
     def _written_bodies(self, made: Definition) -> list[int]:
         """The body written behind the macro use that begins a definition."""
         rows = self.store.query(
-            "SELECT d.id FROM definitions d JOIN files f ON f.id=d.file"
+            f"SELECT d.id FROM {DEFINITION_FROM}"
             " WHERE f.path=? AND d.line=? AND d.kind='macro_use'",
             (made.location.path, made.location.line),
         )
@@ -177,24 +175,24 @@ class Lookup:
     def callers(self, name: str) -> Sequence[tuple[Known, Call]]:
         """Every use of a name in a body."""
         rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS},c.qualifier,c.line,c.kind,c.template FROM names w"
-            " JOIN calls c ON c.name=w.id JOIN definitions d ON d.id=c.caller"
-            f" JOIN names n ON n.id=d.name {DEFINITION_JOIN} WHERE w.name=?",
+            f"SELECT {DEFINITION_COLUMNS},c.calls FROM calls c"
+            f" JOIN definitions d ON d.id=c.definition JOIN files f ON f.id={FILE_OF}"
+            " WHERE c.definition IN (SELECT j.value FROM called w, json_each('['||w.callers||']') j"
+            " WHERE w.name=?)",
             (name,),
         )
-        return [(Known(r[0], definition(r)), _call(name, r[COLUMN_COUNT:])) for r in rows]
+        return [
+            (Known(r[0], definition(r)), Call(*call))
+            for r in rows
+            for call in unpack_calls(r[COLUMN_COUNT])
+            if call[0] == name
+        ]
 
     def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:
         """The functions that use a macro of which ``wanted`` holds, by file and line."""
-        rows = self.store.query(
-            "SELECT DISTINCT n.id,n.name FROM calls c JOIN names n ON n.id=c.name"
-        )
-        numbers = [number for number, name in rows if wanted(name)]
-        marks = ",".join("?" * len(numbers))
-        found = self.store.query(
-            f"SELECT DISTINCT c.caller FROM calls c WHERE c.name IN ({marks})", tuple(numbers)
-        )
-        known = [one for row in found if (one := self.by_id(row[0]))]
+        rows = self.store.query("SELECT name,callers FROM called")
+        numbers = {number for name, all_ in rows if wanted(name) for number in all_.split(",")}
+        known = [one for number in numbers if (one := self.by_id(int(number)))]
         return sorted(known, key=lambda k: (k.definition.location.path, k.definition.location.line))
 
     def registrations_in(self, path: str) -> Sequence[StubUse]:
@@ -228,11 +226,6 @@ class Lookup:
         """All derivative entries in file order."""
         rows = self.store.query("SELECT data FROM derivatives ORDER BY position")
         return [load_derivative(r[0]) for r in rows]
-
-
-def _call(name: str, row: tuple[Any, ...]) -> Call:
-    qualifier, line, kind, template = row
-    return Call(name, qualifier, line, CALL_KINDS[kind], template)
 
 
 def _stub_use(row: tuple[Any, ...]) -> StubUse:

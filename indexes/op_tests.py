@@ -15,6 +15,7 @@ from indexes.linking.python_paths import Found, bindings
 from indexes.linking.varied_tests import varied_names
 from indexes.lookup import Lookup
 from indexes.model import Location, NativeFunction
+from indexes.outlines import tests_in
 from indexes.readers.opinfo_tests import (
     OpList,
     OpTest,
@@ -298,12 +299,7 @@ class Suite:
         return tuple(_entry((row[0], PythonFact(*row[1:])), "") for row in rows)
 
     def _tests_in(self, path: str) -> list[PythonFact]:
-        rows = self._facts.store.query(
-            "SELECT p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-            " JOIN files f ON f.id=p.file WHERE f.path=? AND p.kind='test'",
-            (path,),
-        )
-        return [PythonFact(*row) for row in rows]
+        return tests_in(self._facts.store, path)
 
     def _bytes(self, path: str) -> bytes | None:
         try:

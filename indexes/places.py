@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from indexes.catalogue import Candidate, Catalogue
 from indexes.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_derivative, load_native
 from indexes.errors import NotFound
+from indexes.known_names import KnownNames
 from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
 from indexes.lookup import Lookup
@@ -35,7 +37,7 @@ def find(text: str, store: Store, catalogue: Catalogue, limit: int) -> tuple[Hit
     simple = _searched(word)
     found = [
         *catalogue.operators.holding(simple, 200), *catalogue.nodes.holding(simple, 50),
-        *_symbols(store, simple, limit), *catalogue.stubs.holding(simple, 100),
+        *_symbols(store, catalogue, simple, limit), *catalogue.stubs.holding(simple, 100),
         *catalogue.files.holding(word, limit),
     ]  # fmt: skip
     wanted = Wanted(simple)
@@ -67,12 +69,12 @@ def _like(text: str) -> str:
     return f"%{escaped}%"
 
 
-def _symbols(store: Store, word: str, limit: int) -> list[Candidate]:
-    names = _names(store, word, limit)
+def _symbols(store: Store, catalogue: Catalogue, word: str, limit: int) -> list[Candidate]:
+    names = list(_names(catalogue.defined, word, limit))
     marks = ",".join("?" * len(names))
     rows = store.query(
-        "SELECT d.kind,n.name,d.id,d.is_global FROM definitions d JOIN names n ON n.id=d.name"
-        f" WHERE d.name IN ({marks}) AND d.kind!='macro_use' LIMIT 400",
+        "SELECT kind,name,id,is_global FROM definitions"
+        f" WHERE name IN ({marks}) AND kind!='macro_use' LIMIT 400",
         names,
     )
     return [Candidate("__global__" if r[3] else r[0], *r[1:3]) for r in rows]
@@ -113,20 +115,10 @@ def _definitions_of(store: Store, numbers: Sequence[int]) -> dict[int, Definitio
     return {r[0]: definition(r) for r in rows}
 
 
-def _names(store: Store, word: str, limit: int) -> list[int]:
-    if len(word) < 3:  # a trigram index knows nothing shorter
-        rows = store.query(
-            "SELECT id FROM names WHERE name>=? AND name<? AND searchable=1 ORDER BY length(name)"
-            " LIMIT ?",
-            (word, word + "\uffff", limit),
-        )
-    else:
-        rows = store.query(
-            "SELECT n.id FROM search s JOIN names n ON n.id=s.rowid WHERE s.name LIKE ?"
-            " ORDER BY length(n.name) LIMIT ?",
-            (f"%{word}%", limit * 2),
-        )
-    return [r[0] for r in rows]
+def _names(defined: KnownNames, word: str, limit: int) -> Iterator[str]:
+    if len(word) < 3:  # too many names hold it
+        return islice(defined.beginning(word), limit)
+    return islice(defined.holding(word), limit * 2)
 
 
 # ----------------------------------------------------------------------------- at
@@ -229,7 +221,7 @@ def _uses(facts: Lookup, file: int, path: str, line: int) -> list[Place]:
 
 def _definitions(facts: Lookup, file: int, line: int) -> list[Place]:
     rows = facts.store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.file=? AND d.line<=?"
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE f.id=? AND d.line<=?"
         " AND d.end_line>=? AND d.kind!='macro_use' ORDER BY d.end_line-d.line",
         (file, line, line),
     )

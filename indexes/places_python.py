@@ -9,46 +9,49 @@ from indexes.errors import SourceError
 from indexes.linking.python_stubs import stub_line
 from indexes.lookup import Lookup
 from indexes.model import Location, Place
-from indexes.readers.python_facts import module_name
+from indexes.outlines import outline_of
+from indexes.readers.python_facts import PythonFact, module_name
 from indexes.readers.python_lines import blocks, innermost
 from indexes.resolve import resolve
 
 if TYPE_CHECKING:
     from indexes.query import Index
 
-_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip")
-"""Rows that serve the joining, or whose extent is read from the file when asked."""
+_HIDDEN = ("deferred", "helpers", "binding_skip")
+"""Rows that serve the joining."""
 
 
 def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) -> list[Place]:
     """Registrations, docs, OpInfo entries and tests at a line, then the block around it."""
+    outline = outline_of(facts.store, file)
     marks = ",".join("?" * len(_HIDDEN))
     rows = facts.store.query(
         "SELECT kind,target,symbol,line,end_line,detail FROM python WHERE file=? AND line<=?"
-        f" AND (end_line>=? OR line=?) AND kind NOT IN ({marks}) ORDER BY end_line-line",
+        f" AND (end_line>=? OR line=?) AND kind NOT IN ({marks})",
         (file, line, line, line, *_HIDDEN),
     )
-    places = [
-        Place(
-            r[0], r[2] or r[1], Location(path, r[3], r[4]), r[5], operators_of_target(facts, r[1])
-        )
-        for r in rows
-    ]
-    return places + _block(index, facts, file, path, line)
+    found = [PythonFact(*row) for row in rows]
+    found += [fact for fact in outline if fact.kind == "test" and fact.line == line]
+    found.sort(key=lambda fact: fact.end_line - fact.line)
+    places = [_place(facts, path, fact) for fact in found]
+    return places + _block(index, outline, path, line)
 
 
-def _block(index: Index, facts: Lookup, file: int, path: str, line: int) -> list[Place]:
+def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:
+    where = Location(path, fact.line, fact.end_line)
+    operators = operators_of_target(facts, fact.target)
+    return Place(fact.kind, fact.symbol or fact.target, where, fact.detail, operators)
+
+
+def _block(index: Index, outline: list[PythonFact], path: str, line: int) -> list[Place]:
     found = innermost(blocks(index.source.read(path)), line)
     if found is None:
         return []
     at = found.head.line
-    rows = facts.store.query(
-        "SELECT kind,symbol FROM python WHERE file=? AND line=? AND kind IN ('def','class')",
-        (file, at),
-    )
     where = Location(path, at, found.end_line)
-    if rows:
-        return [Place(rows[0][0], rows[0][1], where)]
+    for fact in outline:
+        if fact.line == at and fact.kind in ("def", "class"):
+            return [Place(fact.kind, fact.symbol, where)]
     kind = "class" if found.head.is_class else "def"
     return [Place(kind, f"{module_name(path)}.{found.head.qualified}", where)]
 

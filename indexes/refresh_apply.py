@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 from indexes.build import READ_KINDS
 from indexes.build_links import link_kernels
 from indexes.errors import SourceError
+from indexes.known_names import renew_names
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.operator_files import DOCUMENT_FILES, NATIVE, OPERATOR_FILES
+from indexes.packed import pack_definitions
 from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
 from indexes.regex import regex
 from indexes.source import SourceFile
 from indexes.store import Store, stored_parameters
+from indexes.tables import numbers_of
 
 if TYPE_CHECKING:
     from indexes.build import Builder
@@ -142,7 +145,7 @@ class _Refresh:
                 self.names |= self.store.drop_rows(number)
                 self.builder.add_facts(self.store, number, facts)
                 if facts.cpp:
-                    self.names |= {d[0] for d in facts.cpp.definitions}
+                    self.names |= facts.defined.names()
         for file in changed:
             if file.kind not in READ_KINDS:
                 self._replace(file, self.builder.hash(file.path))
@@ -175,7 +178,7 @@ class _Refresh:
                 continue
             self._drop_made(number)
             made = expand_file(path, CppFacts(uses=self.store.cpp_uses(number)), table)
-            self.store.add_definitions(number, made.definitions)
+            self.store.add_definitions(number, pack_definitions(made.definitions))
             self.store.add_uses(number, made.uses, made=1)
             self.names |= {d.name for d in made.definitions}
 
@@ -183,7 +186,7 @@ class _Refresh:
         """Names that became stubs may be passed as arguments in files that did not change:
         those are read again; returns their numbers."""
         now = self.store.stubs()
-        self.store.drop_passed(before - now)
+        self.store.callers.drop_passed(before - now)
         words = [name.encode() for name in now - before]
         found = [f for f in self._unchanged(done) if self._holds(f, words)] if words else []
         self.files.update((file.path, file) for file in found)
@@ -221,14 +224,11 @@ class _Refresh:
         return {file for file, text in rows if not _words(text).isdisjoint(reached)}
 
     def _drop_made(self, number: int) -> None:
-        rows = self.store.query(
-            "SELECT d.id,n.name FROM definitions d JOIN names n ON n.id=d.name"
-            " WHERE d.file=? AND d.macro_path!=''",
-            (number,),
-        )
-        self.names |= {r[1] for r in rows}
-        self.store.db.executemany("DELETE FROM calls WHERE caller=?", [(r[0],) for r in rows])
-        self.store.db.executemany("DELETE FROM definitions WHERE id=?", [(r[0],) for r in rows])
+        low, high = numbers_of(number)
+        sql = "SELECT min(id) FROM definitions WHERE id BETWEEN ? AND ? AND macro_path!=''"
+        first = self.store.query(sql, (low, high))[0][0]
+        if first is not None:  # what macros make stands behind what is written
+            self.names |= self.store.drop_definitions(first, high)
         self.store.db.execute("DELETE FROM uses WHERE file=? AND made=1", (number,))
 
 
@@ -258,8 +258,7 @@ def apply_changes(
     if any(f.path.endswith(".py") for f in changed):
         store.add_registered_by_helpers()
     store.flush()
-    for number in numbers:
-        store.make_searchable(number)
+    renew_names(store.db, work.names)
     everything = ops is None or work.aliases_changed
     link_kernels(store, builder.has_sources, None if everything else work.names, ops or ())
     return len(changed)

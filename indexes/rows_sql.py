@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from indexes.model import TEMPLATE, Definition, Location
+from indexes.tables import FILE_OF, IN_FILE
 
 DEFINITION_COLUMNS = (
-    "d.id,n.name,s.name,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
+    "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
     "d.macro,d.macro_path,d.macro_line,d.base"
 )
-"""Of ``definitions d``, its ``names n``, its scope ``names s`` and its ``files f``."""
+"""Of ``definitions d`` and its ``files f``."""
 
-DEFINITION_JOIN = "JOIN names s ON s.id=d.scope JOIN files f ON f.id=d.file"
-DEFINITION_FROM = f"definitions d JOIN names n ON n.id=d.name {DEFINITION_JOIN}"
+DEFINITION_FROM = f"definitions d JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 
 STEP = 64
 """Between the positions of overloads: there is room for entries that come between them."""

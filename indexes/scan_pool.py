@@ -17,6 +17,7 @@ from typing import Any
 
 from indexes.content import content_hash
 from indexes.errors import Cancelled, SourceError
+from indexes.packed import Defined, Outline
 from indexes.readers.cpp_facts import CppFacts
 from indexes.records import dataclass, field
 from indexes.scan_worker import (
@@ -48,7 +49,10 @@ class FileFacts:
     path: str
     hash: bytes
     cpp: CppFacts | None
-    python: list[list[Any]] = field(default_factory=list)
+    """All but the definitions, of a C++ file."""
+    defined: Defined = Defined()
+    python: list[tuple[Any, ...]] = field(default_factory=list)
+    outline: Outline = Outline()
     problems: list[list[Any]] = field(default_factory=list)
 
 
@@ -86,7 +90,7 @@ def _read_here(contents: Contents, file: SourceFile) -> FileFacts:
     try:
         data = contents.read(file.path, file.blob)
     except OSError as error:
-        return FileFacts(file.path, b"", None, [], [[0, str(error)]])
+        return FileFacts(file.path, b"", None, problems=[[0, str(error)]])
     kind = reader_kind(file)
     packed = encode(read_safely(kind, file.path, data))
     return unpack(kind, file.path, content_hash(data), packed)
@@ -100,10 +104,14 @@ def reader_kind(file: SourceFile) -> str:
 def unpack(kind: str, path: str, digest: bytes, packed: bytes) -> FileFacts:
     """Facts as they were encoded by a worker."""
     facts, problems = decode(packed)
-    if kind == "cpp":
-        cpp = CppFacts.from_rows(facts) if facts else CppFacts()
-        return FileFacts(path, digest, cpp, [], problems)
-    return FileFacts(path, digest, None, facts, problems)
+    found = FileFacts(path, digest, CppFacts() if kind == "cpp" else None, problems=problems)
+    if facts and found.cpp:
+        defined, *rows = facts
+        found.cpp, found.defined = CppFacts.from_rows(rows), Defined(*defined)
+    elif facts:
+        found.python, outline = facts
+        found.outline = Outline(*outline)
+    return found
 
 
 class _Pool:

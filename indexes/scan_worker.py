@@ -19,9 +19,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from indexes.content import content_hash
 from indexes.model import Definition
+from indexes.packed import pack_definitions, pack_python
 from indexes.readers.cpp_facts import DefinitionFact, read_cpp
 from indexes.readers.jiterator import read as read_jiterator
-from indexes.readers.python_facts import to_rows
 
 if TYPE_CHECKING:
     from indexes.git_objects import Blobs
@@ -32,11 +32,13 @@ def read_facts(kind: str, path: str, data: bytes) -> list[Any]:
     if kind == "cpp":
         cpp, problems = read_cpp(data, path)
         cpp.definitions += [_jitted(d) for d in read_jiterator(data, path)[0]]
-        return [cpp.to_rows(), [[p.line, p.message] for p in problems]]
+        defined = tuple(pack_definitions(cpp.definitions))
+        return [[defined, *cpp.to_rows()], [[p.line, p.message] for p in problems]]
     from indexes.readers.python import read_python
 
     python, problems = read_python(data, path)
-    return [to_rows(python), [[p.line, p.message] for p in problems]]
+    rows, outline = pack_python(python)
+    return [[rows, tuple(outline)], [[p.line, p.message] for p in problems]]
 
 
 def _jitted(found: Definition) -> DefinitionFact:

@@ -15,6 +15,7 @@ import os
 import sqlite3
 import tempfile
 import zlib
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -24,12 +25,15 @@ from indexes.build import Builder, Report
 from indexes.codec import load_derivative, load_engine_function, load_member, load_native
 from indexes.codegen.families import closed
 from indexes.errors import SourceError
+from indexes.known_names import KnownNames
 from indexes.operator_rows import load_rules
+from indexes.packed import unpack_calls, unpack_outline
 from indexes.records import dataclass
 from indexes.regex import regex
 from indexes.seeds import ENOUGH, bring_up_to_date
 from indexes.source import SourceFile
-from indexes.store import STORE_VERSION, Store, expected_schema
+from indexes.store import Store, expected_schema
+from indexes.tables import STORE_VERSION
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096
@@ -221,6 +225,11 @@ def _check_values(store: Store) -> None:
         wrong = " OR ".join(f"typeof({n}) NOT IN ({_TYPES[t]},'null')" for n, t in columns)
         if store.query(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1"):
             raise ValueError(f"a value of the wrong type in {table}")
+    _check_operators(store)
+    _check_bodies(store)
+
+
+def _check_operators(store: Store) -> None:
     for (data,) in store.query("SELECT data FROM ops"):
         load_native(data)
     for (data,) in store.query("SELECT data FROM derivatives"):
@@ -233,7 +242,17 @@ def _check_values(store: Store) -> None:
         json.loads(derivative)
         json.loads(summary)
     _check_rules(store)
-    for (numbers,) in store.query("SELECT definitions FROM kernels"):
+
+
+def _check_bodies(store: Store) -> None:
+    for (text,) in store.query("SELECT calls FROM calls"):
+        deque(unpack_calls(text), 0)
+    for (text,) in store.query("SELECT definitions||tests FROM outlines"):
+        deque(unpack_outline(text), 0)
+    KnownNames(store.query("SELECT names FROM names"))
+    for (numbers,) in store.query(
+        "SELECT definitions FROM kernels UNION ALL SELECT callers FROM called"
+    ):
         if not _NUMBERS.fullmatch(numbers):
             raise ValueError("definitions that are no numbers")
 

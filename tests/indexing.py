@@ -18,6 +18,7 @@ from indexes.codec import load_native
 from indexes.query import Index
 from indexes.rows_sql import KERNEL_LINE, OP_LINES
 from indexes.source import Source
+from indexes.tables import FILE_OF
 
 Answers = dict[tuple[str, str], tuple[str, ...]]
 
@@ -70,7 +71,13 @@ def contents(file: Path) -> dict[str, Counter[tuple[Any, ...]]]:
         tables = {"definitions": Counter(definitions.values())}
         for table, sql in _ROWS.items():
             tables[table] = Counter(db.execute(sql).fetchall())
-        tables["calls"] = Counter((definitions[r[0]], *r[1:]) for r in db.execute(_CALLS))
+        calls = db.execute("SELECT definition,calls FROM calls").fetchall()
+        tables["calls"] = Counter((definitions[number], text) for number, text in calls)
+        tables["called"] = Counter(
+            (name, definitions[int(number)])
+            for name, numbers in db.execute("SELECT name,callers FROM called")
+            for number in numbers.split(",")
+        )
         tables["ops"] = Counter(
             (*row[:-3], repr(load_native(*row[-3:-1])), *_moved_summary(*row[-2:]))
             for row in db.execute(_OPS)
@@ -95,20 +102,15 @@ _KERNELS = (
     f"symbol,hint,source_op,{KERNEL_LINE},rule,kind,confidence,link_rule,reason,definitions"
     " FROM kernels ORDER BY id"
 )
-_DEFINITIONS = """
-SELECT d.id,f.path,n.name,s.name,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,d.base,
+_DEFINITIONS = f"""
+SELECT d.id,f.path,d.name,d.scope,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,d.base,
   d.macro,d.macro_path,d.macro_line
-FROM definitions d JOIN names n ON n.id=d.name JOIN names s ON s.id=d.scope
-  JOIN files f ON f.id=d.file
-"""
-_CALLS = """
-SELECT c.caller,n.name,c.qualifier,c.line,c.kind,c.template FROM calls c JOIN names n ON n.id=c.name
+FROM definitions d JOIN files f ON f.id={FILE_OF}
 """
 _ROWS = {
     "nodes": "SELECT grad_fn,op,position FROM nodes",
     "files": "SELECT path,kind,size,hash FROM files",
-    "searchable": "SELECT n.name FROM search s JOIN names n ON n.id=s.rowid"
-    " WHERE n.id IN (SELECT name FROM definitions)",
+    "names": "SELECT length,names FROM names",
     **{table: f"SELECT * FROM {table}" for table in ("derivatives", "documents", "problems")},
     **{
         table: f"SELECT (SELECT path FROM files WHERE id=file),{columns} FROM {table}"
@@ -119,6 +121,7 @@ _ROWS = {
             "macro_line,op,made",
             "aliases": "name,target,scope,line",
             "python": "kind,target,symbol,line,end_line,detail,made",
+            "outlines": "definitions,tests",
         }.items()
     },
 }

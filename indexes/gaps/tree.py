@@ -163,7 +163,7 @@ class Tree:
     def popularity(self) -> Mapping[str, int]:
         """How often C++ calls something by each name."""
         rows = self.store.query(
-            "SELECT n.name,count(*) FROM calls c JOIN names n ON n.id=c.name GROUP BY c.name"
+            "SELECT name,1+length(callers)-length(replace(callers,',','')) FROM called"
         )
         return dict(rows)
 

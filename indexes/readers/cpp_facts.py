@@ -116,22 +116,17 @@ class CppFacts:
     aliases: list[AliasFact] = field(default_factory=list)
 
     def to_rows(self) -> list[Any]:
-        """Plain tuples and lists, to travel between processes."""
-        definitions = [(*d[:-1], [tuple(c) for c in d[-1]]) for d in self.definitions]
+        """All but the definitions as plain tuples, to travel between processes."""
         tables = (self.uses, self.macros, self.libraries, self.aliases)
-        return [definitions, *([tuple(row) for row in table] for table in tables)]
+        return [[tuple(row) for row in table] for table in tables]
 
     @classmethod
     def from_rows(cls, data: list[Any]) -> CppFacts:
         """The inverse of ``to_rows``; raises on anything else."""
-        definitions, uses, macros, libraries, aliases = data
+        uses, macros, libraries, aliases = data
         # Most rows go straight into the index: only what is expanded needs names.
         return cls(
-            definitions,
-            [UseFact(*u) for u in uses],
-            [MacroFact(*m) for m in macros],
-            libraries,
-            aliases,
+            [], [UseFact(*u) for u in uses], [MacroFact(*m) for m in macros], libraries, aliases
         )
 
 

@@ -132,10 +132,21 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
         shared, at, "DROP TABLE problems", "CREATE VIEW problems AS SELECT path, 1, 2 FROM files"
     ),
     "values of another type": lambda shared, at: _with_database(
-        shared, at, "UPDATE definitions SET line='x' WHERE id=1"
+        shared, at, "UPDATE definitions SET line='x'"
     ),
     "operators that are none": lambda shared, at: _with_database(
         shared, at, "UPDATE ops SET data='[]' WHERE position=0"
+    ),
+    "calls that are none": lambda shared, at: _with_database(
+        shared,
+        at,
+        "INSERT OR REPLACE INTO calls SELECT max(id),'add' FROM definitions",
+    ),
+    "callers that are none": lambda shared, at: _with_database(
+        shared, at, "INSERT INTO called VALUES('a_name','1]')"
+    ),
+    "an outline that is none": lambda shared, at: _with_database(
+        shared, at, "UPDATE outlines SET tests=char(10)||'test_add'"
     ),
     "numbers that are none": lambda shared, at: _with_database(
         shared, at, "UPDATE kernels SET definitions='1;DROP TABLE ops'"

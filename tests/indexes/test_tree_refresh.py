@@ -140,7 +140,7 @@ def test_a_name_that_becomes_a_stub_is_followed_where_it_was_passed(
         pass
     header = tree_copy / NATIVE / "ANewStub.h"
     header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
-    passed = "SELECT 1 FROM calls c JOIN names n ON n.id=c.name WHERE n.name='a_new_stub'"
+    passed = "SELECT 1 FROM called WHERE name='a_new_stub'"
     with opened(tree_copy, cache) as index:
         assert index.facts.store.query(passed)
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)

@@ -1,0 +1,89 @@
+"""The tables of an index file.
+
+The number of a definition holds the number of its file, so that a file's definitions stand
+together and no index is needed to find them.
+"""
+
+from __future__ import annotations
+
+from indexes.readers import FACTS_VERSION
+
+STORE_VERSION = f"9.{FACTS_VERSION}"
+"""Raise its first number whenever the tables change: an older index is then built again."""
+
+FILE_BITS = 22
+"""A definition's number is its file's, and its place in the file in so many bits: a C++ file
+that is read has at most a million bytes."""
+
+FILE_OF = f"(d.id>>{FILE_BITS})"
+"""The file of a definition ``d``."""
+IN_FILE = f"d.id BETWEEN (f.id<<{FILE_BITS}) AND ((f.id+1)<<{FILE_BITS})-1"
+"""The same said so that the definitions of a known file ``f`` are found by their numbers."""
+
+PRAGMAS = """
+PRAGMA journal_mode=OFF;
+PRAGMA synchronous=OFF;
+PRAGMA locking_mode=EXCLUSIVE;
+PRAGMA cache_size=-16000;
+PRAGMA temp_store=MEMORY;
+"""
+"""For a file that nobody else sees yet."""
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT, kind TEXT, size INTEGER,
+  mtime_ns INTEGER, inode INTEGER, hash BLOB);
+CREATE TABLE names(length INTEGER PRIMARY KEY, names TEXT);
+CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
+  kind TEXT, line INTEGER, end_line INTEGER, parameters TEXT, guard TEXT, is_global INTEGER,
+  base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER);
+CREATE TABLE calls(definition INTEGER PRIMARY KEY, calls TEXT);
+CREATE TABLE called(name TEXT PRIMARY KEY, callers TEXT) WITHOUT ROWID;
+CREATE TABLE uses(file INTEGER, name TEXT, arguments TEXT, scope TEXT, line INTEGER, guard TEXT,
+  offset INTEGER, parameters TEXT, end_line INTEGER, stub TEXT, made INTEGER);
+CREATE TABLE macros(file INTEGER, name TEXT, parameters TEXT, body TEXT, line INTEGER,
+  offset INTEGER, undefined_at INTEGER);
+CREATE TABLE libraries(file INTEGER, macro TEXT, block TEXT, method TEXT, arguments TEXT,
+  line INTEGER, block_line INTEGER, guard TEXT, offset INTEGER, macro_path TEXT,
+  macro_line INTEGER, op TEXT, made INTEGER);
+CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTEGER);
+CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
+  end_line INTEGER, detail TEXT, made INTEGER);
+CREATE TABLE outlines(file INTEGER PRIMARY KEY, definitions TEXT, tests TEXT);
+CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, family TEXT,
+  data TEXT, derivative TEXT, summary TEXT);
+CREATE TABLE shifts(position INTEGER PRIMARY KEY, lines INTEGER);
+CREATE TABLE texts(path TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT);
+CREATE TABLE nodes(id INTEGER PRIMARY KEY, grad_fn TEXT, op TEXT, position INTEGER);
+CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hint TEXT,
+  source_op TEXT, line INTEGER, rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT,
+  definitions TEXT);
+CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
+CREATE TABLE problems(path TEXT, line INTEGER, message TEXT);
+"""
+INDEXES = """
+CREATE UNIQUE INDEX files_path ON files(path);
+CREATE INDEX definitions_name ON definitions(name);
+CREATE INDEX uses_file ON uses(file);
+CREATE INDEX uses_stub ON uses(stub) WHERE stub IS NOT NULL;
+CREATE INDEX macros_name ON macros(name);
+CREATE INDEX macros_file ON macros(file);
+CREATE INDEX libraries_file ON libraries(file);
+CREATE INDEX libraries_op ON libraries(op);
+CREATE INDEX aliases_name ON aliases(name);
+CREATE INDEX aliases_file ON aliases(file);
+CREATE INDEX python_target ON python(target) WHERE target!='';
+CREATE INDEX python_file ON python(file);
+CREATE INDEX ops_base ON ops(base);
+CREATE INDEX ops_family ON ops(family);
+CREATE INDEX nodes_name ON nodes(grad_fn);
+CREATE INDEX kernels_op ON kernels(op);
+CREATE INDEX kernels_symbol ON kernels(symbol);
+"""
+"""Made when the tables are filled, which costs less than keeping them up meanwhile."""
+
+
+def numbers_of(file: int) -> tuple[int, int]:
+    """The first and the last number that a definition of a file can have."""
+    return file << FILE_BITS, ((file + 1) << FILE_BITS) - 1
