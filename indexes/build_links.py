@@ -18,7 +18,7 @@ from indexes.codegen.cpp_types import (
     structured_parameters,
 )
 from indexes.codegen.rows import Row
-from indexes.linking.kernels import KernelLink, link_kernel, wanted_name, wanted_names
+from indexes.linking.kernels import link_kernel, wanted_name, wanted_names
 from indexes.model import Definition, NativeFunction
 from indexes.rows_sql import DEFINITION_COLUMNS, definition
 from indexes.store import Store
@@ -34,27 +34,31 @@ def link_kernels(
     rows = store.query(_ROWS) if names is None else _rows_wanting(store, names, ops)
     known = {f.full_name: f for f in natives}
     native = cache(lambda name: known.get(name) or _native(store, name))
-    built = [(r[0], _row(r, native)) for r in rows]
     chosen = [
-        (i, r)
-        for i, r in built
-        if names is None or r.op in ops or names.intersection(wanted_names(r))
+        (number, row, wanted)
+        for number, row, wanted in (_row(values, native) for values in rows)
+        if names is None or row.op in ops or names.intersection(wanted)
     ]
-    touched = {*ops, *(row.op for _, row in chosen)}
+    touched = {*ops, *(row.op for _, row, _ in chosen)}
     if chosen:
         _link(store, has_sources, chosen)
     keep_summaries(store, native, None if names is None else touched)
     return len(chosen)
 
 
-def _link(store: Store, has_sources: bool, chosen: list[tuple[int, Row]]) -> None:
-    candidates = _candidates(store, {n for _, r in chosen for n in wanted_names(r)})
+_Chosen = tuple[int, Row, tuple[str, ...]]
+"""A row with its number, and the names of definitions that it wants."""
+
+
+def _link(store: Store, has_sources: bool, chosen: list[_Chosen]) -> None:
+    candidates, numbers = _candidates(store, {n for *_, wanted in chosen for n in wanted})
     matcher = _Matchers(_aliases(store))
     links = []
-    for rowid, row in chosen:
-        found = [c for n in wanted_names(row) for c in candidates.get(n, ())]
-        link = link_kernel(row, [c for _, c in found], matcher.of(row), has_sources)
-        links.append(_link_values(link, found, rowid))
+    for rowid, row, wanted in chosen:
+        found = [c for name in wanted for c in candidates.get(name, ())]
+        link = link_kernel(row, found, matcher.of(row), has_sources)
+        ids = ",".join([str(numbers[id(d)]) for d in link.definitions])
+        links.append((link.kind, link.confidence, link.rule, link.reason, ids, rowid))
     store.db.executemany(
         "UPDATE kernels SET kind=?,confidence=?,link_rule=?,reason=?,definitions=? WHERE id=?",
         links,
@@ -86,17 +90,10 @@ def _native(store: Store, full_name: str) -> NativeFunction:
     return load_native(store.query("SELECT data FROM ops WHERE full_name=?", (full_name,))[0][0])
 
 
-def _row(values: tuple[Any, ...], native: Callable[[str], NativeFunction]) -> Row:
-    _, op, key, symbol, hint, source_op, line, rule = values
-    return Row(op, key, symbol, hint, native(op), native(source_op), line, rule)
-
-
-def _link_values(
-    link: KernelLink, found: list[tuple[int, Definition]], rowid: int
-) -> tuple[Any, ...]:
-    numbers = {id(d): number for number, d in found}
-    ids = ",".join(str(numbers[id(d)]) for d in link.definitions)
-    return (link.kind, link.confidence, link.rule, link.reason, ids, rowid)
+def _row(values: tuple[Any, ...], native: Callable[[str], NativeFunction]) -> _Chosen:
+    number, op, key, symbol, hint, source_op, line, rule = values
+    row = Row(op, key, symbol, hint, native(op), native(source_op), line, rule)
+    return number, row, wanted_names(row)
 
 
 class _Matchers:
@@ -108,8 +105,14 @@ class _Matchers:
     def of(self, row: Row) -> Callable[[str], str]:
         """What ``cpp_types.match`` says against the parameters of one kernel; types that were
         brought to their one spelling before are not read again."""
-        expected = tuple(self._normal(t) for t in _parameters(row))
-        return lambda parameters: self._match(parameters, expected)
+        expected: list[tuple[str, ...]] = []  # most rows never ask
+
+        def match(parameters: str) -> str:
+            if not expected:
+                expected.append(tuple(map(self._normal, _parameters(row))))
+            return self._match(parameters, expected[0])
+
+        return match
 
     def _match(self, parameters: str, expected: tuple[str, ...]) -> str:
         types = split_parameters(parameters)
@@ -126,16 +129,22 @@ def _parameters(row: Row) -> tuple[str, ...]:
     return native_parameters(row.native, "_symint" in row.symbol)
 
 
-def _candidates(store: Store, names: set[str]) -> dict[str, list[tuple[int, Definition]]]:
-    found: dict[str, list[tuple[int, Definition]]] = defaultdict(list)
+def _candidates(
+    store: Store, names: set[str]
+) -> tuple[dict[str, list[Definition]], dict[int, int]]:
+    """The definitions that could be kernels by name, and their numbers by their identity."""
+    found: dict[str, list[Definition]] = defaultdict(list)
+    numbers: dict[int, int] = {}
     for values in store.query(
         f"SELECT {DEFINITION_COLUMNS} FROM json_each(?) w CROSS JOIN definitions d"
         f" ON d.name=w.value JOIN files f ON f.id={FILE_OF}",
         (json.dumps(sorted(names)),),
     ):
         if values[4] in ("function", "impl_func", "meta_func"):
-            found[values[1]].append((values[0], definition(values)))
-    return found
+            made = definition(values)
+            found[values[1]].append(made)
+            numbers[id(made)] = values[0]
+    return found, numbers
 
 
 def _aliases(store: Store) -> dict[str, str]:

@@ -10,6 +10,8 @@ from indexes.rows_sql import DEFINITION_FROM
 from indexes.store import Store
 
 _CHUNK = 500
+_NO_ENTRY = ("null", "[null,")
+"""How the text begins of what differentiates an overload, where no entry does."""
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -61,14 +63,13 @@ def _summary(
 ) -> str:  # fmt: skip
     location = native.location
     numbers = (number for _, listed in kernels for number in listed)
-    derived = json.loads(derivative) if derivative else None
     values = (
         native.schema,
         (location.path, location.line, location.end_line),
         tuple(dict.fromkeys(key for key, _ in kernels)),
         native.tags,
         native.python_module,
-        bool(derived and derived[0] is not None),
+        bool(derivative) and not derivative.startswith(_NO_ENTRY),
         _kind(native, kernels),
         tuple(dict.fromkeys(paths[n] for n in numbers if n in paths)),
     )

@@ -132,6 +132,7 @@ _ALIASES = {
 }
 """Names that ATen's and c10's public headers give to other types."""
 _TOKEN = regex(r'[A-Za-z_]\w*|::|\.\.\.|"(?:\\.|[^"\\])*"|[^\s\w]|\d\w*')
+_BRACKET = regex(r'"(?:\\.|[^"\\])*"|[()<>\[\]{},]')
 _COMMENT = regex(r"/\*.*?\*/|//[^\n]*|\[\[[^\]]*\]\]", re.S)
 _DROPPED = frozenset(("const", "volatile", "struct", "class", "enum", "typename", "&", "register"))
 _FUNDAMENTAL = frozenset(
@@ -158,22 +159,31 @@ def match(
 @lru_cache(maxsize=65536)
 def split_parameters(text: str) -> tuple[str, ...]:
     """The parameter types as spelled, names, default values and comments removed."""
-    tokens = _tokens(text)
-    parameters: list[str] = []
-    current: list[str] = []
-    depth = 0
-    for token in tokens:
+    parameters = tuple(map(_parameter, _parts(text)))
+    return () if parameters in (("",), ("void",)) else parameters
+
+
+def _parts(text: str) -> list[str]:
+    """The text of each parameter."""
+    if "/" in text or "[[" in text:
+        text = _COMMENT.sub(" ", text)
+    parts: list[str] = []
+    depth = start = 0
+    for found in _BRACKET.finditer(text):
+        token = found[0]
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
             depth -= 1
-        if token == "," and depth == 0:
-            parameters.append(_spelled(current))
-            current = []
-        else:
-            current.append(token)
-    parameters.append(_spelled(current))
-    return () if parameters in ([""], ["void"]) else tuple(parameters)
+        elif token == "," and depth == 0:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    return [*parts, text[start:]]
+
+
+@lru_cache(maxsize=16384)
+def _parameter(text: str) -> str:
+    return _spelled(_TOKEN.findall(text))
 
 
 def _tokens(text: str) -> list[str]:
