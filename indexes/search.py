@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from indexes.model import OperatorSummary
 from indexes.regex import regex
@@ -16,8 +17,14 @@ class OperatorFilter:
 
     def __init__(self, operators: Sequence[OperatorSummary]) -> None:
         self._operators = operators
-        self._names = [op.full_name.lower() for op in operators]
-        self._letters = [frozenset(name) for name in self._names]
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [op.full_name.lower() for op in self._operators]
+
+    @cached_property
+    def _letters(self) -> list[frozenset[str]]:
+        return [frozenset(name) for name in self._names]
 
     def __call__(self, text: str) -> tuple[OperatorSummary, ...]:
         """Operators that fit every term of ``text``, best first.

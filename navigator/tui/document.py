@@ -80,6 +80,11 @@ class Shelf:
         self._put(document)
         return document
 
+    def at_hand(self, path: str) -> Document | None:
+        """The file at ``path`` if it was read already."""
+        with self._lock:
+            return self._documents.get(path)
+
     def forget(self, path: str) -> None:
         """Read it anew next time: it may have been edited."""
         with self._lock:

@@ -56,15 +56,6 @@ class UpToDate(Message):
     """The index is as the source is now."""
 
 
-class Filtered(Message):
-    """The operators that a filter leaves."""
-
-    def __init__(self, text: str, operators: Sequence[OperatorSummary]) -> None:
-        super().__init__()
-        self.text = text
-        self.operators = operators
-
-
 class ChainLoaded(Message):
     """The chain of an operator, and where in it to go."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
@@ -23,6 +23,8 @@ from indexes.model import (
     Problem,
     SourceInfo,
 )
+from navigator.tui.chain_process import ChainProcess
+from navigator.tui.chains import Chains
 from navigator.tui.document import Shelf
 from navigator.tui.history import Visit
 from navigator.tui.preview import Preview
@@ -30,7 +32,7 @@ from navigator.tui.preview import Preview
 if TYPE_CHECKING:
     from indexes.contribution import Contributions
     from indexes.history import Blame
-    from indexes.query import Progress
+    from indexes.query import Index, Progress
 
 _FILE_LINE = re.compile(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
 
@@ -75,7 +77,7 @@ class Opener:
         source = Source.find(self.tree, self.cache)
         has_index = True
         try:
-            yield Session(Index.as_left(source, self.cache))
+            yield _session(Index.as_left(source, self.cache))
         except SourceError:  # there is none yet, or one of another version
             has_index = False
             Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
@@ -83,17 +85,26 @@ class Opener:
         index = Index.open(source, self.cache, progress=progress, cancelled=cancelled)
         report = index.report
         if not has_index or report.cold or report.read or report.removed:
-            yield Session(index)
+            yield _session(index)
+
+
+def _session(index: Index) -> Session:
+    """An index whose chains are worked out beside the screen."""
+    root, cache = str(index.source.root), index.cache
+    return Session(index, lambda: ChainProcess(root, cache))
 
 
 class Session:
     """An index with the files that were read from its tree."""
 
-    def __init__(self, index: Answers) -> None:
+    def __init__(self, index: Answers, beside: Callable[[], ChainProcess] | None = None) -> None:
         self.index = index
         self.shelf = Shelf(index.read)
-        self.chain = lru_cache(64)(index.chain)
-        """As ``index.chain``; the last ones are kept, as a reader goes to and fro."""
+        self.chains = Chains(index.chain, beside)
+
+    def close(self) -> None:
+        """Nothing more is asked through this one."""
+        self.chains.close()
 
     @property
     def info(self) -> SourceInfo:

@@ -14,9 +14,8 @@ from textual.widgets import Input
 
 from indexes.errors import Cancelled
 from navigator.tui.config import Config
-from navigator.tui.debounce import Debounce
 from navigator.tui.history import Visit
-from navigator.tui.messages import Described, Failed, Filtered
+from navigator.tui.messages import Described, Failed
 from navigator.tui.preview import Preview
 from navigator.tui.screens.early_keys import EarlyKeys
 from navigator.tui.screens.opening import OpeningScreen
@@ -64,7 +63,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         super().__init__(opener, config)
         self.add_class("-in-operators", update=False)  # a hidden pane would not keep the keys
         self._op_wanted = op
-        self._filter_soon = Debounce(self, 0.03)
 
     def compose(self) -> ComposeResult:
         yield TopBar()
@@ -156,20 +154,17 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         return super().is_ready and not self._settling
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self._filter_soon(self._filter)
+        self._filter()
 
     def _filter(self) -> None:
-        """Ask for the operators that the filter line leaves."""
-        self._filter_soon.cancel()
-        session, text = self.session, self.operators.filter.value.strip()
-        if session is not None:
-            self.ask("filter", lambda: Filtered(text, session.index.filter(text)))
-
-    def on_filtered(self, message: Filtered) -> None:
+        """Show the operators that the filter line leaves. That takes less than a thread would."""
+        text = self.operators.filter.value.strip()
+        if self.session is None:
+            return
         is_first = self._filtered is None
-        is_other = message.text != self._filtered
-        self._filtered = message.text
-        self.operators.show(message.operators, message.text)
+        is_other = text != self._filtered
+        self._filtered = text
+        self.operators.show(self.session.index.filter(text), text)
         current = self.operators.list.current
         if is_other and current is not None and not (is_first and self._has_start):
             self.follow(current.full_name)
@@ -191,7 +186,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         if self.operators.filter.value.strip() == self._filtered:
             self._settled()
         else:
-            self._filter()
+            self._filter()  # the input has not yet said that it changed
 
     def _settled(self) -> None:
         """The list is what the filter says, so keys for its first chain may act."""
@@ -208,6 +203,10 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         if message.list is self.operators.list:
             self.set_focus(self.chain.hops)
             self.settle()
+
+    def next_ops(self) -> list[str]:
+        """Those around the cursor, further down first."""
+        return self.operators.list.around()
 
     # --------------------------------------------------------------------------- panes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -72,7 +72,20 @@ class ChainScreen(SourceScreen):
         """Show the chain of an operator because a cursor is on it."""
         if op != self.op:
             self.op = op
-            self._chain_soon(lambda: self.load_chain(Visit(op=op)))
+            visit = Visit(op=op)
+            self._chain_soon.cancel()
+            if not self._show_at_hand(visit):
+                self._chain_soon(lambda: self.load_chain(visit))
+
+    def _show_at_hand(self, visit: Visit) -> bool:
+        """Show a chain that is there already; whether it is."""
+        session, op = self.session, visit.op
+        chain = session.chains.at_hand(op) if session is not None and op is not None else None
+        if chain is None:
+            return False
+        self.workers.cancel_group(self, "chain")
+        self.show_chain(chain, visit)
+        return True
 
     def open(self, visit: Visit) -> None:
         """Show what a visit showed: its chain, and its place in source."""
@@ -86,17 +99,26 @@ class ChainScreen(SourceScreen):
 
     def load_chain(self, visit: Visit) -> None:
         session, op = self.session, visit.op
-        if session is not None and op is not None:
-            self.ask("chain", lambda: ChainLoaded(session.chain(op), visit))
+        if session is not None and op is not None and not self._show_at_hand(visit):
+            self.ask("chain", lambda: ChainLoaded(session.chains(op), visit))
 
     def on_chain_loaded(self, message: ChainLoaded) -> None:
-        chain, visit = message.chain, message.visit
-        if visit.op != self.op:
-            return
+        if message.visit.op == self.op:
+            self.show_chain(message.chain, message.visit)
+
+    def show_chain(self, chain: Chain, visit: Visit) -> None:
+        """Show a chain with its source, all in one go, and prepare what may be next."""
         hop = _hop_at(chain, visit) or _like(chain, self.chain.hops.hop if visit.path else None)
         self._override = visit if visit.path else None
         self.chain.show(chain, hop.id if hop else None)
+        self._follow_step(self.chain.hops.step)
         self.run_later()
+        if self.session is not None:
+            self.session.chains.ahead(self.next_ops())
+
+    def next_ops(self) -> Sequence[str]:
+        """The operators whose chains may be wanted next."""
+        return ()
 
     def _show_place(self, visit: Visit) -> None:
         """Another place of the same chain, or one that no chain leads to."""
@@ -112,22 +134,31 @@ class ChainScreen(SourceScreen):
 
     def on_chain_tree_hop_selected(self, message: ChainTree.HopSelected) -> None:
         message.stop()
-        hop, override = message.hop, self._override
+        self._follow_step(message.hop)
+
+    def on_chain_tree_step_selected(self, message: ChainTree.StepSelected) -> None:
+        if isinstance(message.step, Unresolved):
+            self._follow_step(message.step)
+
+    def _follow_step(self, step: Hop | Unresolved | None) -> None:
+        """Show the source of a step: at once if the file is at hand, else when the cursor rests."""
+        if isinstance(step, Unresolved):
+            self._source_soon.cancel()
+            self.show_no_source(f"not resolved: {step.reason}")
+        elif step is not None:
+            self._follow_hop(step)
+
+    def _follow_hop(self, hop: Hop) -> None:
+        visit = self._override or self._visit_of(hop)
         self._override = None
-        visit = override or self._visit_of(hop)
         self._now = (self.op or "", visit.title)
         self._source_soon.cancel()
         if visit.path is None:
             self.show_no_source(hop.rule)
-        else:
+        elif not self.show_at_hand(visit):
             self.expected = visit
             self._source_soon(lambda: self.load(visit))
         self.show_crumbs()
-
-    def on_chain_tree_step_selected(self, message: ChainTree.StepSelected) -> None:
-        if isinstance(message.step, Unresolved):
-            self._source_soon.cancel()
-            self.show_no_source(f"not resolved: {message.step.reason}")
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
         if message.list is self.chain.hops:

@@ -53,6 +53,8 @@ class OpeningScreen(ChainScreen):
 
     def on_unmount(self) -> None:
         self._stop.set()
+        if self.session is not None:
+            self.session.close()
 
     # ---------------------------------------------------------------------------- index
 
@@ -83,6 +85,8 @@ class OpeningScreen(ChainScreen):
         self.query_one(ProgressLine).hide()
 
     def on_opened(self, message: Opened) -> None:
+        if self.session is not None:
+            self.session.close()
         self.session = message.session
         self.has_session(message.session)
 

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
+from navigator.tui.document import Document
 from navigator.tui.history import Visit
 from navigator.tui.messages import Blamed, Defined, Failed, Reread, SourceLoaded, Used
 from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
@@ -54,18 +55,31 @@ class SourceScreen(TakingScreen):
     def load(self, visit: Visit) -> None:
         """Show a place in the source pane."""
         session, path = self.session, visit.path
-        if session is not None and path is not None:
+        if session is not None and path is not None and not self.show_at_hand(visit):
             self.expected = visit
             self.ask("source", lambda: SourceLoaded(session.shelf.document(path), visit))
 
     expected: Visit | None = None
     """The place that is on its way into the source pane: keys already mean it."""
 
+    def show_at_hand(self, visit: Visit) -> bool:
+        """Show a place in a file that was read already; whether it was."""
+        path = visit.path
+        document = self.session.shelf.at_hand(path) if self.session and path else None
+        if document is None:
+            return False
+        self.workers.cancel_group(self, "source")
+        self.show_source(document, visit)
+        return True
+
     def on_source_loaded(self, message: SourceLoaded) -> None:
-        visit = message.visit
-        if visit is self.expected:
-            self.expected = None
-        self.source.show(message.document, max(visit.line, 1), visit.end_line)
+        if message.visit is self.expected:
+            self.show_source(message.document, message.visit)
+
+    def show_source(self, document: Document, visit: Visit) -> None:
+        """Show a place in a file that has been read."""
+        self.expected = None
+        self.source.show(document, max(visit.line, 1), visit.end_line)
         if self._blames:
             self._ask_blame()
 

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from indexes.errors import TorchnavError
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
-from navigator.tui.document import Shelf
+from navigator.tui.document import Document, Shelf
 from navigator.tui.editor import editor_command
 from navigator.tui.history import Visit
 from navigator.tui.messages import SourceLoaded
@@ -192,9 +192,10 @@ class TraceScreen(TraceViews):
         else:
             self.jump(Visit(self.op, user.path, user.line, 0, f"{user.path}:{user.line}"))
 
-    def on_source_loaded(self, message: SourceLoaded) -> None:
+    def show_source(self, document: Document, visit: Visit) -> None:
         """Beside the user's own source stands what each line has run."""
-        path, trace, lines = message.document.path, self.trace, len(message.document.lines)
+        super().show_source(document, visit)
+        path, trace, lines = document.path, self.trace, len(document.lines)
         if os.path.isabs(path) and trace is not None:
             self.ask("notes", lambda: Noted(path, line_notes(trace, path, lines)))
 

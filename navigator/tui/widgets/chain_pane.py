@@ -37,12 +37,14 @@ class ChainPane(Vertical):
         self.query_one(PaneTitle).show(chain.op.full_name, chain.op.kind)
         self.hops.message = ""
         self.hops.show(chain, hop_id)
+        self.detail.show(self.hops.step)
 
     def show_message(self, title: str, message: str) -> None:
         """Show why there is no chain."""
         self.query_one(PaneTitle).show(title)
         self.hops.message = message
         self.hops.show(None)
+        self.detail.show(None)
 
     def on_chain_tree_step_selected(self, message: ChainTree.StepSelected) -> None:
         self.detail.show(message.step)

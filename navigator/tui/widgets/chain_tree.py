@@ -82,7 +82,8 @@ class ChainTree(LineList):
     # ------------------------------------------------------------------------ content
 
     def show(self, chain: Chain | None, hop_id: int | None = None) -> None:
-        """Show a chain with the cursor on a hop, by default the first."""
+        """Show a chain with the cursor on a hop, by default the first. Who calls this asks for
+        the step; only moves of the cursor are announced."""
         self.chain = chain
         self._letters = False
         budget = max(_LEAST, min(BUDGET, self.size.height))
@@ -91,7 +92,6 @@ class ChainTree(LineList):
             self._outline.reveal(hop_id)
         self.rows = self._outline.rows() if self._outline else ()
         self.rows_changed(self._row_of(hop_id) or self._first_row())
-        self._announce()
 
     @property
     def row_count(self) -> int:
@@ -168,9 +168,6 @@ class ChainTree(LineList):
 
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
-        self._announce()
-
-    def _announce(self) -> None:
         self.post_message(self.StepSelected(self, self.step))
         if self.hop:
             self.post_message(self.HopSelected(self, self.hop))
@@ -188,7 +185,7 @@ class ChainTree(LineList):
 
     def _refit(self) -> None:
         """Other rows, the same step under the cursor."""
-        self.virtual_size = Size(0, len(self.rows))
+        self.set_content_size(Size(0, len(self.rows)))
         self.refresh()
 
     def _toggle(self, key: Key) -> None:

@@ -7,7 +7,9 @@ Rich styles cannot do.
 from __future__ import annotations
 
 from rich.style import Style
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
 
 class InkedView(ScrollView):
@@ -18,6 +20,18 @@ class InkedView(ScrollView):
 
     _inks: dict[str, Style]
     _papers: dict[str, Style]
+    base = Style()
+    """The view's own style while its lines are drawn: worked out once for all of them."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self.base = self.rich_style
+        return super().render_lines(crop)
+
+    def set_content_size(self, size: Size) -> None:
+        """Say how large the content is. The screen is laid out anew only if a scroll bar
+        comes or goes, which Textual finds out itself."""
+        self.set_reactive(ScrollView.virtual_size, size)
+        self._scroll_update(size)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

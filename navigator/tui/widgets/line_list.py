@@ -127,7 +127,7 @@ class LineList(InkedView, can_focus=True):
 
     def rows_changed(self, cursor: int = 0) -> None:
         """Draw anew with the cursor on a row; call it when the rows are others."""
-        self.virtual_size = Size(0, self.row_count)
+        self.set_content_size(Size(0, self.row_count))
         self.set_reactive(LineList.hover, -1)
         self.set_reactive(LineList.cursor, self._nearest(cursor, 1))
         self.show_cursor()
@@ -174,14 +174,14 @@ class LineList(InkedView, can_focus=True):
         if width > 0 and not self.row_count:
             return message_line(self, y)
         if width < 1 or index >= self.row_count:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.base)
         segments = [
             Segment(text, self._piece_style(name, index)) for text, name in self.row(index, width)
         ]
         return Strip(segments).adjust_cell_length(width, self._piece_style("", index))
 
     def _piece_style(self, name: str, index: int) -> Style:
-        style = self.rich_style
+        style = self.base
         if index == self.cursor and self.row_count:
             if self.has_focus:
                 return style + self.ink("cursor") + self.paper("cursor")

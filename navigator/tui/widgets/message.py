@@ -20,7 +20,7 @@ class Pane(Protocol):
     @property
     def size(self) -> Size: ...
     @property
-    def rich_style(self) -> Style: ...
+    def base(self) -> Style: ...
 
 
 def message_line(pane: Pane, y: int) -> Strip:
@@ -28,7 +28,7 @@ def message_line(pane: Pane, y: int) -> Strip:
     width = max(0, pane.size.width)
     lines = _wrapped(pane.message, width - 4)
     text = f"  {lines[y]}" if y < len(lines) else ""
-    style = pane.rich_style
+    style = pane.base
     return Strip([Segment(text, style)]).adjust_cell_length(width, style)
 
 

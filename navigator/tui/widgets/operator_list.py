@@ -42,6 +42,12 @@ class OperatorList(LineList):
                 return True
         return False
 
+    def around(self) -> list[str]:
+        """The names next to the cursor, those that a reader is likely to go to first."""
+        rows = (self.cursor + by for by in (1, 2, -1, 3))
+        count = self.row_count
+        return [self._operators[row].full_name for row in rows if 0 <= row < count]
+
     def row(self, index: int, width: int) -> Iterable[Piece]:
         operator = self._operators[index]
         right = _badges(operator, width - len(operator.full_name) - 3)

@@ -12,10 +12,11 @@ from textual.widgets import Input
 
 from navigator.tui.document import Document
 from navigator.tui.widgets.bars import PaneTitle
+from navigator.tui.widgets.filter_input import LineInput
 from navigator.tui.widgets.source_view import SourceView
 
 
-class SearchLine(Input):
+class SearchLine(LineInput):
     """Search as you type inside the file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

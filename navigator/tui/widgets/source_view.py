@@ -180,7 +180,7 @@ class SourceView(InkedView, can_focus=True):
     def _measure(self) -> None:
         if self.document is not None:
             width = self.document.width + self._gutter_width + 1
-            self.virtual_size = Size(width, len(self.document.lines))
+            self.set_content_size(Size(width, len(self.document.lines)))
 
     def clear(self, message: str = "") -> None:
         """Show no file, but a message that says why."""
@@ -188,7 +188,7 @@ class SourceView(InkedView, can_focus=True):
         self.found = ()
         self.message = message
         self.marked = range(0)
-        self.virtual_size = Size(0, 0)
+        self.set_content_size(Size(0, 0))
         self.refresh()
 
     @property
@@ -309,7 +309,7 @@ class SourceView(InkedView, can_focus=True):
         row = round(self.scroll_y) + y
         width = self.size.width
         if row >= len(self.lines):
-            return message_line(self, y) if not self.lines else Strip.blank(width, self.rich_style)
+            return message_line(self, y) if not self.lines else Strip.blank(width, self.base)
         base = self._row_style(row)
         gutter = self._gutter(row, base)
         room = max(0, width - gutter.cell_length)
@@ -339,7 +339,7 @@ class SourceView(InkedView, can_focus=True):
         return Strip([Segment(f"{author:<{width}.{width}}", style), Segment(number, style)])
 
     def _row_style(self, row: int) -> Style:
-        style = self.rich_style
+        style = self.base
         if row in self.marked:
             style += self.paper("marked")
         if row == self.row:

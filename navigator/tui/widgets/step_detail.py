@@ -38,7 +38,11 @@ class StepDetail(Widget):
     def show(self, step: Step | None) -> None:
         """Show one step; nothing for a heading."""
         self._step = step
-        self.refresh(layout=True)
+        height = self.render().get_height({}, max(self.size.width, 1))
+        self.refresh(layout=height != self._height)
+        self._height = height
+
+    _height = 0
 
     def render(self) -> Content:
         if isinstance(self._step, Hop):

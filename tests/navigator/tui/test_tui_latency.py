@@ -1,0 +1,106 @@
+"""What stands between a key and the screen, as counts: layouts, threads, chains worked out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from textual.widgets import Input
+
+from indexes.errors import NotFound
+from indexes.model import Chain
+from indexes.query import Index
+from navigator.tui.chain_process import ChainProcess
+from navigator.tui.chains import Chains
+from tests.navigator.tui.conftest import PATIENCE, Sit
+from tests.tree_marks import TREE
+
+
+class _Made:
+    """Works out chains here, and remembers which."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self.ops: list[str] = []
+
+    def __call__(self, op: str) -> Chain:
+        self.ops.append(op)
+        return self._index.chain(op)
+
+
+def _wait_for(chains: Chains, op: str) -> Chain:
+    end = monotonic() + PATIENCE
+    while (chain := chains.at_hand(op)) is None:
+        assert monotonic() < end, f"no chain of {op}"
+        sleep(0.01)
+    return chain
+
+
+@pytest.fixture
+def cache(small_tree: tuple[str, ...]) -> Path:
+    return Path(small_tree[3])
+
+
+def test_chains_are_made_ahead_by_another_process(tree_index: Index, cache: Path) -> None:
+    made = _Made(tree_index)
+    chains = Chains(made, lambda: ChainProcess(str(TREE), cache))
+    chains.ahead(["mul.Tensor", "add.Tensor"])
+    assert _wait_for(chains, "add.Tensor") == tree_index.chain("add.Tensor")
+    assert chains("mul.Tensor") == tree_index.chain("mul.Tensor")
+    assert made.ops == []
+    with pytest.raises(NotFound):
+        chains("no_such_operator")
+    chains.close()
+    assert chains("relu") == tree_index.chain("relu")
+    assert made.ops == ["no_such_operator", "relu"]
+
+
+def test_chains_are_made_here_where_no_process_starts(tree_index: Index) -> None:
+    def fails() -> ChainProcess:
+        raise OSError("no more processes")
+
+    made = _Made(tree_index)
+    chains = Chains(made, fails)
+    chains.ahead(["mul.Tensor"])
+    assert chains("add.Tensor") is chains("add.Tensor") is chains.at_hand("add.Tensor")
+    assert made.ops == ["add.Tensor"]
+    chains.close()
+
+
+def test_a_process_that_ended_answers_nothing(cache: Path) -> None:
+    process = ChainProcess(str(TREE), cache)
+    process.close()
+    assert process.chain("relu") is None
+
+
+async def test_a_letter_lays_out_nothing_and_asks_no_thread(sit: Sit) -> None:
+    async with sit(160, 60) as person:
+        await person.asks_for("mul.")
+        await person.presses("escape", "slash")
+        await person.pilot.pause(0.2)
+        laid_out: list[object] = []
+        screen = person.browser
+        screen.screen_layout_refresh_signal.subscribe(screen, laid_out.append, immediate=True)
+        operators, shown = screen.operators.list, screen.operators.list.row_count
+        screen.operators.filter.value = f"mul.{(screen.op or '')[-3:]}"
+        screen.on_input_changed(Input.Changed(screen.operators.filter, ""))
+        assert 0 < operators.row_count < shown
+        assert not any(worker.group == "filter" for worker in screen.workers)
+        await person.pilot.pause()
+        assert laid_out == []
+
+
+async def test_the_next_operator_is_there_before_its_key(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("mul")
+        screen, session = person.browser, person.browser.session
+        assert session is not None
+        screen.set_focus(screen.operators.list)
+        following = screen.operators.list.around()[0]
+        await person.until(lambda: session.chains.at_hand(following), following)
+        chain = session.chains.at_hand(following)
+        screen.operators.list.action_move(1)
+        screen.follow(following)
+        assert screen.chain.hops.chain is chain
+        assert screen.source.view.line == chain.hops[0].location.line  # type: ignore[union-attr]
