@@ -13,7 +13,7 @@ from benchmarks.harness import Bench, Comparison, Cost, Figure
 from benchmarks.terminal import COLUMNS, Terminal
 
 NEEDS = ()
-_START = "import sys; from navigator.start import main; sys.exit(main())"
+_START = "from navigator.start import run; run()"
 _FIRST = "_cast_Byte"
 """The first operator of the YAML in every version."""
 _SPLIT = 56

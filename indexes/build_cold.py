@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from indexes import forked
 from indexes.build_links import link_kernels
 from indexes.build_operators import add_operators
 from indexes.linking.library_macros import LibraryMacros
-from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
-from indexes.packed import pack_definitions
+from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file
+from indexes.packed import Defined, pack_definitions
 from indexes.readers.cpp_facts import CppFacts, LibraryFact, holds_operators
 from indexes.readers.cpp_library import MACRO_USE
 from indexes.source import SourceFile
@@ -70,18 +71,45 @@ def _for_expansion(facts: CppFacts) -> CppFacts:
     return CppFacts(uses=facts.uses, macros=facts.macros, libraries=libraries)
 
 
+_Made = tuple[list[Any], tuple[Any, ...], list[Any]]
+"""Calls in library blocks, definitions and uses that macros make, as plain rows."""
+
+
 def _expand(store: Store, cpp: dict[int, CppFacts]) -> None:
+    """Keeps what the macro uses of all files make, half of it found by a fork."""
     store.flush()
     paths = dict(store.query("SELECT id, path FROM files"))
-    macros: dict[str, list[PlacedMacro]] = {}
-    for number, facts in cpp.items():
-        for macro in facts.macros:
-            macros.setdefault(macro.name, []).append(PlacedMacro(paths[number], macro))
-    table = MacroTable(macros)
-    libraries = LibraryMacros(table)
-    for number, facts in cpp.items():
-        store.add_libraries(number, libraries.expand(paths[number], facts.libraries), made=1)
-        if facts.uses and holds_operators(paths[number]):
-            made = expand_file(paths[number], facts, table)
-            store.add_definitions(number, pack_definitions(made.definitions))
-            store.add_uses(number, made.uses, made=1)
+    work = _Expansion({paths[number]: facts for number, facts in cpp.items()})
+    halves = [[paths[number] for number in list(cpp)[start::2]] for start in (0, 1)]
+    other = forked.begin(lambda: work.of(halves[1]))
+    made = {**work.of(halves[0]), **other()}
+    for number in cpp:
+        libraries, defined, uses = made[paths[number]]
+        store.add_libraries(number, libraries, made=1)
+        store.add_definitions(number, Defined(*defined))
+        store.add_uses(number, uses, made=1)
+
+
+class _Expansion:
+    """Expands the macro uses of files that are known with all their macros."""
+
+    def __init__(self, files: dict[str, CppFacts]) -> None:
+        self._files = files
+        macros: dict[str, list[PlacedMacro]] = {}
+        for path, facts in files.items():
+            for macro in facts.macros:
+                macros.setdefault(macro.name, []).append(PlacedMacro(path, macro))
+        self._table = MacroTable(macros)
+        self._libraries = LibraryMacros(self._table)
+
+    def of(self, paths: list[str]) -> dict[str, _Made]:
+        """What is made in each of some files."""
+        return {path: self._of(path, self._files[path]) for path in paths}
+
+    def _of(self, path: str, facts: CppFacts) -> _Made:
+        libraries = self._libraries.expand(path, facts.libraries)
+        made = Expansion()
+        if facts.uses and holds_operators(path):
+            made = expand_file(path, facts, self._table)
+        defined = tuple(pack_definitions(made.definitions))
+        return [tuple(one) for one in libraries], defined, [tuple(one) for one in made.uses]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from navigator.start import run
 
-from navigator.start import main
-
-sys.exit(main())
+run()

@@ -13,7 +13,7 @@ from indexes.seen import Seen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
+    from typing import NoReturn, TextIO
 
     from navigator.asking import Settings
 
@@ -60,6 +60,18 @@ def _about(arguments: list[str], options: dict[str, str]) -> Question | None:
     cache = options.get("--cache") or cache_path()
     index = index_file(*tree, os.path.abspath(cache))
     return Question([here, named or "", *arguments], index)
+
+
+def run() -> NoReturn:
+    """``main`` as a process of its own, which then ends at once: to take apart what it holds,
+    object by object, takes as long after a build as an answer. Threads are waited for."""
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    threads = sys.modules.get("threading")
+    if threads is None or threads.active_count() == 1:
+        os._exit(status)
+    sys.exit(status)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

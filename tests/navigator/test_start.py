@@ -154,3 +154,13 @@ def test_a_damaged_answer_is_answered_anew(
         file.write_bytes(b"nothing\nof\nuse")
     assert _ask(["op", "mul.out"], capsys) == first
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(("question", "status"), [(["op", "mul.out"], 0), (["op", "nothing"], 1)])
+def test_the_process_ends_with_its_whole_output(
+    tree: Path, question: list[str], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = [sys.executable, "-m", "navigator", *question]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (status, _ask(question, capsys)[1])
+    assert "Traceback" not in done.stderr
