@@ -136,13 +136,12 @@ class TorchnavApp(App[int]):
 def _unknown_keys(config: Config) -> list[str]:
     from navigator.tui.keys import unknown_ids
     from navigator.tui.screens import (  # isort: skip
-        about, contribute, copied, find, goto, help, impact,  # noqa: A004
+        about, commands, copied, find, goto, help,  # noqa: A004
     )  # fmt: skip
     from navigator.tui.widgets import chain_tree, place_list, source_pane, source_view
 
     owners = (
-        TorchnavApp, BrowserScreen, about.AboutScreen, contribute.ContributeScreen,
-        impact.ImpactScreen,
+        TorchnavApp, BrowserScreen, about.AboutScreen, commands.SectionsScreen,
         copied.CopiedScreen, find.FindScreen, goto.GotoScreen, help.HelpScreen,
         chain_tree.ChainTree, place_list.PlaceList, source_pane.SearchLine,
         source_view.SourceView, FilterInput,

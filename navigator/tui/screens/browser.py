@@ -51,7 +51,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         Binding("d", "table", "Dispatch table", show=False, id="table"),
         Binding("T", "tensorimpl", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "engine", "Autograd engine", show=False, id="engine"),
-        Binding("M", "gaps", "What is missing", show=False, id="gaps"),
         Binding("V", "compare", "Compare with a version", show=False, id="compare"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
@@ -259,12 +258,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
 
         if self.session is not None:
             self.app.push_screen(EngineScreen(self.session, self.config), self._chosen)
-
-    def action_gaps(self) -> None:
-        from navigator.tui.screens.gaps import GapsScreen
-
-        if self.session is not None:
-            self.app.push_screen(GapsScreen(self.session, self.config), self._chosen)
 
     def action_compare(self) -> None:
         from navigator.tui.screens.compare import CompareScreen

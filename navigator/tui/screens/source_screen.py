@@ -29,6 +29,9 @@ class SourceScreen(TakingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "contribute", "Contribute", show=False, id="contribute"),
         Binding("I", "impact", "Impact: who uses it", show=False, id="impact"),
+        Binding("A", "affected", "Affected by your work", show=False, id="affected"),
+        Binding("P", "new_operator", "Plan a new operator", show=False, id="new_operator"),
+        Binding("M", "gaps", "What is missing", show=False, id="gaps"),
         Binding("B", "blame", "Blame", show=False, id="blame"),
         Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
         opener("go", "g", "Go to…"),
@@ -184,6 +187,27 @@ class SourceScreen(TakingScreen):
             self.say("choose an operator or a place in source first")
         else:
             self.app.push_screen(ImpactScreen(self.session, self.config, subject), self._chosen)
+
+    def action_affected(self) -> None:
+        """What uncommitted work, or a range of commits, reaches."""
+        from navigator.tui.screens.affected import AffectedScreen
+
+        if self.session is not None:
+            self.app.push_screen(AffectedScreen(self.session, self.config), self._chosen)
+
+    def action_new_operator(self) -> None:
+        """Where a new operator must be added."""
+        from navigator.tui.screens.new_operator import NewOperatorScreen
+
+        if self.session is not None:
+            self.app.push_screen(NewOperatorScreen(self.session, self.config), self._chosen)
+
+    def action_gaps(self) -> None:
+        """What is missing in this tree."""
+        from navigator.tui.screens.gaps import GapsScreen
+
+        if self.session is not None:
+            self.app.push_screen(GapsScreen(self.session, self.config), self._chosen)
 
     # --------------------------------------------------------------------------- search
 

@@ -1,0 +1,78 @@
+"""Places of which some have a command to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from indexes.model import Location
+from navigator.contribution_view import Row, Section
+from navigator.tui.config import Config
+from navigator.tui.place_rows import PlaceRow
+from navigator.tui.screens.places import PlacesScreen
+from navigator.tui.session import Session
+
+
+class CommandsScreen(PlacesScreen):
+    """A list of places; ``C`` puts the command of the row at hand on the clipboard."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("C", "copy_command", "Copy command", id="command.copy"),
+    ]
+
+    def __init__(self, session: Session, config: Config, title: str) -> None:
+        super().__init__(session, config, title)
+        self._commands: dict[PlaceRow, str] = {}
+
+    def with_command(self, row: PlaceRow, command: str) -> PlaceRow:
+        """The row, its command kept for ``C``."""
+        if command:
+            self._commands[row] = command
+        return row
+
+    def action_copy_command(self) -> None:
+        """Put the command of the row on the clipboard."""
+        row = self.places.current
+        self.copy(lambda: self._commands.get(row, "") if row else "")
+
+
+class SectionsScreen(CommandsScreen):
+    """Sections of a contribution; ``m`` puts all of it on the clipboard, as Markdown."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "copy_markdown", "Copy checklist", id="contribute.markdown"),
+    ]
+
+    def markdown(self) -> Iterable[str]:
+        """The checklist, a line each; none while it is not ready."""
+        raise NotImplementedError
+
+    def section_rows(self, found: Iterable[Section]) -> Iterator[PlaceRow]:
+        """A heading for each section; a row without a place stays with the one above."""
+        for section in found:
+            note = f": {section.note}" if section.note else ""
+            yield PlaceRow(f"{section.title}{note}")
+            place: Location | None = None
+            for row in section.rows:
+                place = row.location or place
+                yield self._row(row, place)
+
+    def _row(self, row: Row, place: Location | None) -> PlaceRow:
+        if place is not None and not place.line:
+            place = Location(place.path, 1)
+        command = f"$ {row.command}" if row.command else ""
+        comment = "\n".join(filter(None, (row.text.strip(), row.detail, command, *row.code)))
+        shown = row.command or row.text or next((one for one in row.code if one.strip()), "")
+        made = PlaceRow(shown, place, detail="" if row.command else row.detail, comment=comment)
+        return self.with_command(made, row.command)
+
+    def action_copy_markdown(self) -> None:
+        """Put the whole checklist on the clipboard, as Markdown."""
+        lines = "\n".join(self.markdown())
+        if lines:
+            self.app.copy_to_clipboard(f"{lines}\n")
+            self.say("copied the checklist as Markdown")
+        else:
+            self.say("it is not ready yet")
