@@ -44,44 +44,64 @@ class Names:
             found = self._text.find(wanted, self._ends[at])
 
 
+class _Kind:
+    """The names of one kind. The first question is asked of the index file; who asks more gets
+    its answers from memory."""
+
+    def __init__(self, store: Store, kind: str, name: str, sql: str) -> None:
+        self._store = store
+        self._kind = kind
+        self._name = name
+        self._sql = sql
+        """Where ``{}`` stands for a condition."""
+        self._asked = False
+
+    def holding(self, text: str, limit: int) -> list[Candidate]:
+        """Those whose name holds a text, in whatever case, the shortest first."""
+        if not self._asked and text.isascii():
+            self._asked = True
+            fits = f"{self._name} LIKE ? ESCAPE '\\'"
+            rows = self._store.query(self._sql.format(fits), (like(text),))
+            return Names(self._kind, rows).holding(text, limit)
+        return self._all.holding(text, limit)
+
+    @cached_property
+    def _all(self) -> Names:
+        return Names(self._kind, self._store.query(self._sql.format(1)))
+
+
+def like(text: str) -> str:
+    """The pattern of SQL's LIKE, with ``ESCAPE '\\'``, for what holds a text."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
 class Catalogue:
-    """The names of one index, read when they are first searched."""
+    """The names of one index."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-
-    @cached_property
-    def operators(self) -> Names:
-        """Every overload."""
-        return self._names("operator", "SELECT full_name FROM ops ORDER BY position")
-
-    @cached_property
-    def nodes(self) -> Names:
-        """Every Node class, with an operator that records it and its derivative entry."""
-        return self._names(
-            "grad_fn",
-            "SELECT grad_fn,op,position FROM nodes WHERE position IS NOT NULL GROUP BY grad_fn",
+        self.operators = _Kind(
+            store, "operator", "full_name", "SELECT full_name FROM ops WHERE {} ORDER BY position"
         )
-
-    @cached_property
-    def stubs(self) -> Names:
-        """Every stub, at its definition, or where it is declared: a macro makes its name."""
-        return self._names(
-            "stub",
+        """Every overload."""
+        self.nodes = _Kind(
+            store, "grad_fn", "grad_fn",
+            "SELECT grad_fn,op,position FROM nodes WHERE {} AND position IS NOT NULL"
+            " GROUP BY grad_fn",
+        )  # fmt: skip
+        """Every Node class, with an operator that records it and its derivative entry."""
+        self.stubs = _Kind(
+            store, "stub", "u.stub",
             "SELECT u.stub,f.path,u.line,u.name,u.arguments,min(u.name NOT LIKE 'DEFINE%')"
             " FROM uses u JOIN files f ON f.id=u.file"
-            " WHERE u.stub IS NOT NULL AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub",
-        )
-
-    @cached_property
-    def files(self) -> Names:
+            " WHERE {} AND u.stub IS NOT NULL AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub",
+        )  # fmt: skip
+        """Every stub, at its definition, or where it is declared: a macro makes its name."""
+        self.files = _Kind(store, "file", "path", "SELECT path FROM files WHERE {} ORDER BY path")
         """The path of every file."""
-        return self._names("file", "SELECT path FROM files ORDER BY path")
 
     @cached_property
     def defined(self) -> KnownNames:
         """Every name that is defined in C++."""
         return KnownNames(self._store.query("SELECT names FROM names ORDER BY length"))
-
-    def _names(self, kind: str, sql: str) -> Names:
-        return Names(kind, self._store.query(sql))

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from binascii import crc32
 
-from indexes.seen import Seen
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,13 +24,6 @@ class Kept:
     def __init__(self, index: str, state: str, program: str) -> None:
         self._folder = f"{index}.answers"
         self._stamp = f"{state} {program}".encode()
-
-    @classmethod
-    def now(cls, index: str, seen: Seen | None, program: str) -> Kept | None:
-        """Those for the tree as it is now; None where it is not as it was seen last."""
-        if seen is None or seen.moved():
-            return None
-        return cls(index, seen.name, program)
 
     def get(self, question: Sequence[str]) -> tuple[int, bytes, bytes] | None:
         """The exit code, the output of an answer and what was said beside it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from indexes.codec import load_derivative, load_native
@@ -25,6 +25,8 @@ from indexes.tables import FILE_OF
 _KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
 
 
+_FEW = 50
+"""Definitions that are looked for one by one before a table of all is made."""
 _USE_COLUMNS = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
 
 
@@ -41,7 +43,7 @@ class Lookup:
         self.kernels = lru_cache(4096)(self._kernels)
         self.overloads = lru_cache(2048)(self._overloads)
         self._registrations: dict[str, list[StubUse]] = {}
-        self._kernel_ops: dict[int, list[str]] | None = None
+        self._kernel_ops: dict[int, Sequence[str]] = {}
         self.by_id = lru_cache(16384)(self._by_id)
 
     def _named(self, name: str) -> Sequence[Known]:
@@ -173,12 +175,13 @@ class Lookup:
         return [load_derivative(r[0]) for r in rows]
 
     def callers(self, name: str) -> Sequence[tuple[Known, Call]]:
-        """Every use of a name in a body."""
+        """Every use of a name in a body, by place."""
         rows = self.store.query(
             f"SELECT {DEFINITION_COLUMNS},c.calls FROM calls c"
             f" JOIN definitions d ON d.id=c.definition JOIN files f ON f.id={FILE_OF}"
             " WHERE c.definition IN (SELECT j.value FROM called w, json_each('['||w.callers||']') j"
-            " WHERE w.name=?)",
+            " WHERE w.name=?)"
+            " ORDER BY f.path,d.line,d.name,d.id",
             (name,),
         )
         return [
@@ -208,14 +211,42 @@ class Lookup:
 
     def kernel_of(self, known: Known) -> Sequence[str]:
         """The overloads whose kernel a definition is."""
-        if self._kernel_ops is None:
-            self._kernel_ops = {}
-            for op, numbers in self.store.query("SELECT op,definitions FROM kernels"):
-                for number in filter(None, (numbers or "").split(",")):
-                    listed = self._kernel_ops.setdefault(int(number), [])
-                    if op not in listed:
-                        listed.append(op)
-        return self._kernel_ops.get(known.id, ())
+        if len(self._kernel_ops) < _FEW:
+            return self._kernel_ops.get(known.id) or self._find_kernel(known.id)
+        return self._all_kernel_ops.get(known.id, ())
+
+    def _find_kernel(self, number: int) -> Sequence[str]:
+        found: dict[str, None] = {}
+        text, wanted = self._kernel_text, f",{number},"
+        at = text.find(wanted)
+        while at >= 0:
+            line = text.rfind("\n", 0, at) + 1
+            found[text[line : text.index(" ", line)]] = None
+            end = text.find("\n", at)
+            at = text.find(wanted, end) if end >= 0 else -1
+        self._kernel_ops[number] = tuple(found)
+        return self._kernel_ops[number]
+
+    @cached_property
+    def _kernel_text(self) -> str:
+        """A line for each kernel: the overload, and the numbers of its definitions in commas."""
+        rows = self.store.query(
+            "SELECT group_concat(op || ' ,' || definitions || ',', char(10)) FROM kernels"
+            " WHERE definitions!=''"
+        )
+        return rows[0][0] or ""
+
+    @cached_property
+    def _all_kernel_ops(self) -> dict[int, list[str]]:
+        """The same for who asks often."""
+        found: dict[int, list[str]] = {}
+        for line in self._kernel_text.split("\n"):
+            op, _, numbers = line.partition(" ")
+            for number in filter(None, numbers.split(",")):
+                listed = found.setdefault(int(number), [])
+                if op not in listed:
+                    listed.append(op)
+        return found
 
     def entry(self, position: int) -> DerivativeEntry:
         """The derivative entry at a position of the file."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from indexes.catalogue import Candidate, Catalogue
+from indexes.catalogue import Candidate, Catalogue, like
 from indexes.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_derivative, load_native
 from indexes.errors import NotFound
 from indexes.known_names import KnownNames
@@ -22,6 +22,7 @@ from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, OP_LINES, defi
 from indexes.search import Wanted, kind_of_rank
 from indexes.store import Store
 from indexes.summaries import summaries
+from indexes.tables import FILE_OF
 
 if TYPE_CHECKING:
     from indexes.query import Index
@@ -64,17 +65,13 @@ def _score(wanted: Wanted, one: Candidate) -> tuple[int, int, int]:
     return (kind_of_rank(rank), _KIND_RANK.get(one.kind, 5), rank)
 
 
-def _like(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
-
-
 def _symbols(store: Store, catalogue: Catalogue, word: str, limit: int) -> list[Candidate]:
     names = list(_names(catalogue.defined, word, limit))
     marks = ",".join("?" * len(names))
     rows = store.query(
-        "SELECT kind,name,id,is_global FROM definitions"
-        f" WHERE name IN ({marks}) AND kind!='macro_use' LIMIT 400",
+        "SELECT d.kind,d.name,d.id,d.is_global FROM definitions d"
+        f" JOIN files f ON f.id={FILE_OF} WHERE d.name IN ({marks}) AND d.kind!='macro_use'"
+        " ORDER BY f.path,d.line,d.name,d.end_line LIMIT 400",
         names,
     )
     return [Candidate("__global__" if r[3] else r[0], *r[1:3]) for r in rows]
@@ -147,7 +144,7 @@ def _file(store: Store, path: str) -> tuple[int, str]:
     rows = store.query("SELECT id,path FROM files WHERE path=?", (wanted,))
     if not rows:
         rows = store.query(
-            "SELECT id,path FROM files WHERE path LIKE ? ESCAPE '\\'", (_like("/" + wanted)[:-1],)
+            "SELECT id,path FROM files WHERE path LIKE ? ESCAPE '\\'", (like("/" + wanted)[:-1],)
         )
     if len(rows) == 1:
         return rows[0][0], rows[0][1]

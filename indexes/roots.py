@@ -52,8 +52,10 @@ def cache_path(environ: Mapping[str, str] = os.environ) -> str:
 
 def index_key(root: str, kind: str) -> str:
     """The name of a tree's index among those of other trees."""
-    from hashlib import blake2b
-
+    try:
+        from _blake2 import blake2b  # without the ten times that OpenSSL takes to load
+    except ImportError:
+        from hashlib import blake2b
     return f"{kind}-{blake2b(root.encode(), digest_size=6).hexdigest()}"
 
 

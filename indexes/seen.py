@@ -9,6 +9,7 @@ before it was looked at may be written again with the same time; it never counts
 from __future__ import annotations
 
 import os
+import sys
 import time
 from array import array
 
@@ -20,6 +21,8 @@ _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
 """A file written so shortly before it was read may have changed with the same time."""
 _VALUES = 4
+_SAME, _OTHER = b"=", b"!"
+"""What a child process begins its answer with."""
 _ABSENT = (0, 0, 0, 0)
 _RACY = (-1, -1, -1, -1)
 _INODES = (1 << 63) - 1
@@ -44,10 +47,12 @@ class Seen:
         self.files = files
         self.paths = paths
         self.looked_ns = 0
-        """When ``moved`` looked at the paths; 0 before that."""
+        """When the paths were begun to be looked at; 0 before that."""
+        self._looks = False
         self._values = values
         self._now = values
         self._moved: list[int] = []
+        self._ahead: _Ahead | None = None
 
     @classmethod
     def take(
@@ -97,12 +102,21 @@ class Seen:
             file.write(head + self._values.tobytes())
         os.replace(aside, seen_file(index))
 
+    def look_ahead(self) -> None:
+        """Begins to look at the paths while other things are done, where that is possible: in a
+        process of its own, which goes with its answer."""
+        if not self.looked_ns and can_fork():
+            self.looked_ns = time.time_ns()
+            self._ahead = _Ahead(self.paths, self._values)
+
     def moved(self) -> list[int]:
         """The numbers of the paths that are not as they were; none says that all holds. The
         paths are looked at once."""
-        if not self.looked_ns:
-            self.looked_ns = time.time_ns()
-            self._now, was = _look(self.paths), self._values
+        if not self._looks:
+            self._looks = True
+            self.looked_ns = self.looked_ns or time.time_ns()
+            self._now = self._ahead.values() if self._ahead else _look(self.paths)
+            was = self._values
             steps = range(0, len(was), _VALUES) if self._now != was else ()
             self._moved = [
                 at // _VALUES
@@ -110,6 +124,45 @@ class Seen:
                 if self._now[at : at + _VALUES] != was[at : at + _VALUES]
             ]
         return self._moved
+
+
+class _Ahead:
+    """Paths that a child process looks at."""
+
+    def __init__(self, paths: list[str], was: array[int]) -> None:
+        self._paths = paths
+        self._was = was
+        self._pipe, end = os.pipe()
+        self._child = os.fork()
+        if not self._child:
+            self._look(end)
+        os.close(end)
+
+    def _look(self, end: int) -> None:
+        try:
+            now = _look(self._paths)
+            with open(end, "wb") as out:
+                out.write(_SAME if now == self._was else _OTHER + now.tobytes())
+        finally:
+            os._exit(0)
+
+    def values(self) -> array[int]:
+        """What it saw; looked at here if it came to nothing."""
+        with open(self._pipe, "rb") as told:
+            answer = told.read()
+        os.waitpid(self._child, 0)
+        if answer == _SAME:
+            return self._was
+        if answer[:1] == _OTHER and len(answer) == 1 + self._was.itemsize * len(self._was):
+            return array("q", answer[1:])
+        return _look(self._paths)
+
+
+def can_fork() -> bool:
+    """Whether this process can be split in two, and a processor is free for the other half."""
+    threading = sys.modules.get("threading")
+    alone = threading is None or threading.active_count() == 1
+    return alone and hasattr(os, "fork") and os.getloadavg()[0] < (os.cpu_count() or 1) - 0.5
 
 
 def _state(started_ns: int) -> str:

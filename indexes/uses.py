@@ -56,7 +56,7 @@ def _formulas(facts: Lookup, names: set[str]) -> list[Hit]:
     from indexes.linking.formulas import formula_functions
 
     hits = []
-    for name in names:
+    for name in sorted(names):
         for entry in facts.entries_with(name):
             for function in formula_functions(entry, facts):
                 if function.name.rpartition("::")[2] == name and function.definition:
@@ -75,7 +75,7 @@ def _formulas(facts: Lookup, names: set[str]) -> list[Hit]:
 
 def _overload_callers(facts: Lookup, overloads: tuple[str, ...]) -> list[Hit]:
     """Bodies that call an operator by its C++ name: all its overloads, since types decide."""
-    bases = {o.partition(".")[0] for o in overloads}
+    bases = dict.fromkeys(o.partition(".")[0] for o in overloads)
     hits = []
     for base in bases:
         for caller, call in (*facts.callers(base), *facts.callers(f"{base}_out")):

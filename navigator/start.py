@@ -81,9 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked is None:
         return _answer(given)
     program, seen = _program(), Seen.load(asked.index)
-    kept = Kept.now(asked.index, seen, program)
-    found = kept.get(asked.words) if kept else None
-    if found is None:
+    found = Kept(asked.index, seen.name, program).get(asked.words) if seen else None
+    if seen and found is None:
+        seen.look_ahead()
+    if found is None or not seen or seen.moved():
         return _answer_and_keep(given, asked, program, seen)
     return _write(*found)
 

@@ -135,6 +135,7 @@ def test_ranks_prefer_the_whole_name_then_a_prefix_then_letters_in_order() -> No
 
 def test_a_name_typed_letter_by_letter_reads_what_is_searched_once(tree_index: Index) -> None:
     tree_index.find("s")
+    tree_index.find("so")
     asked: list[str] = []
     tree_index.facts.store.db.set_trace_callback(asked.append)
     hits = tree_index.find("soft")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -235,3 +236,38 @@ def test_answers_are_those_of_an_index_built_anew(tree: Path, cache: Path) -> No
 
 def _rows(index: Index) -> list[str]:
     return sorted(map(repr, index.kernel_rows()))
+
+
+_AHEAD = """
+import os, sys
+from indexes import seen
+from indexes.seen import Seen
+index, how, *paths = sys.argv[1:]
+seen.can_fork = lambda: True
+first = Seen.take(index, paths, [], "no", 4_000_000_000_000_000_000)
+first.save(index)
+loaded = Seen.load(index)
+if how == "edited":
+    with open(paths[1], "a") as file:
+        file.write("more")
+    os.utime(paths[1], (9, 9))
+if how == "dies":
+    fork = os.fork
+    os.fork = lambda: fork() or os._exit(1)
+loaded.look_ahead()
+children = loaded._ahead is not None
+print(children, *loaded.moved())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(("how", "moved"), [("same", []), ("edited", ["1"]), ("dies", [])])
+def test_looking_ahead_sees_what_looking_sees(tmp_path: Path, how: str, moved: list[str]) -> None:
+    files = [tmp_path / name for name in ("index", "a", "b", "c")]
+    for file in files:
+        file.write_text("")
+        os.utime(file, (1, 1))
+    index, *paths = map(str, files)
+    run = [sys.executable, "-c", _AHEAD, index, how, *paths]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", *moved]

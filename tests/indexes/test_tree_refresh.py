@@ -56,6 +56,23 @@ def test_an_edited_page_of_the_docs_is_read_again(tree_copy: Path, cache: Path) 
         assert "docs/source/torch.rst:12" in pages
 
 
+def test_equally_good_answers_come_by_place_not_by_age(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    for path in (BINARY_OPS, NATIVE + "cpu/BinaryOpsKernel.cpp"):
+        file = tree_copy / path
+        file.write_bytes(file.read_bytes() + b"\n")  # its rows are the youngest now
+
+    def asked(index: Index) -> list[object]:
+        return [index.find("mul", 7), index.find("m"), index.uses("mul_stub"), index.uses("mul")]
+
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 2
+        refreshed = asked(index)
+    with opened(tree_copy, cache, force=True) as index:
+        assert refreshed == asked(index)
+
+
 def test_an_edited_macro_reaches_the_files_that_use_it(tree_copy: Path, cache: Path) -> None:
     """The list of scalar types is in c10, its use in TensorFactories.cpp."""
     with opened(tree_copy, cache):
