@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from indexes.errors import SourceError
-from indexes.linking.around import Link, around, owners
+from indexes.linking.around import around, owners
 from indexes.linking.dispatch import around_dispatch
-from indexes.linking.hops import HopList
+from indexes.linking.hops import HopList, Link
 from indexes.linking.python_paths import Found
 from indexes.lookup import Lookup
 from indexes.model import NativeFunction

@@ -72,8 +72,6 @@ def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
 
 def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     """The template and the generator behind a line of a generated ``.pyi``; else nothing."""
-    if not path.endswith(".pyi"):
-        return ()
     found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
     if found is None:
         return ()

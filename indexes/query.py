@@ -188,7 +188,7 @@ class Index:
 
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
         """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
-        from indexes.places import find
+        from indexes.finding import find
 
         return find(text, self._store, self._catalogue, limit)
 

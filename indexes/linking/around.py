@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from indexes.linking.around_tests import tests_naming
+from indexes.linking.hops import Link
 from indexes.linking.python_paths import (
     Entry,
     Found,
@@ -21,22 +22,6 @@ from indexes.linking.python_paths import (
 from indexes.model import Confidence, Location, NativeFunction, Role
 from indexes.readers.owners import OwnerRule, owner_rule
 from indexes.readers.python_facts import PythonFact, unpack
-from indexes.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One thing around an operator."""
-
-    role: Role
-    symbol: str
-    location: Location
-    rule: str
-    confidence: Confidence
-    note: str = ""
-    evidence: tuple[Location, ...] = ()
-    keys: tuple[str, ...] = ()
-
 
 _REGISTERED: dict[str, tuple[Role, str]] = {
     "decomposition": ("decomposition", "register_decomposition enters it in {table}"),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from indexes.codegen.library_calls import library_registration
 from indexes.codegen.registration import Registration
-from indexes.linking.around import Link
 from indexes.linking.facts import Facts, LibraryUse
+from indexes.linking.hops import Link
 from indexes.model import Confidence, Definition, Role
 from indexes.records import dataclass, replace
 from indexes.regex import regex

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 
-from indexes.linking.macros import split_arguments
+from indexes.linking.arguments import split_arguments
 from indexes.linking.preprocess import Preprocessor
 from indexes.linking.visible import is_header
 from indexes.model import Definition, DtypeDispatch, Location

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from indexes.codegen.cpp_types import native_parameters, normalize, split_parameters
-from indexes.linking.macros import split_arguments
+from indexes.linking.arguments import split_arguments
 from indexes.model import Definition, NativeFunction
 from indexes.readers.cpp_heads import close
 from indexes.regex import regex

@@ -14,9 +14,24 @@ from indexes.model import (
     Role,
     Unresolved,
 )
+from indexes.records import dataclass
 
 MAX_HOPS = 1500
 """A chain is for reading; beyond this it says that it was cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One thing around an operator."""
+
+    role: Role
+    symbol: str
+    location: Location
+    rule: str
+    confidence: Confidence
+    note: str = ""
+    evidence: tuple[Location, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 class HopList:

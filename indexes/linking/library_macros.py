@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import commonpath
 
-from indexes.linking.macros import MacroTable, PlacedMacro, bind, split_arguments
+from indexes.linking.arguments import split_arguments
+from indexes.linking.macros import MacroTable, PlacedMacro, bind
 from indexes.readers.cpp_facts import LibraryFact
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_library import MACRO_USE, library_calls

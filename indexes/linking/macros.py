@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from indexes.linking.arguments import split_arguments
 from indexes.readers.cpp import scan_text
 from indexes.readers.cpp_facts import (
     CppFacts,
@@ -25,8 +26,6 @@ from indexes.regex import regex
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
 _WORD = regex(r"[A-Za-z_]\w*")
-_NESTS = regex(r"[\"(\[{)\]}]")
-_PARTS = regex(r"[\"(\[{)\]},]")
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
 _UNREAD = ("class", "enum", "macro_use")
@@ -47,30 +46,6 @@ class Expansion:
 
     definitions: list[DefinitionFact] = field(default_factory=list)
     uses: list[UseFact] = field(default_factory=list)
-
-
-def split_arguments(text: str) -> list[str]:
-    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
-    if not text.strip():
-        return []
-    if not _NESTS.search(text):
-        return [part.strip() for part in text.split(",")]
-    parts, depth, start, quoted = [], 0, 0, False
-    for found in _PARTS.finditer(text):
-        char, at = found[0], found.start()
-        if char == '"':
-            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
-        elif quoted:
-            continue
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return parts
 
 
 class _Slot(NamedTuple):

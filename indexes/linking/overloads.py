@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from indexes.linking.arguments import split_arguments
 from indexes.linking.facts import Call
-from indexes.linking.macros import split_arguments
 from indexes.model import NativeFunction
 from indexes.readers.cpp_heads import close
 from indexes.regex import regex

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from indexes.linking.arguments import split_arguments
 from indexes.linking.facts import Facts, Known, StubUse
-from indexes.linking.macros import split_arguments
 from indexes.model import StubRow
 from indexes.regex import regex
 

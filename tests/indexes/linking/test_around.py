@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.around import Link, around, owners
+from indexes.linking.around import around, owners
+from indexes.linking.hops import Link
 from indexes.linking.python_helpers import resolve
 from indexes.linking.python_paths import FactTable, bindings, entries, operator_named
 from indexes.linking.python_stubs import stub_line

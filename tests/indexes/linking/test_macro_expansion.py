@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file, split_arguments
+from indexes.linking.arguments import split_arguments
+from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file
 from indexes.readers.cpp_facts import CppFacts, read_cpp
 
 KERNELS = "aten/src/ATen/native/Kernels.cpp"
