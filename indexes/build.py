@@ -209,7 +209,11 @@ class Builder:
         self, files: list[SourceFile]
     ) -> contextlib.AbstractContextManager[Iterator[FileFacts]]:
         """Facts of files, read in parallel when there are many, from now on."""
-        from indexes.scan_pool import reading
+        from indexes.scan_pool import FEW, read_here
+
+        if len(files) <= FEW:
+            return contextlib.nullcontext(read_here(str(self.source.root), files, self._cancelled))
+        from indexes.scan_children import reading
 
         return reading(str(self.source.root), files, self._cancelled)
 

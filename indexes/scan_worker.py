@@ -14,7 +14,6 @@ import gc
 import marshal
 import os
 import sys
-import traceback
 from typing import IO, TYPE_CHECKING, Any
 
 from indexes.content import content_hash
@@ -136,6 +135,8 @@ def _fork(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> int:
         _serve(root, asked, pipe, pipes)
         status = 0
     except Exception:  # noqa: BLE001 told to the reader of our last words
+        import traceback
+
         traceback.print_exc()
     finally:
         os._exit(status)

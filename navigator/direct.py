@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from navigator import questions
+from navigator import indexing, questions
 from navigator.asking import Settings, guarded
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ _OWN = {
     "find": frozenset(("--limit", "--json")),
     "uses": frozenset(("--limit", "--json")),
     "at": frozenset(("--json",)),
+    "index": frozenset[str](),
 }
+_ARGUMENTS = {"index": 0}
+"""Commands that take another number of arguments than one."""
 _FLAGS = frozenset(("--all", "--full", "--json"))
 
 
@@ -36,7 +39,9 @@ def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | 
     settings.json = options.pop("--json", None) is not None
 
     def answer() -> int:
-        if command == "op":
+        if command == "index":
+            indexing.bring_up(settings)
+        elif command == "op":
             questions.op(
                 settings, name, options.get("--overload"), "--all" in options,
                 "--full" in options, options.get("--key"),
@@ -56,7 +61,7 @@ def _is_limit(text: str) -> bool:
 
 
 def _read(arguments: Sequence[str]) -> tuple[str, str, dict[str, str]] | None:
-    """The command, its one argument, and each option with its value."""
+    """The command, its argument if it takes one, and each option with its value."""
     plain: list[str] = []
     options: dict[str, str] = {}
     words = iter(arguments)
@@ -71,6 +76,8 @@ def _read(arguments: Sequence[str]) -> tuple[str, str, dict[str, str]] | None:
         else:
             options[name] = value if equals else next(words, "")
     wrong = any(bool(value) == (name in _FLAGS) for name, value in options.items())
-    if wrong or len(plain) != 2 or plain[0] not in _OWN or not plain[1]:
+    if wrong or not plain or plain[0] not in _OWN or not all(plain):
         return None
-    return plain[0], plain[1], options
+    if len(plain) - 1 != _ARGUMENTS.get(plain[0], 1):
+        return None
+    return plain[0], "".join(plain[1:]), options

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes import scan_pool
+from indexes import scan_children
 from indexes.errors import Cancelled, SourceError
-from indexes.scan_pool import FileFacts, reading
+from indexes.scan_children import reading
+from indexes.scan_pool import FileFacts
 from indexes.walk import SourceFile, walk
 
 _TREE = Path(__file__).parent.parent / "tree"
@@ -54,7 +55,7 @@ def test_odd_names_are_read_and_absent_files_are_problems(tmp_path: Path) -> Non
 
 
 def test_a_reader_that_dies_is_an_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_pool, "_START", "raise SystemExit('the reader is broken')")
+    monkeypatch.setattr(scan_children, "_START", "raise SystemExit('the reader is broken')")
     with pytest.raises(SourceError, match="a reader process failed"):
         _read(_TREE, _files(_TREE))
 

@@ -24,6 +24,7 @@ QUESTIONS = [
     ["uses", "mul_stub", "--json"],
     ["at", f"{NATIVE}BinaryOps.cpp:30", "--json"],
     ["at", "nowhere"],
+    ["index"],
 ]
 
 
@@ -41,7 +42,8 @@ def test_it_answers_as_click_does(
     "line",
     ["", "op", "op a b", "op --json", "op a --wrong", "--json op a", "op a --key", "op a --json=1",
      "find a --limit 0", "find a --limit x", "find a --limit=", "find a --all", "at a:1 --limit 3",
-     "table a", "op -- a", "op a -h", "--tree", "op a --tree=", "index", "--limit 3 find a"],
+     "table a", "op -- a", "op a -h", "--tree", "op a --tree=", "index a",
+     "index --verify", "index --json", "--limit 3 find a"],
 )  # fmt: skip
 def test_what_is_not_plainly_right_is_left_to_click(line: str) -> None:
     assert direct(line.split(), Settings()) is None
@@ -60,7 +62,7 @@ print(status, *sorted({{name.partition(".")[0] for name in sys.modules}}), file=
 """
 
 
-@pytest.mark.parametrize("question", [QUESTIONS[0], QUESTIONS[5], QUESTIONS[8]], ids=" ".join)
+@pytest.mark.parametrize("question", [QUESTIONS[n] for n in (0, 5, 8, 10)], ids=" ".join)
 def test_click_is_not_loaded(small_tree: tuple[str, ...], question: list[str]) -> None:
     line = [*question, *small_tree]
     run = [sys.executable, "-c", _FIRST.format(arguments=line)]

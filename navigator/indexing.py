@@ -1,0 +1,95 @@
+"""What ``torchnav index`` does and writes, whoever read the command line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from navigator.asking import ProgressLine, Settings, write_json, write_lines
+
+if TYPE_CHECKING:
+    from indexes.build import Report
+    from indexes.contract import Json
+    from indexes.query import Index
+    from indexes.sharing import Label
+    from indexes.source import Source
+
+_PROBLEMS_SHOWN = 20
+
+
+def bring_up(
+    settings: Settings, verify: bool = False, force: bool = False, into: Path | None = None,
+    shared: Path | None = None,
+) -> None:  # fmt: skip
+    """Brings the index up to date, from a shared one if one is given, and exports it ``into``
+    a file if one is given."""
+    from indexes.build import index_path
+    from indexes.query import Index
+    from indexes.source import cache_folder
+
+    source = settings.source()
+    cache = settings.cache or cache_folder()
+    started = time.perf_counter()
+    with ProgressLine() as progress:
+        began = _begin_from(shared, source, cache, progress) if shared else None
+        opened = Index.open(
+            source, cache, progress=progress, verify=verify, force=force, seen=settings.seen
+        )
+    opened.report = began or opened.report
+    seconds = round(time.perf_counter() - started, 3)
+    settings.note(opened.report)
+    written = _export(source, cache, into) if into else None
+    path = index_path(source, cache)
+    if settings.json:
+        write_json(_json(opened, path, seconds, written))
+    else:
+        write_lines(_text(opened, path, seconds, written))
+
+
+def _begin_from(shared: Path, source: Source, cache: Path, progress: ProgressLine) -> Report:
+    from indexes.build import Builder
+    from indexes.sharing import import_index
+
+    return import_index(Builder(source, cache, progress), shared)
+
+
+def _export(source: Source, cache: Path, into: Path) -> tuple[Path, Label]:
+    from indexes.build import Builder
+    from indexes.sharing import export_index
+
+    return export_index(Builder(source, cache), into)
+
+
+def _json(opened: Index, path: Path, seconds: float, written: tuple[Path, Label] | None) -> Json:
+    from indexes.contract import envelope, problem_json
+
+    report = opened.report
+    return envelope(
+        opened.info, files=report.files, read=report.read, removed=report.removed,
+        cold=report.cold, seconds=seconds, index=str(path),
+        problems=[problem_json(one) for one in opened.problems()],
+        exported={"path": str(written[0]), "tree": written[1].tree} if written else None,
+    )  # fmt: skip
+
+
+def _text(
+    opened: Index, path: Path, seconds: float, written: tuple[Path, Label] | None
+) -> Iterator[str]:
+    from navigator.plaintext import problem_lines, source_lines
+
+    report, problems = opened.report, opened.problems()
+    did = "built" if report.cold else "up to date"
+    counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"
+    yield f"{did}: {counts}, {seconds:.1f} s" if report.cold or report.read else f"{did}: {counts}"
+    yield f"index: {path}"
+    if written:
+        size = written[0].stat().st_size / 1e6
+        yield f"exported: {written[0]}, {size:.1f} MB, tree {written[1].tree}"
+    if problems:
+        yield f"could not be read: {len(problems):,} places"
+        yield from problem_lines(problems[:_PROBLEMS_SHOWN])
+    if len(problems) > _PROBLEMS_SHOWN:
+        yield "  ... all of them with --json"
+    yield from source_lines(opened.info)
