@@ -15,7 +15,18 @@ def tests_containing(store: Store, text: str) -> Iterator[tuple[str, PythonFact]
     """The tests whose symbol contains a text, with their paths."""
     sql = f"SELECT f.path,o.tests FROM {_FROM} WHERE instr(o.tests,?) ORDER BY f.path"
     for path, tests in store.query(sql, (text,)):
-        yield from ((path, fact) for fact in unpack_outline(tests) if text in fact.symbol)
+        fitting = "\n".join(["", *(line for line in _holding(tests, text))])
+        yield from ((path, fact) for fact in unpack_outline(fitting) if text in fact.symbol)
+
+
+def _holding(tests: str, text: str) -> Iterator[str]:
+    """The lines that hold a text."""
+    at = tests.find(text)
+    while at >= 0:
+        end = tests.find("\n", at)
+        end = len(tests) if end < 0 else end
+        yield tests[tests.rfind("\n", 0, at) + 1 : end]
+        at = tests.find(text, end)
 
 
 def definitions_of(store: Store, symbol: str) -> list[tuple[str, PythonFact]]:

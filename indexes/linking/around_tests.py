@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from indexes.linking.python_paths import Found, PythonIndex
@@ -67,34 +67,54 @@ def _names(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?:^|_){re.escape(word)}(?:_|$)", re.IGNORECASE)
 
 
+_ROOTS = frozenset((b"torch", b"aten", b"F", b"nn", b"refs", b"prims"))
+_DOTTED = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+
+
 @cache
-def _calls(word: str) -> re.Pattern[bytes]:
-    name = re.escape(word).encode()
-    return re.compile(
-        rb"(?P<full>(?<![\w.])(?:torch|aten|F|nn|refs|prims)(?:\.\w+)*\.%s_?(?:\.\w+)?\()"
-        rb"|(?P<method>\.%s_?\()" % (name, name)
-    )
+def _called(word: str) -> re.Pattern[bytes]:
+    return re.compile(rb"\.%s_?(\.\w+)?\(" % re.escape(word).encode())
+
+
+def _calls(body: bytes, word: str) -> Iterator[tuple[int, bytes, bool]]:
+    """Offset and text of each ``torch.add(``, and of each ``.add(`` on something; the former
+    with True."""
+    for found in _called(word).finditer(body):
+        line = body.rfind(b"\n", 0, found.start()) + 1
+        before = body[line : found.start()]
+        path = before[len(before.rstrip(_DOTTED)) :]
+        root, *parts = path.split(b".")
+        if root in _ROOTS and all(parts):
+            yield found.start() - len(path), path + found[0], True
+        elif not found[1]:
+            yield found.start(), found[0], False
 
 
 def _checked(found: Found, word: str, texts: _Texts) -> NamedTest | None:
     path, fact = found
-    text, start = texts.at(path, fact)
+    source, start = texts.at(path, fact)
     if start < 0:
         return None
-    body = statement(text, start, _indent(text, start))
-    calls = list(_calls(word).finditer(body))
+    body = statement(source, start, _indent(source, start))
+    calls = list(_calls(body, word))
     if not calls:
         return None
-    best = next((call for call in calls if call["full"]), calls[0])
-    if not best["full"] and len(word) < _TELLING:
+    at, text, full = next((call for call in calls if call[2]), calls[0])
+    if not full and len(word) < _TELLING:
         return None
-    line = fact.line + body.count(b"\n", 0, best.start())
+    line = fact.line + body.count(b"\n", 0, at)
     last = fact.line + body.count(b"\n")
-    written = best[0].decode("utf-8", "replace").rstrip("(")
+    written = text.decode("utf-8", "replace").rstrip("(")
     return NamedTest(
-        path, fact.symbol, fact.line, last, word, written, bool(best["full"]),
+        path,
+        fact.symbol,
+        fact.line,
+        last,
+        word,
+        written,
+        full,
         (Location(path, line, line),),
-    )  # fmt: skip
+    )
 
 
 def _indent(text: bytes, start: int) -> int:

@@ -117,6 +117,13 @@ def skipping_rule(op: NativeFunction, facts: PythonIndex) -> Found | None:
 
 
 def _matches(pattern: str, name: str) -> bool:
+    """Whether all of a name fits. Few of the patterns have to be made to tell."""
+    if pattern.isidentifier():
+        return pattern == name
+    if pattern.endswith(".*") and pattern[:-2].isidentifier():
+        return name.startswith(pattern[:-2])
+    if pattern.startswith(".*") and pattern[2:].isidentifier():
+        return name.endswith(pattern[2:])
     try:
         return bool(re.match(rf"^{pattern}$", name))
     except re.error:
