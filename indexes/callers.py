@@ -19,7 +19,7 @@ class Callers:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._added: defaultdict[str, list[int]] = defaultdict(list)
-        self._removed: defaultdict[str, set[int]] = defaultdict(set)
+        self._removed: defaultdict[str, list[int]] = defaultdict(list)
         self._passed: list[tuple[int, str, str]] = []
         self._rows: list[tuple[int, str]] = []
 
@@ -45,7 +45,7 @@ class Callers:
         self._passed = [one for one in self._passed if not low <= one[0] <= high]
         for number, packed in self._between(low, high):
             for name, *_ in unpack_calls(packed):
-                self._removed[name].add(number)
+                self._removed[name].append(number)
         self._db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", (low, high))
 
     def _between(self, low: int, high: int) -> list[tuple[int, str]]:
@@ -70,7 +70,7 @@ class Callers:
                 left = [call for call in calls if call[0] != name or call[3] != "name"]
                 if left != calls:
                     self._set(number, left)
-                    self._removed[name].add(number)
+                    self._removed[name] += [number for call in calls if call[0] == name]
                     self._added[name] += [number for call in left if call[0] == name]
 
     def _of(self, number: int) -> list[CallRow]:
@@ -93,9 +93,12 @@ class Callers:
         """Writes what was added and removed since."""
         self._flush()
         for name in sorted({*self._added, *self._removed}):
-            before, removed = self._stored(name), self._removed.get(name, ())
+            added, left_out = self._added.get(name, []), self._removed.get(name, [])
+            if sorted(added) == sorted(left_out):
+                continue  # most calls of a file that was read again
+            before, removed = self._stored(name), set(left_out)
             now = [number for number in before if number not in removed]
-            now = sorted([*now, *self._added.get(name, ())])
+            now = sorted([*now, *added])
             if not now:
                 self._db.execute("DELETE FROM called WHERE name=?", (name,))
             elif now != before:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indexes.build import READ_KINDS
 from indexes.build_links import link_kernels
@@ -58,6 +58,8 @@ class _Refresh:
         self.macros: set[str] = set()
         """Macros that were changed, moved, added or removed."""
         self.aliases_changed = False
+        self._before: dict[int, set[tuple[Any, ...]]] = {}
+        """The definitions of files before anything of them was changed."""
 
     def changed(self, suspects: list[SourceFile]) -> list[SourceFile]:
         """Suspects with another content; the rest only get their new times."""
@@ -141,15 +143,29 @@ class _Refresh:
                 number = self._replace(self.files[facts.path], facts.hash)
                 if facts.cpp:
                     self._note(number, facts.cpp)
+                    self._remember(number)
                     numbers.append(number)
-                self.names |= self.store.drop_rows(number)
+                self.store.drop_rows(number)
                 self.builder.add_facts(self.store, number, facts)
-                if facts.cpp:
-                    self.names |= facts.defined.names()
         for file in changed:
             if file.kind not in READ_KINDS:
                 self._replace(file, self.builder.hash(file.path))
         return numbers
+
+    def _remember(self, number: int) -> None:
+        if number not in self._before:
+            self._before[number] = self._definitions(number)
+
+    def _definitions(self, number: int) -> set[tuple[Any, ...]]:
+        sql = "SELECT name,* FROM definitions WHERE id BETWEEN ? AND ?"
+        return set(self.store.query(sql, numbers_of(number)))
+
+    def redefined(self) -> set[str]:
+        """The names whose definitions are not what they were: elsewhere, others, or numbered
+        in another way."""
+        for number, before in self._before.items():
+            self.names |= {row[0] for row in before ^ self._definitions(number)}
+        return self.names
 
     def _replace(self, file: SourceFile, digest: bytes) -> int:
         row = self.known.get(file.path)
@@ -176,11 +192,11 @@ class _Refresh:
             self.store.add_libraries(number, registered, made=1)
             if not holds_operators(path):
                 continue
+            self._remember(number)
             self._drop_made(number)
             made = expand_file(path, CppFacts(uses=self.store.cpp_uses(number)), table)
             self.store.add_definitions(number, pack_definitions(made.definitions))
             self.store.add_uses(number, made.uses, made=1)
-            self.names |= {d.name for d in made.definitions}
 
     def follow_stubs(self, before: set[str], done: set[str]) -> list[int]:
         """Names that became stubs may be passed as arguments in files that did not change:
@@ -228,7 +244,7 @@ class _Refresh:
         sql = "SELECT min(id) FROM definitions WHERE id BETWEEN ? AND ? AND macro_path!=''"
         first = self.store.query(sql, (low, high))[0][0]
         if first is not None:  # what macros make stands behind what is written
-            self.names |= self.store.drop_definitions(first, high)
+            self.store.drop_definitions(first, high)
         self.store.db.execute("DELETE FROM uses WHERE file=? AND made=1", (number,))
 
 
@@ -258,7 +274,8 @@ def apply_changes(
     if any(f.path.endswith(".py") for f in changed):
         store.add_registered_by_helpers()
     store.flush()
-    renew_names(store.db, work.names)
+    names = work.redefined()
+    renew_names(store.db, names)
     everything = ops is None or work.aliases_changed
-    link_kernels(store, builder.has_sources, None if everything else work.names, ops or ())
+    link_kernels(store, builder.has_sources, None if everything else names, ops or ())
     return len(changed)

@@ -53,6 +53,8 @@ class Seen:
         self._now = values
         self._moved: list[int] = []
         self._ahead: _Ahead | None = None
+        self._text = b""
+        """The paths as they are kept, where they were loaded."""
 
     @classmethod
     def take(
@@ -75,7 +77,9 @@ class Seen:
             racy = found[0] > self.looked_ns - RACY_NS
             values[start : start + _VALUES] = array("q", _RACY) if racy else found
         values[-_VALUES:] = _look(self.paths[-1:])
-        return Seen(_state(self.looked_ns), edited, self.files, self.paths, values)
+        now = Seen(_state(self.looked_ns), edited, self.files, self.paths, values)
+        now._text = self._text
+        return now
 
     @classmethod
     def load(cls, index: str) -> Seen | None:
@@ -90,11 +94,13 @@ class Seen:
             return None
         if head != _HEAD or len(paths) != count or len(values) != _VALUES * count:
             return None
-        return cls(name.decode(), edited.decode(), files, paths, values)
+        loaded = cls(name.decode(), edited.decode(), files, paths, values)
+        loaded._text = rest[:length]
+        return loaded
 
     def save(self, index: str) -> None:
         """Keeps it for an index, at once or not at all. Raises OSError."""
-        text = os.fsencode("\0".join(self.paths))
+        text = self._text or os.fsencode("\0".join(self.paths))
         counts = f"{self.files} {len(self.paths)} {len(text)}"
         head = b"\n".join((_HEAD, self.name.encode(), self.edited.encode(), counts.encode(), text))
         aside = f"{seen_file(index)}.{os.getpid()}"

@@ -168,7 +168,8 @@ class Store:
         low, high = numbers_of(file)
         if not self._has_indexes():
             return low  # a cold build knows every number that it gave
-        self.flush()
+        if waiting := self._waiting["definitions"]:
+            self._write("definitions", waiting)
         sql = "SELECT coalesce(max(id)+1,?) FROM definitions WHERE id BETWEEN ? AND ?"
         return int(self.db.execute(sql, (low, low, high)).fetchone()[0])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from string import ascii_lowercase
 
 from indexes.model import Kernel, Location, NativeFunction
 from indexes.records import dataclass, replace
@@ -175,7 +174,7 @@ def _out_of_inplace(source: Schema, overload: str) -> Schema | None:
 def _outs(source: Schema) -> tuple[list[Argument], list[Return]]:
     """An out argument for each returned tensor, and what is still returned."""
     used = {c for a in source.arguments if a.annotation for c in a.annotation}
-    letters = [c for c in ascii_lowercase if c not in used]
+    letters = [c for c in "abcdefghijklmnopqrstuvwxyz" if c not in used]
     all_tensors = all(r.type == "Tensor" for r in source.returns)
     outs: list[Argument] = []
     returns: list[Return] = []
