@@ -4,42 +4,67 @@ from __future__ import annotations
 
 import marshal
 import os
-import threading
+import signal
+import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
+
+
+def possible() -> bool:
+    """Whether this process can be forked: not where other threads run, whose locks a fork would
+    copy in whatever state they are."""
+    threads = sys.modules.get("threading")
+    return hasattr(os, "fork") and (threads is None or threads.active_count() == 1)
+
+
+class Fork:
+    """A fork that does ``work`` and ends, with status 0 when all went well. What the parent has
+    open is open in it too, and is not closed in order."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self.returncode: int | None = None
+        self._pid = os.fork()
+        if not self._pid:
+            status = 1
+            try:
+                work()
+                status = 0
+            finally:
+                os._exit(status)
+
+    def kill(self) -> None:
+        """Ends it, if it has not ended."""
+        if self.returncode is None:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Its exit status, once it has ended."""
+        if self.returncode is None:
+            _, status = os.waitpid(self._pid, 0)
+            self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
 
 
 def begin(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Begins ``work``, whose result is plain data; what is returned waits for that result.
-
-    Without forks, or where other threads run, whose locks a fork would copy in whatever state
-    they are, the work is done when its result is asked for.
-    """
-    if not hasattr(os, "fork") or threading.active_count() > 1:
+    """Begins ``work``, whose result is plain data; what is returned waits for that result. Where
+    no fork is possible, the work is done when its result is asked for."""
+    if not possible():
         return work
     read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(read)
-        _serve(work, write)
+    fork = Fork(lambda: _answer(work, read, write))
     os.close(write)
-    return lambda: _result(child, read, work)
+    return lambda: _result(fork, read, work)
 
 
-def _serve(work: Callable[[], Any], pipe: int) -> NoReturn:
-    status = 1
-    try:
-        packed = marshal.dumps(work())
-        with open(pipe, "wb") as out:
-            out.write(packed)
-        status = 0
-    finally:
-        os._exit(status)
+def _answer(work: Callable[[], Any], read: int, write: int) -> None:
+    os.close(read)
+    packed = marshal.dumps(work())
+    with open(write, "wb") as out:
+        out.write(packed)
 
 
-def _result(child: int, pipe: int, work: Callable[[], Any]) -> Any:
-    with open(pipe, "rb") as answer:
+def _result(fork: Fork, read: int, work: Callable[[], Any]) -> Any:
+    with open(read, "rb") as answer:
         packed = answer.read()
-    _, status = os.waitpid(child, 0)
     # A fork that ended early, for want of memory perhaps, left the work to us.
-    return work() if status else marshal.loads(packed)
+    return work() if fork.wait() else marshal.loads(packed)

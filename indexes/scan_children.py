@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import marshal
 import os
 import selectors
-import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING
 
+from indexes import forked
 from indexes.errors import SourceError
+from indexes.forked import Fork
 from indexes.scan_pool import FEW, FileFacts, read_here, reader_kind, stop_if, unpack
-from indexes.scan_worker import SIZE_BYTES, Answer, Asked
+from indexes.scan_worker import SIZE_BYTES, Answer, Asked, serve, tell_failure
 from indexes.walk import SourceFile
+
+if TYPE_CHECKING:
+    import subprocess
 
 _MOST_CHILDREN = 4
 _PIPE_BYTES = 1 << 20
@@ -46,7 +50,8 @@ def reading(
 
 class _Children:
     """A child process that forks into several once it has loaded the readers; each part
-    answers in a pipe of its own."""
+    answers in a pipe of its own. It is a fork of this process itself where that is possible,
+    which saves starting Python and loading again what is loaded here."""
 
     def __init__(self, root: str, files: list[SourceFile], cancelled: Callable[[], bool]) -> None:
         self._cancelled = cancelled
@@ -56,7 +61,7 @@ class _Children:
         width = max(1, min(_MOST_CHILDREN, os.cpu_count() or 1, len(files)))
         pipes = [os.pipe() for _ in range(width)]
         try:
-            self._child = self._start(root, files, [write for _, write in pipes])
+            self._child = self._start(root, files, pipes)
         except OSError as error:
             raise SourceError(f"a reader process could not start: {error}") from error
         finally:
@@ -66,17 +71,41 @@ class _Children:
             self._waiting[read] = bytearray()
 
     def _start(
-        self, root: str, files: list[SourceFile], pipes: list[int]
-    ) -> subprocess.Popen[bytes]:
+        self, root: str, files: list[SourceFile], pipes: list[tuple[int, int]]
+    ) -> Fork | subprocess.Popen[bytes]:
         # The C++ files, which cost most, come first, and every part gets its share of them.
         ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
         asked: list[Asked] = [(reader_kind(f), f.path, f.blob) for f in ordered]
-        for pipe in pipes:
+        reads, writes = zip(*pipes, strict=True)
+        for pipe in writes:
             _enlarge(pipe)
+        if forked.possible():
+            return Fork(lambda: self._serve(root, asked, reads, writes))
+        return self._run(root, asked, writes)
+
+    def _serve(
+        self, root: str, asked: list[Asked], reads: Sequence[int], writes: Sequence[int]
+    ) -> None:
+        """The work of a fork of this process."""
+        os.dup2(self._words.fileno(), 2)
+        for pipe in reads:
+            os.close(pipe)
+        try:
+            serve(root, asked, list(writes))
+        except BaseException:
+            tell_failure()
+            raise
+
+    def _run(self, root: str, asked: list[Asked], pipes: Sequence[int]) -> subprocess.Popen[bytes]:
+        """The same in a process that has nothing of this one: it may have threads."""
+        import json
+        import subprocess
+
         with tempfile.TemporaryFile() as wanted:
             marshal.dump(asked, wanted)
             wanted.seek(0)
-            command = [sys.executable, "-c", _START, json.dumps(sys.path), root, json.dumps(pipes)]
+            command = [sys.executable, "-S", "-c", _START]
+            command += [json.dumps(sys.path), root, json.dumps(pipes)]
             return subprocess.Popen(command, stdin=wanted, stderr=self._words, pass_fds=pipes)
 
     def facts(self) -> Iterator[FileFacts]:

@@ -14,7 +14,7 @@ import gc
 import marshal
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from indexes.content import content_hash
 from indexes.model import Definition
@@ -111,11 +111,15 @@ Answer = tuple[str, str, bytes, bytes]
 _BATCH_BYTES = 200_000
 
 
-def main(root: str, pipes: list[int]) -> None:
-    """Answers for every path on standard input, in as many processes as there are pipes."""
+def main(root: str, pipes: list[int]) -> NoReturn:
+    """``serve`` in a process of its own, for what is asked on standard input."""
+    serve(root, marshal.load(sys.stdin.buffer), pipes)
+
+
+def serve(root: str, asked: list[Asked], pipes: list[int]) -> NoReturn:
+    """Answers in as many processes as there are pipes, of which this is one, and ends it."""
     import indexes.readers.python  # noqa: F401 loaded before the fork, for all
 
-    asked: list[Asked] = marshal.load(sys.stdin.buffer)
     gc.disable()  # facts are trees of small lists without cycles, and the process is short
     gc.freeze()
     parts = [(asked[start :: len(pipes)], pipe) for start, pipe in enumerate(pipes)]
@@ -135,11 +139,17 @@ def _fork(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> int:
         _serve(root, asked, pipe, pipes)
         status = 0
     except Exception:  # noqa: BLE001 told to the reader of our last words
-        import traceback
-
-        traceback.print_exc()
+        tell_failure()
     finally:
         os._exit(status)
+
+
+def tell_failure() -> None:
+    """Writes the exception that is being handled where our last words are read."""
+    import traceback
+
+    with open(2, "w", closefd=False) as words:
+        traceback.print_exc(file=words)
 
 
 def _serve(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> None:

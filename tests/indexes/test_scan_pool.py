@@ -7,13 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from indexes import scan_children
+from indexes import forked, scan_children
 from indexes.errors import Cancelled, SourceError
 from indexes.scan_children import reading
 from indexes.scan_pool import FileFacts
 from indexes.walk import SourceFile, walk
 
 _TREE = Path(__file__).parent.parent / "tree"
+
+
+@pytest.fixture(params=[True, False], ids=["forked", "with threads"], autouse=True)
+def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the readers are forks of this process. The test's own process may have threads,
+    which wait for messages and hold no lock."""
+    monkeypatch.setattr(forked, "possible", lambda: request.param)
 
 
 def _files(root: Path) -> list[SourceFile]:
@@ -55,8 +62,12 @@ def test_odd_names_are_read_and_absent_files_are_problems(tmp_path: Path) -> Non
 
 
 def test_a_reader_that_dies_is_an_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan_children, "_START", "raise SystemExit('the reader is broken')")
-    with pytest.raises(SourceError, match="a reader process failed"):
+    def broken(*_: object) -> None:
+        raise RuntimeError("the reader is broken")
+
+    monkeypatch.setattr(scan_children, "serve", broken)
+    monkeypatch.setattr(scan_children, "_START", "raise RuntimeError('the reader is broken')")
+    with pytest.raises(SourceError, match=r"a reader process failed: .* the reader is broken"):
         _read(_TREE, _files(_TREE))
 
 
