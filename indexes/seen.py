@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from array import array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
 """A file written so shortly before it was read may have changed with the same time."""
 _VALUES = 4
+_BYTES = 8
+"""Of each value."""
 _SAME, _OTHER = b"=", b"!"
 """What a child process begins its answer with."""
 _ABSENT = (0, 0, 0, 0)
@@ -38,7 +39,7 @@ class Seen:
     """Paths, the first ``files`` of them indexed files, with what stat said of each."""
 
     def __init__(
-        self, name: str, edited: str, files: int, paths: list[str], values: array[int]
+        self, name: str, edited: str, files: int, paths: list[str], values: list[int]
     ) -> None:
         self.name = name
         """Another one for each state of the tree: what answers are kept under."""
@@ -75,7 +76,7 @@ class Seen:
             start = at * _VALUES
             found = self._now[start : start + _VALUES]
             racy = found[0] > self.looked_ns - RACY_NS
-            values[start : start + _VALUES] = array("q", _RACY) if racy else found
+            values[start : start + _VALUES] = _RACY if racy else found
         values[-_VALUES:] = _look(self.paths[-1:])
         now = Seen(_state(self.looked_ns), edited, self.files, self.paths, values)
         now._text = self._text
@@ -89,8 +90,8 @@ class Seen:
                 head, name, edited, counts, rest = file.read().split(b"\n", 4)
                 files, count, length = map(int, counts.split())
                 paths = os.fsdecode(rest[:length]).split("\0")
-                values = array("q", rest[length:])
-        except (OSError, ValueError):
+                values = _unpacked(rest[length:])
+        except (OSError, ValueError, TypeError):
             return None
         if head != _HEAD or len(paths) != count or len(values) != _VALUES * count:
             return None
@@ -105,7 +106,7 @@ class Seen:
         head = b"\n".join((_HEAD, self.name.encode(), self.edited.encode(), counts.encode(), text))
         aside = f"{seen_file(index)}.{os.getpid()}"
         with open(aside, "wb") as file:
-            file.write(head + self._values.tobytes())
+            file.write(head + _packed(self._values))
         os.replace(aside, seen_file(index))
 
     def look_ahead(self) -> None:
@@ -135,7 +136,7 @@ class Seen:
 class _Ahead:
     """Paths that a child process looks at."""
 
-    def __init__(self, paths: list[str], was: array[int]) -> None:
+    def __init__(self, paths: list[str], was: list[int]) -> None:
         self._paths = paths
         self._was = was
         self._pipe, end = os.pipe()
@@ -148,19 +149,19 @@ class _Ahead:
         try:
             now = _look(self._paths)
             with open(end, "wb") as out:
-                out.write(_SAME if now == self._was else _OTHER + now.tobytes())
+                out.write(_SAME if now == self._was else _OTHER + _packed(now))
         finally:
             os._exit(0)
 
-    def values(self) -> array[int]:
+    def values(self) -> list[int]:
         """What it saw; looked at here if it came to nothing."""
         with open(self._pipe, "rb") as told:
             answer = told.read()
         os.waitpid(self._child, 0)
         if answer == _SAME:
             return self._was
-        if answer[:1] == _OTHER and len(answer) == 1 + self._was.itemsize * len(self._was):
-            return array("q", answer[1:])
+        if answer[:1] == _OTHER and len(answer) == 1 + _BYTES * len(self._was):
+            return _unpacked(answer[1:])
         return _look(self._paths)
 
 
@@ -175,7 +176,17 @@ def _state(started_ns: int) -> str:
     return f"{started_ns:x}-{os.getpid():x}"
 
 
-def _look(paths: list[str], racy_from: int | None = None) -> array[int]:
+def _packed(values: list[int]) -> bytes:
+    from array import array  # which loads much for one who only reads
+
+    return array("q", values).tobytes()
+
+
+def _unpacked(data: bytes) -> list[int]:
+    return memoryview(data).cast("q").tolist()
+
+
+def _look(paths: list[str], racy_from: int | None = None) -> list[int]:
     values: list[int] = []
     stat = os.stat
     for path in paths:
@@ -189,4 +200,4 @@ def _look(paths: list[str], racy_from: int | None = None) -> array[int]:
             values += _RACY
         else:
             values += (written, found.st_size, found.st_ino & _INODES, found.st_ctime_ns)
-    return array("q", values)
+    return values
