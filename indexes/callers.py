@@ -7,7 +7,8 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from indexes.packed import CallRow, Defined, pack_calls, unpack_calls
+from indexes.packed import Defined, pack_calls
+from indexes.rows_sql import CallRow, unpack_calls
 
 _MANY = 4000
 """Rows that wait for an insert, which costs more to begin than to go on with."""

@@ -12,7 +12,7 @@ from indexes.linking.hops import HopList, Link
 from indexes.linking.python_paths import Found
 from indexes.lookup import Lookup
 from indexes.model import NativeFunction
-from indexes.outlines import definitions_of, tests_containing
+from indexes.outlines import classes_named, tests_containing
 from indexes.readers.owners import read_codeowners
 from indexes.readers.python_facts import PythonFact
 from indexes.source import Source
@@ -40,7 +40,8 @@ class StoredPython:
 
     def definitions(self, qualified: str) -> Iterable[Found]:
         """The ``def`` and ``class`` rows with this symbol."""
-        return definitions_of(self._store, qualified)
+        rows = self._found("p.symbol=? AND p.kind IN ('def','class')", qualified)
+        return rows or classes_named(self._store, qualified)
 
     def _found(self, where: str, value: str) -> list[Found]:
         rows = self._store.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", (value,))

@@ -10,14 +10,15 @@ from typing import Any
 from indexes.codec import load_derivative, load_native
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
-from indexes.packed import unpack_calls
 from indexes.records import replace
 from indexes.rows_sql import (
     COLUMN_COUNT,
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
     OP_LINES,
+    calls_named,
     definition,
+    unpack_calls,
 )
 from indexes.store import Store
 from indexes.tables import FILE_OF
@@ -187,8 +188,7 @@ class Lookup:
         return [
             (Known(r[0], definition(r)), Call(*call))
             for r in rows
-            for call in unpack_calls(r[COLUMN_COUNT])
-            if call[0] == name
+            for call in calls_named(r[COLUMN_COUNT], name)
         ]
 
     def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:

@@ -3,19 +3,18 @@ and texts where a file or a body is only asked for as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from indexes.readers.python_tests import is_test_file
+from indexes.rows_sql import CallRow
+from indexes.tables import FIELD
 
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CallFact, DefinitionFact
     from indexes.readers.python_facts import PythonFact
 
-FIELD = "\x1f"
-"""Between the fields of a line, and between the parameters of a macro."""
-_OUTLINED = ("test", "def", "class")
-
-CallRow = tuple[str, str, int, str, str]
-"""Name, qualifier, line, kind and template arguments."""
+_OUTLINED = ("test", "class")
 
 
 class Defined(NamedTuple):
@@ -67,43 +66,16 @@ def _inline(text: str) -> str:
     return " ".join(text.split()) if FIELD in text or "\n" in text else text
 
 
-def unpack_calls(text: str) -> Iterator[CallRow]:
-    """The inverse of ``pack_calls``; raises ValueError on anything else."""
-    for packed in text.split("\n") if text else ():
-        name, qualifier, line, kind, template = packed.split(FIELD)
-        yield name, qualifier, int(line), kind, template
-
-
-class Outline(NamedTuple):
-    """Where the tests, functions and classes of a Python file begin, as texts."""
-
-    tests: str = ""
-    definitions: str = ""
-
-
-def pack_python(facts: Iterable[PythonFact]) -> tuple[list[tuple[Any, ...]], Outline]:
-    """The rows of a Python file, and its outline, of which there is much and little is asked."""
+def pack_python(path: str, facts: Iterable[PythonFact]) -> tuple[list[tuple[Any, ...]], str]:
+    """The rows of a Python file, and the outline of a test file: there are many tests, of which
+    little is asked."""
+    outlined = _OUTLINED if is_test_file(path) else ()
     rows: list[tuple[Any, ...]] = []
-    tests, definitions = [""], [""]
+    outline = []
     for fact in facts:
         kind, target, symbol, line, end_line, detail = fact
-        if kind not in _OUTLINED or target or detail:
-            rows.append((*fact,))
+        if kind in outlined and not (target or detail):
+            outline.append(f"{symbol}\x1f{kind}\x1f{line}\x1f{end_line}")
         else:
-            into = tests if kind == "test" else definitions
-            into.append(f"{symbol}\x1f{kind}\x1f{line}\x1f{end_line}")
-    return rows, Outline("\n".join(tests), "\n".join(definitions))
-
-
-def unpack_outline(text: str) -> Iterator[PythonFact]:
-    """The facts in one text of an outline; raises ValueError on anything else."""
-    from indexes.readers.python_facts import PythonFact
-
-    for packed in text.split("\n")[1:]:
-        symbol, kind, line, end_line = packed.split(FIELD)
-        yield PythonFact(kind, "", symbol, int(line), int(end_line))  # type: ignore[arg-type]
-
-
-def symbol_line(symbol: str) -> str:
-    """What an outline holds where it holds a symbol."""
-    return f"\n{symbol}{FIELD}"
+            rows.append((*fact,))
+    return rows, "\n".join(outline)

@@ -17,8 +17,8 @@ from indexes.resolve import resolve
 if TYPE_CHECKING:
     from indexes.query import Index
 
-_HIDDEN = ("deferred", "helpers", "binding_skip")
-"""Rows that serve the joining."""
+_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip")
+"""Rows that serve the joining, or whose extent is read from the file when asked."""
 
 
 def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) -> list[Place]:
@@ -34,6 +34,12 @@ def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) 
     found += [fact for fact in outline if fact.kind == "test" and fact.line == line]
     found.sort(key=lambda fact: fact.end_line - fact.line)
     places = [_place(facts, path, fact) for fact in found]
+    rows = facts.store.query(
+        "SELECT kind,target,symbol,line,end_line FROM python"
+        " WHERE file=? AND kind IN ('def','class')",
+        (file,),
+    )
+    outline += [PythonFact(*row) for row in rows]
     return places + _block(index, outline, path, line)
 
 

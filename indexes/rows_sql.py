@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from indexes.model import TEMPLATE, Definition, Location
-from indexes.tables import FILE_OF, IN_FILE
+from indexes.tables import FIELD, FILE_OF, IN_FILE
 
 DEFINITION_COLUMNS = (
     "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
@@ -45,3 +46,24 @@ def definition(row: tuple[Any, ...]) -> Definition:
         name, scope, kind, Location(path, line, end_line), parameters, guard, macro, placed,
         bool(is_global), base == TEMPLATE and kind == "function",
     )  # fmt: skip
+
+
+CallRow = tuple[str, str, int, str, str]
+"""Name, qualifier, line, kind and template arguments of a call."""
+
+
+def unpack_calls(text: str) -> Iterator[CallRow]:
+    """The calls in a text of ``packed.pack_calls``; raises ValueError on anything else."""
+    for packed in text.split("\n") if text else ():
+        name, qualifier, line, kind, template = packed.split(FIELD)
+        yield name, qualifier, int(line), kind, template
+
+
+def calls_named(text: str, name: str) -> Iterator[CallRow]:
+    """Those of ``unpack_calls`` that call a name."""
+    text, beginning = f"\n{text}\n", f"\n{name}{FIELD}"
+    at = text.find(beginning)
+    while at >= 0:
+        end = text.index("\n", at + 1)
+        yield from unpack_calls(text[at + 1 : end])
+        at = text.find(beginning, end)

@@ -7,7 +7,7 @@ from typing import Any
 
 from indexes.content import content_hash
 from indexes.errors import Cancelled
-from indexes.packed import Defined, Outline
+from indexes.packed import Defined
 from indexes.readers.cpp_facts import CppFacts
 from indexes.records import dataclass, field
 from indexes.scan_worker import Contents, decode, encode, read_safely
@@ -27,7 +27,7 @@ class FileFacts:
     """All but the definitions, of a C++ file."""
     defined: Defined = Defined()
     python: list[tuple[Any, ...]] = field(default_factory=list)
-    outline: Outline = Outline()
+    outline: str = ""
     problems: list[list[Any]] = field(default_factory=list)
 
 
@@ -70,6 +70,5 @@ def unpack(kind: str, path: str, digest: bytes, packed: bytes) -> FileFacts:
         defined, *rows = facts
         found.cpp, found.defined = CppFacts.from_rows(rows), Defined(*defined)
     elif facts:
-        found.python, outline = facts
-        found.outline = Outline(*outline)
+        found.python, found.outline = facts
     return found

@@ -36,8 +36,8 @@ def read_facts(kind: str, path: str, data: bytes) -> list[Any]:
     from indexes.readers.python import read_python
 
     python, problems = read_python(data, path)
-    rows, outline = pack_python(python)
-    return [[rows, tuple(outline)], [[p.line, p.message] for p in problems]]
+    rows, outline = pack_python(path, python)
+    return [[rows, outline], [[p.line, p.message] for p in problems]]
 
 
 def _jitted(found: Definition) -> DefinitionFact:

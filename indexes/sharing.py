@@ -27,9 +27,10 @@ from indexes.codegen.families import closed
 from indexes.errors import SourceError
 from indexes.known_names import KnownNames
 from indexes.operator_rows import load_rules
-from indexes.packed import unpack_calls, unpack_outline
+from indexes.outlines import unpack_outline
 from indexes.records import dataclass
 from indexes.regex import regex
+from indexes.rows_sql import unpack_calls
 from indexes.seeds import ENOUGH, bring_up_to_date
 from indexes.source import SourceFile
 from indexes.store import Store, expected_schema
@@ -247,7 +248,7 @@ def _check_operators(store: Store) -> None:
 def _check_bodies(store: Store) -> None:
     for (text,) in store.query("SELECT calls FROM calls"):
         deque(unpack_calls(text), 0)
-    for (text,) in store.query("SELECT definitions||tests FROM outlines"):
+    for (text,) in store.query("SELECT outline FROM outlines"):
         deque(unpack_outline(text), 0)
     KnownNames(store.query("SELECT names FROM names"))
     for (numbers,) in store.query(

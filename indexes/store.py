@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.callers import Callers
 from indexes.errors import SourceError
-from indexes.known_names import keep_names
-from indexes.packed import FIELD, Defined, Outline
-from indexes.tables import INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
+from indexes.tables import FIELD, INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
 
 if TYPE_CHECKING:
+    from indexes.callers import Callers
+    from indexes.packed import Defined
     from indexes.readers.cpp_facts import CppFacts, LibraryFact, MacroFact, UseFact
 
 _OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "outlines")
@@ -38,11 +38,17 @@ class Store:
                 self._check()
         except sqlite3.Error as error:
             raise SourceError(f"not a usable index: {path}: {error}") from error
-        self.callers = Callers(self.db)
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _BUFFERED}
         self._free: dict[int, int] = {}
         self._next_file = 0
         self._indexed: bool | None = None
+
+    @cached_property
+    def callers(self) -> Callers:
+        """The calls of definitions, to be written."""
+        from indexes.callers import Callers
+
+        return Callers(self.db)
 
     def _check(self) -> None:
         row = self.db.execute("SELECT value FROM meta WHERE key='store_version'").fetchone()
@@ -198,10 +204,10 @@ class Store:
         """Keeps facts of a Python file; ``made`` 1 for those that helpers of other files make."""
         self._insert("python", [(file, *r, made) for r in rows])
 
-    def add_outline(self, file: int, outline: Outline) -> None:
-        """Keeps where the tests, functions and classes of a Python file stand."""
-        if any(outline):
-            self._insert("outlines", [(file, outline.definitions, outline.tests)])
+    def add_outline(self, file: int, outline: str) -> None:
+        """Keeps where the tests and classes of a Python file stand."""
+        if outline:
+            self._insert("outlines", [(file, outline)])
 
     def add_registered_by_helpers(self) -> None:
         """Keeps the registrations that Python files make through helpers of other files."""
@@ -224,6 +230,8 @@ class Store:
 
     def add_indexes(self) -> None:
         """Makes the indexes of the tables, once they are filled."""
+        from indexes.known_names import keep_names
+
         self.flush()
         self.callers.write_anew()
         # One by one: executescript would end the transaction.

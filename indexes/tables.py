@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from indexes.readers import FACTS_VERSION
 
-STORE_VERSION = f"9.{FACTS_VERSION}"
+STORE_VERSION = f"10.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
+
+FIELD = "\x1f"
+"""Between the fields of a line in a text, and between the parameters of a macro."""
 
 FILE_BITS = 22
 """A definition's number is its file's, and its place in the file in so many bits: a C++ file
@@ -49,7 +52,7 @@ CREATE TABLE libraries(file INTEGER, macro TEXT, block TEXT, method TEXT, argume
 CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTEGER);
 CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
   end_line INTEGER, detail TEXT, made INTEGER);
-CREATE TABLE outlines(file INTEGER PRIMARY KEY, definitions TEXT, tests TEXT);
+CREATE TABLE outlines(file INTEGER PRIMARY KEY, outline TEXT);
 CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, family TEXT,
   data TEXT, derivative TEXT, summary TEXT);
 CREATE TABLE shifts(position INTEGER PRIMARY KEY, lines INTEGER);
@@ -74,6 +77,7 @@ CREATE INDEX libraries_op ON libraries(op);
 CREATE INDEX aliases_name ON aliases(name);
 CREATE INDEX aliases_file ON aliases(file);
 CREATE INDEX python_target ON python(target) WHERE target!='';
+CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
 CREATE INDEX python_file ON python(file);
 CREATE INDEX ops_base ON ops(base);
 CREATE INDEX ops_family ON ops(family);

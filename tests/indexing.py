@@ -121,7 +121,7 @@ _ROWS = {
             "macro_line,op,made",
             "aliases": "name,target,scope,line",
             "python": "kind,target,symbol,line,end_line,detail,made",
-            "outlines": "definitions,tests",
+            "outlines": "outline",
         }.items()
     },
 }

@@ -146,7 +146,7 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
         shared, at, "INSERT INTO called VALUES('a_name','1]')"
     ),
     "an outline that is none": lambda shared, at: _with_database(
-        shared, at, "UPDATE outlines SET tests=char(10)||'test_add'"
+        shared, at, "UPDATE outlines SET outline='test_add'"
     ),
     "numbers that are none": lambda shared, at: _with_database(
         shared, at, "UPDATE kernels SET definitions='1;DROP TABLE ops'"
