@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from typing import Any
 
-from indexes.build_summaries import keep_summaries
+from indexes.build_summaries import Kernels, keep_all_summaries, keep_summaries
 from indexes.codec import load_native
 from indexes.codegen.cpp_types import (
     meta_parameters,
@@ -18,7 +18,7 @@ from indexes.codegen.cpp_types import (
     structured_parameters,
 )
 from indexes.codegen.rows import Row
-from indexes.linking.kernels import link_kernel, wanted_name, wanted_names
+from indexes.linking.kernels import is_same_kernel, link_kernel, wanted_name, wanted_names
 from indexes.model import Definition, NativeFunction
 from indexes.rows_sql import DEFINITION_COLUMNS, definition
 from indexes.store import Store
@@ -39,10 +39,11 @@ def link_kernels(
         for number, row, wanted in (_row(values, native) for values in rows)
         if names is None or row.op in ops or names.intersection(wanted)
     ]
-    touched = {*ops, *(row.op for _, row, _ in chosen)}
-    if chosen:
-        _link(store, has_sources, chosen)
-    keep_summaries(store, native, None if names is None else touched)
+    kernels = _link(store, has_sources, chosen) if chosen else {}
+    if names is None:
+        keep_all_summaries(store, native, kernels)
+    else:
+        keep_summaries(store, native, {*ops, *kernels})
     return len(chosen)
 
 
@@ -50,19 +51,26 @@ _Chosen = tuple[int, Row, tuple[str, ...]]
 """A row with its number, and the names of definitions that it wants."""
 
 
-def _link(store: Store, has_sources: bool, chosen: list[_Chosen]) -> None:
+def _link(store: Store, has_sources: bool, chosen: list[_Chosen]) -> Kernels:
     candidates, numbers = _candidates(store, {n for *_, wanted in chosen for n in wanted})
     matcher = _Matchers(_aliases(store))
     links = []
+    kernels: Kernels = {}
+    last: Row | None = None
     for rowid, row, wanted in chosen:
-        found = [c for name in wanted for c in candidates.get(name, ())]
-        link = link_kernel(row, found, matcher.of(row), has_sources)
-        ids = ",".join([str(numbers[id(d)]) for d in link.definitions])
+        if last is None or not is_same_kernel(row, last):
+            found = [c for name in wanted for c in candidates.get(name, ())]
+            link = link_kernel(row, found, matcher.of(row), has_sources)
+            ids = ",".join([str(numbers[id(d)]) for d in link.definitions])
+        last = row
         links.append((link.kind, link.confidence, link.rule, link.reason, ids, rowid))
+        paths = [d.location.path for d in link.definitions]
+        kernels.setdefault(row.op, []).append((row.key, paths))
     store.db.executemany(
         "UPDATE kernels SET kind=?,confidence=?,link_rule=?,reason=?,definitions=? WHERE id=?",
         links,
     )
+    return kernels
 
 
 _ROWS = "SELECT id,op,key,symbol,hint,source_op,line,rule FROM kernels"

@@ -41,7 +41,7 @@ def add_operators(store: Store, source: Source) -> tuple[NativeFunction, ...]:
     _add_problems(store, [*problems, *unread])
     entries = _derivatives(store, source, everything, rules)
     rows = OperatorRows(store, placed(everything))
-    rows.add(everything, entries, kernel_rows(everything, rules.keys))
+    rows.add(everything, entries, kernel_rows(everything, rules.keys, complete=True))
     if not problems and len(rows.positions) == len(everything):
         _keep_text(store, path, data, functions, rules)
     add_documents(store, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
+from typing import Any
 
 from indexes.model import NativeFunction
 from indexes.rows_sql import DEFINITION_FROM
@@ -16,33 +17,47 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 Native = Callable[[str], NativeFunction]
+Kernels = dict[str, list[tuple[str, list[str]]]]
+"""Of each overload, its kernels: dispatch key and the files of the definitions."""
 
 
-def keep_summaries(store: Store, native: Native, ops: Collection[str] | None = None) -> None:
-    """Makes the summaries of all operators, or of some, anew from what is linked now.
+def keep_all_summaries(store: Store, native: Native, kernels: Kernels) -> None:
+    """Makes the summaries of all operators. ``native`` gives an overload by its full name."""
+    _keep(store, native, kernels, store.query("SELECT full_name,derivative FROM ops"))
 
-    ``native`` gives an overload by its full name."""
-    if ops is None or len(ops) > _CHUNK:
-        _keep(store, native, "", ())
+
+def keep_summaries(store: Store, native: Native, ops: Collection[str]) -> None:
+    """Makes the summaries of some operators anew from what is linked now."""
+    if len(ops) > _CHUNK:
+        rows = store.query("SELECT full_name,derivative FROM ops")
+        _keep(store, native, _linked(store, "", ()), rows)
     elif ops:
-        _keep(store, native, f"({','.join('?' * len(ops))})", tuple(ops))
+        chosen = f"IN ({','.join('?' * len(ops))})"
+        kernels = _linked(store, f"WHERE op {chosen}", tuple(ops))
+        sql = f"SELECT full_name,derivative FROM ops WHERE full_name {chosen}"
+        _keep(store, native, kernels, store.query(sql, tuple(ops)))
 
 
-def _keep(store: Store, native: Native, chosen: str, ops: tuple[str, ...]) -> None:
-    kernels: dict[str, list[tuple[str, list[int]]]] = {}
-    where = f"WHERE op IN {chosen}" if chosen else ""
-    for op, key, numbers in store.query(
-        f"SELECT op,key,definitions FROM kernels {where} ORDER BY rowid", ops
-    ):
-        listed = [int(number) for number in (numbers or "").split(",") if number]
-        kernels.setdefault(op, []).append((key, listed))
-    paths = _paths(store, {n for rows in kernels.values() for _, listed in rows for n in listed})
-    where = f"WHERE full_name IN {chosen}" if chosen else ""
-    rows = store.query(f"SELECT full_name,derivative FROM ops {where}", ops)
+def _keep(store: Store, native: Native, kernels: Kernels, rows: list[tuple[Any, ...]]) -> None:
     store.db.executemany(
         "UPDATE ops SET summary=? WHERE full_name=?",
-        [(_summary(native(n), derivative, kernels.get(n, []), paths), n) for n, derivative in rows],
+        [(_summary(native(n), derivative, kernels.get(n, [])), n) for n, derivative in rows],
     )
+
+
+def _linked(store: Store, where: str, ops: tuple[str, ...]) -> Kernels:
+    """The kernels that are linked by now."""
+    rows = [
+        (op, key, [int(number) for number in (numbers or "").split(",") if number])
+        for op, key, numbers in store.query(
+            f"SELECT op,key,definitions FROM kernels {where} ORDER BY rowid", ops
+        )
+    ]
+    paths = _paths(store, {number for *_, listed in rows for number in listed})
+    kernels: Kernels = {}
+    for op, key, listed in rows:
+        kernels.setdefault(op, []).append((key, [paths[n] for n in listed if n in paths]))
+    return kernels
 
 
 def _paths(store: Store, numbers: set[int]) -> dict[int, str]:
@@ -58,25 +73,23 @@ def _paths(store: Store, numbers: set[int]) -> dict[int, str]:
 
 
 def _summary(
-    native: NativeFunction, derivative: str, kernels: list[tuple[str, list[int]]],
-    paths: dict[int, str],
+    native: NativeFunction, derivative: str, kernels: list[tuple[str, list[str]]]
 ) -> str:  # fmt: skip
     location = native.location
-    numbers = (number for _, listed in kernels for number in listed)
     values = (
         native.schema,
         (location.path, location.line, location.end_line),
-        tuple(dict.fromkeys(key for key, _ in kernels)),
+        tuple(dict.fromkeys([key for key, _ in kernels])),
         native.tags,
         native.python_module,
         bool(derivative) and not derivative.startswith(_NO_ENTRY),
         _kind(native, kernels),
-        tuple(dict.fromkeys(paths[n] for n in numbers if n in paths)),
+        tuple(dict.fromkeys([path for _, listed in kernels for path in listed])),
     )
     return _encode(values)
 
 
-def _kind(native: NativeFunction, kernels: list[tuple[str, list[int]]]) -> str:
+def _kind(native: NativeFunction, kernels: list[tuple[str, list[str]]]) -> str:
     if "generated" in native.tags:
         return "autogen"
     if native.structured:

@@ -32,9 +32,11 @@ def differentiated(
     entries: Sequence[tuple[int, DerivativeEntry]],
     foreach: bool,
 ) -> dict[str, Derived]:
-    """What each overload is differentiated by, of entries with their positions."""
+    """What each overload, generated ones included, is differentiated by; entries have positions."""
     positions = {id(entry): at for at, entry in entries}
-    matches = Derivatives([entry for _, entry in entries], functions, foreach=foreach)
+    matches = Derivatives(
+        [entry for _, entry in entries], functions, foreach=foreach, complete=True
+    )
     found: dict[str, Derived] = {}
     for function in functions:
         match_ = matches.find(function.full_name)

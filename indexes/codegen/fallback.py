@@ -44,9 +44,12 @@ class Derivatives:
         functions: Iterable[NativeFunction],
         *,
         foreach: bool = True,
+        complete: bool = False,
     ) -> None:
-        """``foreach``: whether this version's torchgen has ``gen_foreach_derivativeinfo``."""
-        self._functions = {f.full_name: f for f in with_generated(functions)}
+        """``foreach``: whether this version's torchgen has ``gen_foreach_derivativeinfo``;
+        ``complete``: whether ``functions`` holds the overloads that it generates."""
+        everything = functions if complete else with_generated(functions)
+        self._functions = {f.full_name: f for f in everything}
         self._foreach = foreach
         self._groups: dict[Signature, list[NativeFunction]] = {}
         for function in self._functions.values():

@@ -48,10 +48,14 @@ class Row:
     rule: str
 
 
-def kernel_rows(functions: Iterable[NativeFunction], keys: KeySets | None = None) -> list[Row]:
-    """All rows in YAML order, generated overloads after the entry that lists them."""
+def kernel_rows(
+    functions: Iterable[NativeFunction], keys: KeySets | None = None, *, complete: bool = False
+) -> list[Row]:
+    """All rows in YAML order, generated overloads after the entry that lists them.
+    ``complete``: whether ``functions`` holds those already."""
     keys = keys or KeySets()
-    return list(_Rows(with_generated(functions, keys.generation), keys).all())
+    everything = tuple(functions) if complete else with_generated(functions, keys.generation)
+    return list(_Rows(everything, keys).all())
 
 
 class _Rows:

@@ -49,6 +49,17 @@ def wanted_name(symbol: str, kind_hint: str) -> str:
     return "" if kind_hint == "ufunc" else symbol.rpartition("::")[2]
 
 
+def is_same_kernel(row: Row, other: Row) -> bool:
+    """Whether two rows of an overload are linked alike: ``CPU, CUDA: add_out`` names one kernel."""
+    return (
+        row.symbol == other.symbol
+        and row.native is other.native
+        and row.source_function is other.source_function
+        and row.rule == other.rule
+        and row.kind_hint == other.kind_hint != "ufunc"
+    )
+
+
 def link_kernel(
     row: Row, candidates: Sequence[Definition], matches: Matcher, has_sources: bool
 ) -> KernelLink:
