@@ -1,4 +1,4 @@
-"""Do a thing at once, but not for every key while a key is held down."""
+"""Do a thing not for every key while a key is held down."""
 
 from __future__ import annotations
 
@@ -9,28 +9,40 @@ from textual.message_pump import MessagePump
 from textual.timer import Timer
 
 
-class Debounce:
-    """Calls at once when the last call was a while ago, else after a pause in the calls."""
+class Pause:
+    """Calls after a pause in the calls."""
 
     def __init__(self, owner: MessagePump, seconds: float) -> None:
         self._owner = owner
         self._seconds = seconds
         self._timer: Timer | None = None
-        self._last = float("-inf")
 
     def __call__(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` now or soon; a later one replaces it if it is still waiting."""
+        """Call ``callback`` soon; a later one replaces it while it is waiting."""
         self.cancel()
-        now = monotonic()
-        quiet = now - self._last > self._seconds
-        self._last = now
-        if quiet:
-            callback()
-        else:
-            self._timer = self._owner.set_timer(self._seconds, callback)
+        self._timer = self._owner.set_timer(self._seconds, callback)
 
     def cancel(self) -> None:
         """Forget the call that is waiting."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+
+
+class Debounce(Pause):
+    """Calls at once when the last call was a while ago, else after a pause in the calls."""
+
+    def __init__(self, owner: MessagePump, seconds: float) -> None:
+        super().__init__(owner, seconds)
+        self._last = float("-inf")
+
+    def __call__(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` now or soon."""
+        now = monotonic()
+        quiet = now - self._last > self._seconds
+        self._last = now
+        if quiet:
+            self.cancel()
+            callback()
+        else:
+            super().__call__(callback)

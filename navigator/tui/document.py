@@ -7,10 +7,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from navigator.tui.highlight import Colourer, Span, colourer
+from navigator.tui.highlight import Colourer, Span, colourer, part_colourer
 from navigator.tui.text import source_lines
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
+_AROUND = 400
+"""Lines above and below the wanted one that are parsed first; that takes 3 ms."""
 _BLOCK = 64
 """Lines coloured at a time: about a screenful."""
 
@@ -25,20 +27,41 @@ class Document:
         self._colourer: Colourer | None = None
         self._spans: dict[int, list[Span]] = {}
 
+    is_parsed = False
+    """Whether the colours are those of the whole file."""
+
     def parse(self) -> None:
         """Get ready to colour; up to 40 ms for the largest files, so not on the event loop."""
-        self._colourer = colourer(self.path, self.lines)
-        self._spans.clear()
+        found = colourer(self.path, self.lines)
+        self._spans = {}
+        self._colourer = found
+        self.is_parsed = True
+
+    def parse_around(self, line: int) -> None:
+        """The same, of a large file only for the lines around one: quickly, and right but for
+        rare comments and strings that begin far above."""
+        if len(self.lines) < 2 * _AROUND:
+            self.parse()
+            return
+        first = self._outside(max(0, line - _AROUND))
+        lines = self.lines[first : line + _AROUND]
+        self._colourer = part_colourer(self.path, lines, first)
+
+    def _outside(self, row: int) -> int:
+        """The row behind the closing brace next above, where C++ is outside of functions."""
+        above = (at for at in range(row, max(0, row - _AROUND), -1) if self.lines[at] == "}")
+        return next(above, row - 1) + 1
 
     def spans(self, row: int) -> Sequence[Span]:
         """The coloured spans of a line, counted from 0."""
-        if self._colourer is None:
+        found, known = self._colourer, self._spans  # a thread may replace them
+        if found is None:
             return ()
-        if row not in self._spans:
+        if row not in known:
             first = row - row % _BLOCK
             last = min(first + _BLOCK, len(self.lines)) - 1
-            self._spans.update(self._colourer.spans(first, last))
-        return self._spans[row]
+            known.update(found.spans(first, last))
+        return known[row]
 
     def name_at(self, row: int, column: int) -> str:
         """The C++ or Python name at a place, with its qualifiers; empty if there is none."""
@@ -69,14 +92,18 @@ class Shelf:
         self._documents: OrderedDict[str, Document] = OrderedDict()
         self._lock = Lock()
 
-    def document(self, path: str) -> Document:
-        """The file at ``path``, read at the first call. Errors are those of ``read``."""
+    def document(self, path: str, line: int = 0) -> Document:
+        """The file at ``path``, read at the first call; with a line, a large one is parsed
+        only around it. Errors are those of ``read``."""
         with self._lock:
             if path in self._documents:
                 self._documents.move_to_end(path)
                 return self._documents[path]
         document = Document(path, self._read(path))
-        document.parse()
+        if line:
+            document.parse_around(line)
+        else:
+            document.parse()
         self._put(document)
         return document
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,6 +61,18 @@ def colourer(path: str, lines: Sequence[str]) -> Colourer | None:
     if language == "yaml":
         return YamlColours(lines)
     return _tree_colours(language, lines)
+
+
+def part_colourer(path: str, lines: Sequence[str], first: int) -> Colourer | None:
+    """What colours some lines of a file, of which ``first`` is the first."""
+    found = colourer(path, lines)
+    return PartColours(found, first, len(lines)) if found else None
+
+
+def prepare() -> None:
+    """Load the grammar that most files need."""
+    with suppress(ImportError):
+        _grammar("cpp")
 
 
 def _tree_colours(language: str, lines: Sequence[str]) -> Colourer | None:
@@ -136,6 +149,20 @@ class TreeColours:
                 start = _column(line, left) if row == top else 0
                 end = _column(line, right) if row == bottom else len(line)
                 yield row, start, end
+
+
+class PartColours:
+    """Colours of a part of a file."""
+
+    def __init__(self, inner: Colourer, first: int, count: int) -> None:
+        self._inner = inner
+        self._rows = range(first, first + count)
+
+    def spans(self, first: int, last: int) -> dict[int, list[Span]]:
+        start = self._rows.start
+        known = range(max(first, start), min(last + 1, self._rows.stop))
+        found = self._inner.spans(known.start - start, known.stop - 1 - start) if known else {}
+        return {row: found.get(row - start, []) for row in range(first, last + 1)}
 
 
 def _column(line: str, byte: int) -> int:

@@ -83,6 +83,14 @@ class SourceLoaded(Message):
         self.visit = visit
 
 
+class Coloured(Message):
+    """The colours of a large file are those of all of it now."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.document = document
+
+
 class Reread(Message):
     """The file that is shown, as it is now."""
 

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from indexes.errors import Cancelled
 from navigator.tui.config import Config
+from navigator.tui.highlight import prepare
 from navigator.tui.messages import Described, Failed, Opened, Progressed, UpToDate
 from navigator.tui.screens.chain_screen import ChainScreen
 from navigator.tui.session import Opener, Session
@@ -76,6 +77,7 @@ class OpeningScreen(ChainScreen):
         for session in self._opener.sessions(progress, stop.is_set):
             self.post_message(Opened(session, session.index.operators()))
             self.post_message(Described(session.info))
+        prepare()
         return UpToDate()
 
     def on_progressed(self, message: Progressed) -> None:

@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from navigator.tui.config import Config
-from navigator.tui.debounce import Debounce
+from navigator.tui.debounce import Debounce, Pause
 from navigator.tui.document import Document
 from navigator.tui.history import Visit
-from navigator.tui.messages import Blamed, Defined, Failed, Reread, SourceLoaded, Used
+from navigator.tui.messages import Blamed, Coloured, Defined, Failed, Reread, SourceLoaded, Used
 from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
 from navigator.tui.screens.chords import member, opener
 from navigator.tui.screens.taking import Edited, TakingScreen
@@ -43,6 +43,7 @@ class SourceScreen(TakingScreen):
     def __init__(self, session: Session | None, config: Config) -> None:
         super().__init__(session, config)
         self._blame_soon = Debounce(self, 0.2)
+        self._colour_soon = Pause(self, 0.1)
 
     @property
     def source(self) -> SourcePane:
@@ -59,8 +60,8 @@ class SourceScreen(TakingScreen):
         """Show a place in the source pane."""
         session, path = self.session, visit.path
         if session is not None and path is not None and not self.show_at_hand(visit):
-            self.expected = visit
-            self.ask("source", lambda: SourceLoaded(session.shelf.document(path), visit))
+            self.expected, line = visit, max(visit.line, 1)
+            self.ask("source", lambda: SourceLoaded(session.shelf.document(path, line), visit))
 
     expected: Visit | None = None
     """The place that is on its way into the source pane: keys already mean it."""
@@ -83,8 +84,14 @@ class SourceScreen(TakingScreen):
         """Show a place in a file that has been read."""
         self.expected = None
         self.source.show(document, max(visit.line, 1), visit.end_line)
+        if not document.is_parsed:
+            self._colour_soon(lambda: self.ask("colours", lambda: _parsed(document)))
         if self._blames:
             self._ask_blame()
+
+    def on_coloured(self, message: Coloured) -> None:
+        if self.source.view.document is message.document:
+            self.source.view.refresh()
 
     def on_failed(self, message: Failed) -> None:
         if message.about == "source":
@@ -265,3 +272,8 @@ class SourceScreen(TakingScreen):
     def _chosen(self, visit: object) -> None:
         if isinstance(visit, Visit):
             self.jump(visit)
+
+
+def _parsed(document: Document) -> Coloured:
+    document.parse()
+    return Coloured(document)

@@ -123,3 +123,34 @@ def test_a_shelf_reads_each_file_once_and_again_when_told() -> None:
     shelf.document("c.cpp")
     shelf.document("a.cpp")
     assert reads == ["a.cpp", "a.cpp", "b.cpp", "c.cpp", "a.cpp"]
+
+
+def test_a_large_file_is_coloured_around_a_line_first() -> None:
+    """At a kilobyte a function, a comment that begins far above is the only thing missed."""
+    function = ["int f() {", *['  call("text", 42); // a remark'] * 8, "}"]
+    lines = [*["/* far above", *[" of all"] * 900, "*/"], *function * 200]
+    whole, part = coloured("x.cpp", "\n".join(lines)), Document("x.cpp", "\n".join(lines))
+    part.parse_around(2000)
+    assert not part.is_parsed
+    assert [part.spans(row) for row in range(1960, 2040)] == [
+        whole.spans(row) for row in range(1960, 2040)
+    ]
+    assert part.spans(5) == []
+    part.parse()
+    assert part.spans(5) == whole.spans(5) == [(0, 7, "comment")]
+
+
+def test_a_shelf_reads_a_file_once_and_says_what_it_has() -> None:
+    read: list[str] = []
+
+    def file(path: str) -> str:
+        read.append(path)
+        return "int x;\n" * 2000
+
+    shelf = Shelf(file)
+    assert shelf.at_hand("x.cpp") is None
+    document = shelf.document("x.cpp", 1500)
+    assert document.spans(1490)
+    assert not document.is_parsed
+    assert shelf.at_hand("x.cpp") is shelf.document("x.cpp") is document
+    assert read == ["x.cpp"]
