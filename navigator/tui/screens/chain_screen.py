@@ -14,6 +14,7 @@ from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
 from navigator.tui.history import History, Visit
 from navigator.tui.messages import ChainLoaded, Named
+from navigator.tui.preview import REASON, Preview
 from navigator.tui.screens.chords import member
 from navigator.tui.screens.source_screen import SourceScreen
 from navigator.tui.session import Session, visit_to
@@ -241,6 +242,8 @@ class ChainScreen(SourceScreen):
         hop = self.chain.hops.next_where(wanted)
         if hop is not None:
             self.jump_to_hop(hop)
+        elif self.session is not None and isinstance(self.session.index, Preview):
+            self.say(f"the {words} of {self.op} is not known yet: {REASON}")
         else:
             self.say(f"{self.op or 'this'} has no {words} in this source")
 

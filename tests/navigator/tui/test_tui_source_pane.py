@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from indexes.query import Index
+from indexes.source import Source
 from navigator.tui.config import Config
 from tests.navigator.tui.conftest import Person, Sit
 
@@ -180,6 +182,7 @@ async def test_an_edited_file_is_read_again_where_one_was(
     script.write_text('#!/bin/sh\nsed -i "1s/^/\\/\\/ edited just now\\n/" "${2%:*}"\n')
     script.chmod(0o755)
     monkeypatch.setenv("VISUAL", str(script))
+    Index.open(Source.find(str(tree_copy)), tmp_path / "cache").close()
     async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
         await in_kernel(person)
         line = person.browser.source.view.line
