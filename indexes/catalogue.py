@@ -82,7 +82,7 @@ class Catalogue:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.operators = _Kind(
-            store, "operator", "full_name", "SELECT full_name FROM ops WHERE {} ORDER BY position"
+            store, "operator", "full_name", "SELECT full_name FROM ops WHERE {} ORDER BY +position"
         )
         """Every overload."""
         self.nodes = _Kind(
