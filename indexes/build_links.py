@@ -18,7 +18,13 @@ from indexes.codegen.cpp_types import (
     structured_parameters,
 )
 from indexes.codegen.rows import Row
-from indexes.linking.kernels import is_same_kernel, link_kernel, wanted_name, wanted_names
+from indexes.linking.kernels import (
+    META,
+    is_same_kernel,
+    link_kernel,
+    wanted_name,
+    wanted_names,
+)
 from indexes.model import Definition, NativeFunction
 from indexes.rows_sql import DEFINITION_COLUMNS, definition
 from indexes.store import Store
@@ -76,7 +82,8 @@ def _link(store: Store, has_sources: bool, chosen: list[_Chosen]) -> Kernels:
 _ROWS = "SELECT id,op,key,symbol,hint,source_op,line,rule FROM kernels"
 _UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
 """What torchgen calls kernels whose loops have other names."""
-_QUALIFIED = "instr(symbol,'::')"
+_QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
+"""As the index of the few such symbols has it."""
 
 
 def _rows_wanting(store: Store, names: set[str], ops: Collection[str]) -> list[tuple[Any, ...]]:
@@ -86,7 +93,8 @@ def _rows_wanting(store: Store, names: set[str], ops: Collection[str]) -> list[t
         for (symbol,) in store.query(f"SELECT DISTINCT symbol FROM kernels WHERE {_QUALIFIED}")
         if wanted_name(symbol, "") in names
     ]
-    symbols = json.dumps([*names, *qualified])
+    metas = [META.format(name) for name in names]
+    symbols = json.dumps([*names, *metas, *qualified])
     return store.query(
         f"{_ROWS} WHERE symbol IN (SELECT value FROM json_each(?)) OR {_UFUNC}"
         " OR op IN (SELECT value FROM json_each(?)) ORDER BY id",

@@ -39,7 +39,7 @@ def add_operators(store: Store, source: Source) -> tuple[NativeFunction, ...]:
     rules, unread = read_rules(source, KERNEL_RULES)
     everything = with_generated(functions, rules.keys.generation)
     _add_problems(store, [*problems, *unread])
-    entries = _derivatives(store, source, everything, rules)
+    entries = add_derivatives(store, source, everything, rules.foreach)
     rows = OperatorRows(store, placed(everything))
     rows.add(everything, entries, kernel_rows(everything, rules.keys, complete=True))
     if not problems and len(rows.positions) == len(everything):
@@ -54,8 +54,8 @@ def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
     )
 
 
-def _derivatives(
-    store: Store, source: Source, functions: Sequence[NativeFunction], rules: Rules
+def add_derivatives(
+    store: Store, source: Source, functions: Sequence[NativeFunction], foreach: bool
 ) -> dict[str, Derived]:
     """Keeps the derivative entries; returns what each overload is differentiated by."""
     from indexes.readers.derivatives import read_derivatives
@@ -69,7 +69,7 @@ def _derivatives(
         "INSERT INTO derivatives VALUES(?,?,?)",
         [(at, entry.op, dump_derivative(entry)) for at, entry in enumerate(entries)],
     )
-    return differentiated(functions, list(enumerate(entries)), rules.foreach)
+    return differentiated(functions, list(enumerate(entries)), foreach)
 
 
 def _keep_text(

@@ -67,7 +67,7 @@ class OperatorRows:
             " VALUES(?,?,?,?,?,?)",
             [(self.positions[f.full_name], *self.operator(f, derived)) for f in functions],
         )
-        self._add_nodes(functions, derived)
+        self.add_nodes(functions, derived)
         self._add_kernels(kernels)
 
     def operator(
@@ -79,9 +79,10 @@ class OperatorRows:
         name = function.full_name
         return name, function.name, family(name), data, json.dumps(derived.get(name))
 
-    def _add_nodes(
+    def add_nodes(
         self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived]
     ) -> None:
+        """Keeps the Node classes of overloads."""
         rows = []
         for name in dict.fromkeys(f.full_name for f in functions if f.full_name in derived):
             at, _, _, nodes = derived[name]

@@ -11,7 +11,7 @@ from indexes.errors import SourceError
 from indexes.known_names import renew_names
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
-from indexes.operator_files import DOCUMENT_FILES, NATIVE, OPERATOR_FILES
+from indexes.operator_files import DERIVATIVES, DOCUMENT_FILES, NATIVE, OPERATOR_FILES
 from indexes.packed import pack_definitions
 from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
@@ -96,24 +96,29 @@ class _Refresh:
     def renew_operators(self, changed: set[str]) -> set[str] | None:
         """Reads again what of the operators and documents rests on changed files; returns the
         overloads whose kernels are to be linked anew, None for all."""
-        native = self.builder.source.path_of(NATIVE)
         touched = self._paths_of(OPERATOR_FILES) & changed
-        ops: set[str] | None = set()
-        if touched:
-            ops = self._renew_entries(native) if touched == {native} else None
+        ops = self._renew_some(touched) if touched else set()
         if ops is None:
             self._renew_all()
         elif self._paths_of(DOCUMENT_FILES) & changed:
             self._renew_documents()
         return ops
 
+    def _renew_some(self, touched: set[str]) -> set[str] | None:
+        source = self.builder.source
+        native = source.path_of(NATIVE)
+        if touched == {native}:
+            from indexes.refresh_operators import renew_entries
+
+            return renew_entries(self.store, native, source.read(native))
+        if touched == {source.path_of(DERIVATIVES)}:
+            from indexes.refresh_derivatives import renew_derivatives
+
+            return renew_derivatives(self.store, source)
+        return None
+
     def _paths_of(self, names: Iterable[str]) -> set[str]:
         return {self.builder.source.path_of(name) for name in names}
-
-    def _renew_entries(self, native: str) -> set[str] | None:
-        from indexes.refresh_operators import renew_entries
-
-        return renew_entries(self.store, native, self.builder.source.read(native))
 
     def _renew_all(self) -> None:
         from indexes.build_operators import OPERATOR_TABLES, add_operators

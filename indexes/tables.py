@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from indexes.readers import FACTS_VERSION
 
-STORE_VERSION = f"10.{FACTS_VERSION}"
+STORE_VERSION = f"11.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 FIELD = "\x1f"
@@ -84,6 +84,8 @@ CREATE INDEX ops_family ON ops(family);
 CREATE INDEX nodes_name ON nodes(grad_fn);
 CREATE INDEX kernels_op ON kernels(op);
 CREATE INDEX kernels_symbol ON kernels(symbol);
+CREATE INDEX kernels_qualified ON kernels(symbol)
+  WHERE instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta';
 """
 """Made when the tables are filled, which costs less than keeping them up meanwhile."""
 

@@ -14,6 +14,8 @@ from indexes.records import dataclass
 from indexes.regex import regex
 
 _NATIVE = "at::native"
+META = "structured_{}::meta"
+"""What the meta function of a structured kernel is called."""
 _META = regex(r"structured_(\w+)::meta$")
 _INNER_LOOP = regex(r"\s*(\w+)")
 _TEMPLATES = "aten/src/ATen/templates/"

@@ -214,6 +214,17 @@ def test_one_edit_of_an_entry(aged: Path, cache: Path, tmp_path: Path, edit: Edi
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
+def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
+    chance = random.Random(5)
+    with opened(aged, cache):
+        pass
+    for edit in (_edit_formula, _add_line_on_top, _remove, _rename):
+        _edited(aged / DERIVATIVES, edit, chance)
+        _is_as_built_anew(aged, cache, tmp_path / "cold")
+    (aged / DERIVATIVES).unlink()
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_edits_of_everything(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(100 + seed)
@@ -233,13 +244,17 @@ def test_edits_of_everything(aged: Path, cache: Path, tmp_path: Path, seed: int)
         _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
-@pytest.mark.parametrize("edit", [_toggle_variant, _add_line, _add_kernel, _add, _remove])
-def test_an_edit_of_one_entry_reads_no_other(
-    aged: Path, cache: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("file", "edit"),
+    [*((YAML, edit) for edit in (_toggle_variant, _add_line, _add_kernel, _add, _remove)),
+     (DERIVATIVES, _edit_formula)],
+)  # fmt: skip
+def test_an_edit_of_one_entry_does_not_read_all(
+    aged: Path, cache: Path, file: str, edit: Edit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(aged, cache):
         pass
     monkeypatch.delattr(indexes.build_operators, "add_operators")
-    _edited(aged / YAML, edit, random.Random(7))
+    _edited(aged / file, edit, random.Random(7))
     with opened(aged, cache) as index:
         assert index.report.read == 1
