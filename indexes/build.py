@@ -176,13 +176,14 @@ class Builder:
             return None  # it is damaged: no loss but time
 
     def _cold(self, aside: Path, files: dict[str, SourceFile]) -> Report:
-        from indexes.build_cold import fill
-
         store = Store(aside, create=True)
+        wanted = [file for file in files.values() if file.kind in READ_KINDS]
         try:
             store.db.execute("BEGIN")
-            with _without_collector():
-                report = fill(self, store, files)
+            with _without_collector(), self.reading(wanted) as read:
+                from indexes.build_cold import fill  # loaded while the children read
+
+                report = fill(self, store, files, read)
             store.db.execute("COMMIT")
         finally:
             store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from indexes import forked
@@ -22,20 +23,21 @@ if TYPE_CHECKING:
     from indexes.scan_pool import FileFacts
 
 
-def fill(builder: Builder, store: Store, files: dict[str, SourceFile]) -> Report:
-    """Fills an empty store with all that ``files`` hold."""
+def fill(
+    builder: Builder, store: Store, files: dict[str, SourceFile], read: Iterator[FileFacts]
+) -> Report:
+    """Fills an empty store with all that ``files`` hold; ``read`` gives what is read of them."""
     from indexes.build import READ_KINDS, Report
 
     store.set_meta("scanned_ns", str(time.time_ns()))
     report = Report(files=len(files), cold=True)
-    wanted = [f for f in files.values() if f.kind in READ_KINDS]
-    with builder.reading(wanted) as read:
-        natives = add_operators(store, builder.source)
-        cpp: dict[int, CppFacts] = {}
-        for facts in read:
-            report.read += 1
-            _keep(builder, store, files[facts.path], facts, cpp)
-            builder.tell("reading", report.read, len(wanted))
+    wanted = sum(file.kind in READ_KINDS for file in files.values())
+    natives = add_operators(store, builder.source)
+    cpp: dict[int, CppFacts] = {}
+    for facts in read:
+        report.read += 1
+        _keep(builder, store, files[facts.path], facts, cpp)
+        builder.tell("reading", report.read, wanted)
     for file in files.values():
         if file.kind not in READ_KINDS:
             _add_file(store, file, builder.hash(file.path))
