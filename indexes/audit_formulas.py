@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from indexes.linking.formulas import formula_functions
 from indexes.model import DerivativeEntry
 from indexes.query import Index
-from indexes.readers.derivatives import formula_calls
+from indexes.readers.formulas import formula_calls
 from indexes.records import dataclass, field
 from indexes.regex import regex
 

@@ -15,7 +15,7 @@ from indexes.impact_graph import Edge, Node
 from indexes.impact_model import Impact, Step
 from indexes.impact_python import PythonEdges, python_node
 from indexes.linking.facts import Known
-from indexes.readers.derivatives import formula_calls
+from indexes.readers.formulas import formula_calls
 from indexes.records import replace
 from indexes.regex import regex
 from indexes.resolve import resolve

@@ -93,7 +93,15 @@ class Lookup:
         )
         return [r[0] for r in rows]
 
+    @cached_property
+    def _stubs(self) -> frozenset[str]:
+        """The names of all stubs: most of the names that are asked for are none."""
+        rows = self.store.query("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL")
+        return frozenset(row[0] for row in rows)
+
     def _stub_uses(self, stub: str) -> Sequence[StubUse]:
+        if stub not in self._stubs:
+            return ()
         rows = self.store.query(
             f"SELECT {_USE_COLUMNS} FROM uses u"
             " JOIN files f ON f.id=u.file WHERE u.stub=? ORDER BY f.path,u.line",

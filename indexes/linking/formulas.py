@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from indexes.linking.facts import Facts
 from indexes.linking.formula_overloads import chosen_overloads
 from indexes.model import Definition, DerivativeEntry, Formula
-from indexes.readers.derivatives import formula_calls
+from indexes.readers.formulas import formula_calls
 from indexes.records import dataclass
 
 _OWN_SCOPES = (

@@ -15,7 +15,6 @@ from indexes.model import (
 )
 from indexes.readers.yaml_lines import Field, Node
 from indexes.readers.yaml_nodes import Entry, fields_of, is_null, read_entries, text_of, texts_of
-from indexes.regex import regex
 from indexes.schema import Schema, parse_schema
 
 _NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})
@@ -141,35 +140,3 @@ def node_prefix(name: str) -> str:
     """``addmm`` -> ``AddmmBackward``: the Node class of an operator, without its number."""
     camel = "".join(part.title() for part in name.split("_"))
     return f"{camel}Backward".replace("ForwardBackward", "Backward")
-
-
-_CALL = regex(
-    r"(?P<member>\.|->)?\s*(?P<name>(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*"
-    r"(?:<(?:[^<>()]|<[^<>()]*>)*>)?\s*\("
-)
-_STRING = regex(r'"(?:\\.|[^"\\])*"')
-_NO_CALLS = frozenset(
-    {"if", "for", "while", "switch", "return", "sizeof", "static_cast", "const_cast"}
-    | {"reinterpret_cast", "dynamic_cast", "decltype", "not", "and", "or"}
-)
-
-
-def formula_calls(text: str) -> tuple[str, ...]:
-    """The free functions a formula calls, each once, in order, as qualified in it
-    (``at::where``). Constructors look the same and are included."""
-    return _calls(text, member=False)
-
-
-def formula_methods(text: str) -> tuple[str, ...]:
-    """The member functions a formula calls: ``grad.expand_symint(...)`` gives
-    ``expand_symint``."""
-    return _calls(text, member=True)
-
-
-def _calls(text: str, member: bool) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for match in _CALL.finditer(_STRING.sub('""', text)):
-        name = "".join(match["name"].split())
-        if bool(match["member"]) is member and name not in _NO_CALLS:
-            found[name] = None
-    return tuple(found)

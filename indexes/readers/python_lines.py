@@ -6,16 +6,18 @@ nanoseconds a byte, so that every file of a tree can be read."""
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.regex import regex
+
+if TYPE_CHECKING:
+    import ast
 
 
 class Spans:
@@ -261,6 +263,8 @@ def innermost(found: list[Block], line: int) -> Block | None:
 
 def parse(source: bytes | str) -> ast.Module:
     """``ast.parse`` without its warnings about somebody else's escape sequences."""
+    import ast
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from indexes.errors import NotFound
@@ -143,3 +145,16 @@ def test_a_name_typed_letter_by_letter_reads_what_is_searched_once(tree_index: I
     assert {"operator", "grad_fn", "file"} <= {hit.kind for hit in hits}
     assert asked
     assert not [sql for sql in asked if "LIKE" in sql or "GROUP BY" in sql or "FROM names" in sql]
+
+
+def test_a_chain_asks_for_the_uses_of_stubs_alone(tree_index: Index) -> None:
+    rows = tree_index.facts.store.query("SELECT stub FROM uses WHERE stub NOT NULL")
+    stubs = {stub for (stub,) in rows}
+    asked: list[str] = []
+    with contextlib.closing(Index.as_left(tree_index.source, tree_index.cache)) as index:
+        index.facts.store.db.set_trace_callback(asked.append)
+        assert any(hop.role == "stub" for hop in index.chain("mul.out").hops)
+    uses = [sql.partition("u.stub='")[2].partition("'")[0] for sql in asked if "u.stub='" in sql]
+    assert "mul_stub" in uses
+    assert set(uses) <= stubs
+    assert len(uses) == len(set(uses))

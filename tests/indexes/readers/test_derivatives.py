@@ -4,12 +4,8 @@ import pytest
 import yaml
 
 from indexes.model import DerivativeEntry, Formula, Problem
-from indexes.readers.derivatives import (
-    formula_calls,
-    formula_methods,
-    node_prefix,
-    read_derivatives,
-)
+from indexes.readers.derivatives import node_prefix, read_derivatives
+from indexes.readers.formulas import formula_calls, formula_methods
 from indexes.readers.native_functions import read_native_functions
 
 ENTRIES = """\
