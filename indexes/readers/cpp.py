@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 
 from indexes.model import TEMPLATE
-from indexes.readers.cpp_heads import Head, Use, leading_uses, read_head, skip_prefixes, whole_use
+from indexes.readers.cpp_heads import Head, Use, leading_uses, skip_prefixes, whole_use
 from indexes.readers.cpp_lex import (
     ELSE,
     ENDIF,
@@ -20,10 +20,10 @@ from indexes.readers.cpp_lex import (
     Macro,
     lex,
 )
+from indexes.readers.cpp_quick import quick_head, read_head
 from indexes.records import dataclass, field
 from indexes.regex import regex
 
-_BLANK = regex(r"\s*")
 _FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
 # Declarations in a row that are neither macro uses nor aliases.
 _DULL = regex(
@@ -54,6 +54,7 @@ class Found:
     body: int = 0
     end: int = 0
     head: int = 0
+    """Of a function: where its declaration begins."""
 
 
 @dataclass(slots=True)
@@ -107,44 +108,47 @@ class _Scanner:
         self.saved: list[tuple[_State, bool]] = []
 
     def run(self) -> Scan:
-        lexed, size = self.scan.lexed, len(self.text)
-        opened, closed = self.text.find("{"), self.text.find("}")
-        opened, closed = (at if at >= 0 else size for at in (opened, closed))
+        lexed, at = self.scan.lexed, 0
         for kind, offset in zip(lexed.guard_kinds, lexed.guard_offsets, strict=True):
-            opened, closed = self._braces(opened, closed, offset)
+            self._braces(at, offset)
             self._conditional(kind, offset)
-        self._braces(opened, closed, size)
+            at = offset
+        size = len(self.text)
+        self._braces(at, size)
         self._statements(self.boundary, size)
         return self.scan
 
-    def _braces(self, opened: int, closed: int, stop: int) -> tuple[int, int]:
-        """Heeds the braces in front of ``stop``, given the next of each kind; returns the
-        next of each kind behind it."""
-        find, size = self.text.find, len(self.text)
-        while True:
-            if opened < closed:
-                if opened >= stop:
-                    return opened, closed
-                if self.depth:
-                    self.depth += 1
-                else:
-                    self._open(opened)
-                opened = find("{", opened + 1)
-                if opened < 0:
-                    opened = size
+    def _braces(self, at: int, stop: int) -> None:
+        """Heeds the braces between two offsets."""
+        find = self.text.find
+        while at < stop:
+            if self.depth:
+                at = self._inside(at, stop)
                 continue
-            if closed >= stop:
-                return opened, closed
-            if self.depth > 1:
-                self.depth -= 1
-            elif self.depth:
-                self.depth = 0
-                self._end_body(closed)
-            else:
+            opened = find("{", at, stop)
+            closed = find("}", at, opened if opened >= 0 else stop)
+            if closed >= 0:
                 self._close(closed)
-            closed = find("}", closed + 1)
+            elif opened >= 0:
+                self._open(opened)
+            else:
+                return
+            at = (closed if closed >= 0 else opened) + 1
+
+    def _inside(self, at: int, stop: int) -> int:
+        """Goes to the end of a body, or to ``stop``; returns the offset of what follows."""
+        find, count = self.text.find, self.text.count
+        depth = self.depth
+        while depth:
+            closed = find("}", at, stop)
             if closed < 0:
-                closed = size
+                self.depth = depth + count("{", at, stop)
+                return stop
+            depth += count("{", at, closed) - 1
+            at = closed + 1
+        self.depth = 0
+        self._end_body(at - 1)
+        return at
 
     def _conditional(self, kind: int, at: int) -> None:
         if kind == IF:
@@ -179,11 +183,18 @@ class _Scanner:
         return self.stack[-1][0] if self.stack else ""
 
     def _open(self, at: int) -> None:
-        start = self._statements(self.boundary, at)
-        class_name = self.stack[-1][1] if self.stack else ""
-        head = read_head(self.text, start, at, class_name)
+        start, class_name = self.boundary, self.stack[-1][1] if self.stack else ""
+        gap = self.text[start:at].lstrip()
+        head = None
+        if ";" not in gap:
+            head = quick_head(self.text, at - len(gap), at, class_name)
+        if head:
+            start = head.begins_at
+        else:
+            start = self._statements(start, at)
+            head = read_head(self.text, start, at, class_name)
         if head.kind in ("namespace", "class", "enum"):
-            self._push(head, start, at)
+            self._push(head, at)
             return
         self.depth = 1
         self.function = None
@@ -191,7 +202,7 @@ class _Scanner:
         if self.keeps_statement:
             self.boundary = start
         elif head.kind in ("function", "macro"):
-            self.function = self._found(head, start, at)
+            self.function = self._found(head, at, start)
             if self._is_template(head.name_at):
                 self.function.base = TEMPLATE
             self.scan.found.append(self.function)
@@ -204,17 +215,17 @@ class _Scanner:
         opened = self.text.find("<", found, name_at)
         return opened >= 0 and self.text[opened + 1 : name_at].lstrip()[:1] != ">"
 
-    def _found(self, head: Head, start: int, body: int) -> Found:
+    def _found(self, head: Head, body: int, start: int = 0) -> Found:
         scope = _join(self._scope(), head.qualifier)
         return Found(
             head.name, scope, head.kind, head.name_at, head.parameters, head.arguments,
             head.is_global, head.base, body, body, start,
         )  # fmt: skip
 
-    def _push(self, head: Head, start: int, at: int) -> None:
+    def _push(self, head: Head, at: int) -> None:
         found = None
         if head.kind != "namespace":
-            found = self._found(head, start, at)
+            found = self._found(head, at)
             self.scan.found.append(found)
         if head.kind == "enum":
             self.depth, self.function, self.keeps_statement = 1, found, False
@@ -242,21 +253,17 @@ class _Scanner:
     def _statements(self, start: int, stop: int) -> int:
         """Reads the complete statements in a gap; returns where the last, open one starts."""
         text = self.text
-        if (at := _blank_end(text, start)) >= stop:
+        at = stop - len(text[start:stop].lstrip())
+        if at >= stop:
             return stop
         while (semicolon := text.find(";", at, stop)) >= 0:
             if dull := _DULL.match(text, at, stop):
                 at = dull.end()
                 continue
-            if text.count("(", at, semicolon) == text.count(")", at, semicolon):
-                self._statement(at, semicolon)
-                at = semicolon + 1
-            else:
-                semicolon = self._balance(at, semicolon, stop)
-                if semicolon < 0:
-                    break
-                self._statement(at, semicolon)
-                at = semicolon + 1
+            if (semicolon := self._balance(at, semicolon, stop)) < 0:
+                break
+            self._statement(at, semicolon)
+            at = semicolon + 1
         first = _FIRST.match(text, at, stop)
         if not first or not (first[2] or first[1] in _PREFIXES):
             return at
@@ -268,10 +275,13 @@ class _Scanner:
         return rest if uses else at
 
     def _balance(self, start: int, semicolon: int, stop: int) -> int:
+        """The first semicolon from ``semicolon`` on that stands outside of parentheses."""
+        text, depth = self.text, 0
         while semicolon >= 0:
-            if self.text.count("(", start, semicolon) == self.text.count(")", start, semicolon):
+            depth += text.count("(", start, semicolon) - text.count(")", start, semicolon)
+            if not depth:
                 return semicolon
-            semicolon = self.text.find(";", semicolon + 1, stop)
+            start, semicolon = semicolon, text.find(";", semicolon + 1, stop)
         return -1
 
     def _statement(self, start: int, stop: int) -> None:
@@ -311,11 +321,6 @@ class _Scanner:
         scope = self._scope()
         for use in uses:
             self.scan.uses.append(ScopedUse(use.name, use.arguments, scope, use.start, use.end))
-
-
-def _blank_end(text: str, start: int) -> int:
-    found = _BLANK.match(text, start)
-    return found.end() if found else start
 
 
 def _join(scope: str, name: str) -> str:

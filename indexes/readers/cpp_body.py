@@ -6,6 +6,7 @@ Works on the cleaned text of ``cpp_lex``, where comments and strings are blank.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from indexes.regex import regex
 
@@ -17,10 +18,9 @@ _SPACE = r"[ \t\r\n\f\v]*"
 _PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
 _FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
 _SPELLED = rf"{_SPACE}(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
-_CALL = regex(r"\(" + _SPELLED)
-_CALL_OR_LAUNCH = regex(r"(?:\(|<<<)" + _SPELLED)
-_MEMBER = regex(_SPACE + r"(?:\.|>-)")
-_BEFORE_NAME = frozenset(" \t\r\n\f\v.>")
+_MEMBER = rf"(?:{_SPACE}(?:\.|>-)())?"
+_CALL = regex(rf"(\(){_SPELLED}{_MEMBER}")
+_CALL_OR_LAUNCH = regex(rf"(\(|<<<){_SPELLED}{_MEMBER}")
 _KEYWORDS = frozenset(
     "if for while switch return sizeof catch decltype alignof static_cast const_cast "
     "reinterpret_cast dynamic_cast typeid new delete throw assert defined alignas noexcept "
@@ -33,6 +33,12 @@ LOOPS = frozenset(
 )
 """How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
 _LOOPS_BACKWARDS = frozenset(word[::-1] for word in LOOPS)
+# A look-ahead is not tried again in another way, so that a name in it is whole, and what
+# turns out to be a member that runs no loop is passed over at once.
+_NO_MEMBER = regex(
+    rf"(\()(?={_SPELLED}{_MEMBER})(?(6)(?={_SPACE}(?:>{_ANGLE}<{_SPACE}|)"
+    rf"(?:{'|'.join(sorted(_LOOPS_BACKWARDS))})(?![A-Za-z0-9_:])))"
+)
 _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
 
 Spelled = tuple[str, str, str, str]
@@ -46,41 +52,38 @@ def body_calls(text: str, start: int, end: int, members: bool = False) -> dict[S
     ``members`` only those are given that run a loop over elements.
     """
     body = text[start:end][::-1]
-    pattern = _CALL_OR_LAUNCH if "<<<" in body else _CALL
     found: dict[_Parts, list[int]] = {}
-    for match in pattern.finditer(body):
-        template, name, owner_template, owner = match.groups()
-        if name in _BACKWARDS:
-            continue
-        member = _is_member(body, match.end())
-        if member and not members and name not in _LOOPS_BACKWARDS:
-            continue
-        parts = (name, owner, body[match.start()], member, template, owner_template)
-        found.setdefault(parts, []).append(end - match.end(2))
+    if members or "<<<" in body:
+        _all_calls(body, end, members, found)
+    else:
+        for match in _NO_MEMBER.finditer(body):
+            found.setdefault(match.groups(), []).append(end - match.end(3))
     calls: dict[Spelled, list[int]] = {}
     for parts, offsets in reversed(found.items()):
-        if call := _call(*parts):
+        if call := _call(parts):
             calls.setdefault(call, []).extend(offsets)
     return calls
 
 
-_Parts = tuple[str, "str | None", str, bool, "str | None", "str | None"]
+_Parts = tuple[Any, ...]
+"""What a pattern caught: the opening, template arguments, the name, the template arguments
+and name of its owner, and "" where it is a member."""
 
 
-def _is_member(body: str, after: int) -> bool:
-    """Whether ``.`` or ``->`` stands in front of a name, so behind it when read backwards."""
-    return body[after : after + 1] in _BEFORE_NAME and _MEMBER.match(body, after) is not None
+def _all_calls(body: str, end: int, members: bool, found: dict[_Parts, list[int]]) -> None:
+    pattern = _CALL_OR_LAUNCH if "<<<" in body else _CALL
+    for match in pattern.finditer(body):
+        if members or match[6] is None or match[3] in _LOOPS_BACKWARDS:
+            found.setdefault(match.groups(), []).append(end - match.end(3))
 
 
 @lru_cache(maxsize=16384)
-def _call(
-    name: str, owner: str | None, opened: str, member: bool,
-    template: str | None, owner_template: str | None,
-) -> Spelled | None:  # fmt: skip
+def _call(parts: _Parts) -> Spelled | None:
     """One call from its parts as read backwards; None for what only looks like one."""
-    if name[-1].isdigit():
+    opened, template, name, owner_template, owner, member = parts
+    if name in _BACKWARDS or name[-1].isdigit():
         return None
-    kind = "launch" if opened == "<" else "member" if member else "call"
+    kind = "launch" if opened != "(" else "call" if member is None else "member"
     qualifier, parted, simple = name[::-1].rpartition("::")
     qualifier = qualifier or parted  # "::" of ::max, which names no max of this namespace
     if owner:

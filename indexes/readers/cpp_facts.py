@@ -19,7 +19,6 @@ _INTERPRETED = regex(
     r"(?:\w*REGISTER_\w*DISPATCH|DECLARE_DISPATCH|DEFINE_DISPATCH|TORCH_LIBRARY\w*"
     r"|TORCH_(?:PRECOMPUTE_)?(?:META|IMPL)_FUNC2?)$"
 )
-_SPACE = regex(r"\s+")
 _MAX_MACRO_BODY = 20_000
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
 
@@ -150,7 +149,7 @@ class Lines:
 
 def flat(text: str) -> str:
     """``text`` on one line with single spaces."""
-    return _SPACE.sub(" ", text).strip() if "\n" in text or "  " in text else text.strip()
+    return " ".join(text.split()) if "\n" in text or "  " in text else text.strip()
 
 
 @lru_cache(maxsize=16384)
@@ -255,7 +254,7 @@ class _Assembler:
     def _definition(self, found: Found, kind: str, name: str, macro: str) -> DefinitionFact:
         line = self.lines.at(found.start)
         looked_into = self.with_calls and kind not in self.unread
-        calls = self._calls(found) if looked_into else []
+        calls = self._calls(found, line) if looked_into else []
         end_line = self.lines.at(found.end) if found.end > found.body else line
         made = DefinitionFact(
             name, found.scope, kind, line, end_line, flat(found.parameters),
@@ -264,19 +263,17 @@ class _Assembler:
         self._bodies.append((found, made))
         return made
 
-    def _calls(self, found: Found) -> list[CallFact]:
+    def _calls(self, found: Found, line: int) -> list[CallFact]:
         calls: list[CallFact] = []
-        line_at = self.lines.at
-        for (name, qualifier, kind, template), offsets in body_calls(
-            self.scan.plain, found.body, found.end
-        ).items():
-            spelled = flat(template) if template else ""
+        plain, last = self.scan.plain, found.start
+        spelled = body_calls(plain, found.body, found.end).items()
+        for (name, qualifier, kind, template), offsets in spelled:
             # Operators are told apart by their arguments, so each call of one counts.
-            if kind != "member" and qualifier != "at":
-                del offsets[:-1]
-            calls += [
-                CallFact(name, qualifier, line_at(at), kind, spelled) for at in reversed(offsets)
-            ]
+            each = kind == "member" or qualifier == "at"
+            for at in reversed(offsets) if each else offsets[-1:]:
+                line += plain.count("\n", last, at) or -plain.count("\n", at, last)
+                last = at
+                calls.append(CallFact(name, qualifier, line, kind, template and flat(template)))
         return calls
 
     def _passed(self) -> None:

@@ -29,12 +29,12 @@ _ATTRIBUTE_CALL = regex(
     r"\b(?:alignas|__attribute__|__declspec|[A-Z_][A-Z0-9_]*)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\]"
 )
 _WORD = regex(r"[A-Za-z_]\w*")
-_NOT_NAMES = frozenset(
+NOT_NAMES = frozenset(
     "decltype alignas __attribute__ noexcept __declspec requires throw _Pragma __launch_bounds__ "
     "if for while switch return sizeof static_assert catch do else new delete defined typeid "
     "asm __asm__ alignof".split()
 )
-_STORAGE = frozenset(
+STORAGE = frozenset(
     "static inline extern constexpr virtual explicit friend __host__ __device__ __global__ "
     "__forceinline__ __inline__ typename const".split()
 )
@@ -65,6 +65,8 @@ class Head:
     arguments: str = ""
     is_global: bool = False
     base: str = ""
+    begins_at: int = 0
+    """Behind labels and ``template <...>``; 0 where that was not looked for."""
 
 
 def close(text: str, opened: int) -> int:
@@ -111,7 +113,7 @@ def leading_uses(text: str, start: int, stop: int) -> tuple[list[Use], int]:
         rest = text[ended + 1 : stop].lstrip()
         if not rest or _continues(rest):
             break
-        if found.group(1) not in _NOT_NAMES:
+        if found.group(1) not in NOT_NAMES:
             uses.append(Use(found.group(1), text[found.end() : ended], found.start(1), ended + 1))
         at = ended + 1
     return uses, at
@@ -134,7 +136,7 @@ def _continues(rest: str) -> bool:
 def whole_use(text: str, start: int, stop: int) -> Use | None:
     """``NAME(args)`` when it is all there is between ``start`` and ``stop``."""
     found = _LEADING_CALL.match(text, start, stop)
-    if not found or found.group(1) in _NOT_NAMES:
+    if not found or found.group(1) in NOT_NAMES:
         return None
     ended = close(text, found.end() - 1)
     if ended < 0 or ended >= stop or text[ended + 1 : stop].strip():
@@ -158,85 +160,8 @@ def skip_prefixes(text: str, start: int, stop: int) -> int:
             return at
 
 
-_PARAMETERS = r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:(?:const|noexcept|override|final)\b\s*)*"
-_ORDINARY = regex(
-    r"\s*(?:template\s*<[^<>;(){}=]*>\s*)?"
-    r"([A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)([A-Za-z_]\w*)" + _PARAMETERS
-)
-_CONSTRUCTOR = regex(
-    r"\s*(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
-    + _PARAMETERS
-    + r"(:(?!:)[\s\S]*)?"
-)
-_PLAIN_NAMESPACE = regex(r"\s*(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)")
-_PLAIN_CLASS = regex(
-    r"\s*(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
-    r"(?::(?!:)([^(){}\[\];=]*))?"
-)
-_KEYWORD = regex(r"\s*(namespace|class|struct)\b")
-_NOT_TYPES = frozenset(
-    "class struct union enum namespace else return extern operator typedef using public private "
-    "protected new delete case template".split()
-)
-
-
-def _ordinary(text: str, start: int, stop: int) -> Head | None:
-    """The head of an everyday function, ``Type name(parameters)``, in one match."""
-    found = _ORDINARY.match(text, start, stop)
-    if not found or found.end() != stop or found[3] in _NOT_NAMES:
-        return None
-    before = found[1]
-    if "operator" in before or before.count("<") != before.count(">"):
-        return None
-    words = before.split()
-    if not _NOT_TYPES.isdisjoint(words):
-        return None
-    if words[-1] in _STORAGE:
-        return None  # no type: a constructor, or an attribute macro
-    return Head(
-        "function", found[3], found[2][:-2], found.start(3), found[4],
-        is_global="__global__" in before,
-    )  # fmt: skip
-
-
-def _constructor(text: str, start: int, stop: int, class_name: str) -> Head | None:
-    """The head of a constructor or destructor, in one match."""
-    found = _CONSTRUCTOR.match(text, start, stop)
-    if not found or found.end() != stop or found[2] in _NOT_NAMES:
-        return None
-    qualifier, name, _, members = found.groups()
-    if members and text.count("(", start, stop) != text.count(")", start, stop):
-        return None
-    if qualifier or members or name == class_name or name[0] == "~":
-        return Head("function", name, qualifier[:-2], found.start(2), found[3])
-    return None
-
-
-def _plain_scope(text: str, start: int, stop: int, keyword: str) -> Head | None:
-    """The head of a namespace, or of a class without brackets, in one match."""
-    if keyword == "namespace":
-        found = _PLAIN_NAMESPACE.match(text, start, stop)
-        if not found or found.end() != stop:
-            return None
-        name = "".join(found[2].split()).replace("::inline", "::")
-        return Head("namespace", name=name or "(anonymous)", name_at=found.start(1))
-    found = _PLAIN_CLASS.match(text, start, stop)
-    if not found or found.end() != stop:
-        return None
-    base = " ".join((found[2] or "").strip(" :\n").split())
-    return Head("class", found[1], "", found.start(1), base=base)
-
-
-def read_head(text: str, start: int, stop: int, class_name: str) -> Head:
+def any_head(text: str, start: int, stop: int, class_name: str) -> Head:
     """What ``text[start:stop]``, which ends in front of a ``{``, opens."""
-    if keyword := _KEYWORD.match(text, start, stop):
-        quick = _plain_scope(text, start, stop, keyword[1])
-    else:
-        quick = _ordinary(text, start, stop) or _constructor(text, start, stop, class_name)
-    return quick or _any_head(text, start, stop, class_name)
-
-
-def _any_head(text: str, start: int, stop: int, class_name: str) -> Head:
     head = text[start:stop]
     stripped = head.rstrip()
     if not stripped.strip():
@@ -294,7 +219,7 @@ def _read_function(text: str, start: int, stop: int, class_name: str) -> Head:
             return head
         fallback = fallback or head
         at = ended + 1
-    if fallback and fallback.name not in _NOT_NAMES:
+    if fallback and fallback.name not in NOT_NAMES:
         return _macro_head(fallback, text, stop) or Head("opaque")
     return Head("opaque")
 
@@ -360,9 +285,9 @@ def _open_angle(prefix: str, closed: int) -> int:
 
 def _is_declarator(head: Head, prefix: str, rest: str, class_name: str) -> bool:
     """Whether ``name(...)`` declares a function, or is an attribute macro in front of one."""
-    if head.name in _NOT_NAMES or _angle_depth(prefix):
+    if head.name in NOT_NAMES or _angle_depth(prefix):
         return False
-    words = [w for w in _WORD.findall(prefix) if w not in _STORAGE]
+    words = [w for w in _WORD.findall(prefix) if w not in STORAGE]
     following = rest.lstrip()
     word = _WORD.match(following)
     goes_on = bool(word) and word is not None and word.group() not in _AFTER_PARAMETERS

@@ -21,7 +21,7 @@ NEVER = "0"
 _NOISE = regex(
     r"""[/"'#](?:
       (?<=/)(?:
-          /[^\n]*(?:(?<=\\)\n[^\n]*)*
+          /[^\n]*(?:\n(?:(?<=\\\n)|[ ]*//)[^\n]*)*
         | \*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)
       )
     | (?<=")(?:
@@ -33,10 +33,11 @@ _NOISE = regex(
     )""",
     re.VERBOSE,
 )
-_DIRECTIVE = regex(r"#\s*([a-z]+)\s*([\s\S]*)")
+_DIRECTIVE = regex(r"#\s*([a-z]+)\s*")
 _DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?")
 _COMMENT = regex(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
 _CONTINUATION = regex(r"\\\r?\n")
+_SIMPLE = regex(r"\w+(\([^()]*\))?")
 _GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
 
 
@@ -86,38 +87,46 @@ class _Directives:
 
     def __init__(self, lexed: Lexed) -> None:
         self.lexed = lexed
-        self.stack: list[tuple[str, ...]] = []
+        self.stack: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        """Of each open ``#if``: the conditions tried so far, and all that are in force."""
 
     def directive(self, text: str, offset: int) -> None:
         """Heeds the directive ``text`` that stands at ``offset``."""
         found = _DIRECTIVE.match(text)
         if not found:
             return
-        word, rest = found.groups()
-        if word in _GUARDS:
-            self._open(word, rest)
-        elif word in ("elif", "else") and self.stack:
-            self._otherwise(word, rest)
-        elif word == "endif" and self.stack:
+        word = found[1]
+        if word == "endif" and self.stack:
             self.stack.pop()
+            kind = ENDIF
+        elif word in _GUARDS:
+            self._open(word, text[found.end() :])
+            kind = IF
+        elif word in ("elif", "else") and self.stack:
+            self._otherwise(word, text[found.end() :])
+            kind = ELSE
         else:
-            self._other(word, rest, offset)
+            self._other(word, text[found.end() :], offset)
             return
         self.lexed.guard_offsets.append(offset)
-        self.lexed.guard_kinds.append(IF if word in _GUARDS else ENDIF if word == "endif" else ELSE)
-        self.lexed.guards.append(tuple(g[-1] for g in self.stack))
+        self.lexed.guard_kinds.append(kind)
+        self.lexed.guards.append(self._in_force())
+
+    def _in_force(self) -> tuple[str, ...]:
+        return self.stack[-1][1] if self.stack else ()
 
     def _open(self, word: str, rest: str) -> None:
-        self.stack.append((_GUARDS[word].format(_condition(rest)),))
+        condition = _GUARDS[word].format(_condition(rest))
+        self.stack.append(((condition,), (*self._in_force(), condition)))
 
     def _otherwise(self, word: str, rest: str) -> None:
-        earlier = self.stack.pop()
-        tried = earlier[:-1] or earlier
+        tried, _ = self.stack.pop()
         if word == "elif":
             condition = _condition(rest)
-            self.stack.append((*tried, condition, condition))
+            tried = (*tried, condition)
         else:
-            self.stack.append((*tried, " && ".join(_negate(c) for c in tried)))
+            condition = " && ".join([_negate(c) for c in tried])
+        self.stack.append((tried, (*self._in_force(), condition)))
 
     def _other(self, word: str, rest: str, offset: int) -> None:
         if word == "define":
@@ -130,7 +139,7 @@ class _Directives:
 
     def _define(self, rest: str, offset: int) -> None:
         found = _DEFINE.match(rest)
-        if not found or any(guard[-1] == NEVER for guard in self.stack):
+        if not found or NEVER in self._in_force():
             return
         listed = found.group(3)
         parameters = None if listed is None else _names(listed)
@@ -147,13 +156,15 @@ def _names(listed: str) -> list[str]:
 
 
 def _condition(rest: str) -> str:
-    return " ".join(_CONTINUATION.sub(" ", strip_comments(rest)).split())
+    if "\\" in rest or "/" in rest:
+        rest = _CONTINUATION.sub(" ", strip_comments(rest))
+    return " ".join(rest.split())
 
 
 def _negate(condition: str) -> str:
-    if condition.startswith("!") and not re.search(r"&&|\|\|", condition):
+    if condition.startswith("!") and "&&" not in condition and "||" not in condition:
         return condition[1:]
-    simple = re.fullmatch(r"\w+(\([^()]*\))?", condition)
+    simple = _SIMPLE.fullmatch(condition)
     return f"!{condition}" if simple else f"!({condition})"
 
 
