@@ -1,7 +1,7 @@
 """Dataclasses whose methods are made when they are first needed.
 
 The standard library compiles five methods of each class while it is being imported, and loads
-``inspect`` for it: that alone took longer than an answer. These take what ours use of
+``inspect`` for it: that alone takes longer than many an answer. These take what ours use of
 ``dataclasses``: ``frozen``, ``slots``, ``eq``, defaults and ``default_factory``. Type checkers
 see the standard ones, and ``fields``, ``asdict`` and ``replace`` of those work on them too.
 """
@@ -41,6 +41,7 @@ def _dataclass(
         body = {**_methods(names, frozen, eq), **body}
         body |= {"__slots__": names, "__match_args__": names, "__dataclass_defaults__": defaults}
         made: Any = type(written.__name__, written.__bases__, body)
+        made.__qualname__ = written.__qualname__
         made.__init__ = _writes_init(made, frozen)
         return made  # type: ignore[no-any-return]
 

@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
 A question is answered with few of those that the modules it passes through have, and to
-compile all of them took longer than the answer.
+compile all of them takes longer than many an answer.
 """
 
 from __future__ import annotations

@@ -169,7 +169,10 @@ def can_fork() -> bool:
     """Whether this process can be split in two, and a processor is free for the other half."""
     threading = sys.modules.get("threading")
     alone = threading is None or threading.active_count() == 1
-    return alone and hasattr(os, "fork") and os.getloadavg()[0] < (os.cpu_count() or 1) - 0.5
+    try:
+        return alone and hasattr(os, "fork") and os.getloadavg()[0] < (os.cpu_count() or 1) - 0.5
+    except OSError:
+        return False  # how busy it is can't be told
 
 
 def _state(started_ns: int) -> str:
