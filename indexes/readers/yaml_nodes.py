@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from indexes.model import Problem
-from indexes.readers.yaml_lines import Field, Node, is_idle, read_rows, rows_of
+from indexes.readers.yaml_lines import Field, Lines, Node
 from indexes.regex import regex
 
 _YamlNode: TypeAlias = Any
@@ -81,14 +81,13 @@ def _by_lines(text: str, path: str) -> list[Entry] | None:
     parser; None when the file is to be read as a whole."""
     if any(char in text for char in _UNUSUAL_BREAKS):
         return None
-    rows = rows_of(text)
-    starts = [at for at, row in enumerate(rows) if row[0] == "- " or row[3][:1] == "-"]
-    if not starts or not all(map(is_idle, rows[: starts[0]])):
+    lines = Lines(text)
+    starts = lines.starts()
+    if not starts:
         return None
-    lines = text.split("\n")
     entries: list[Entry] = []
-    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
-        node = read_rows(rows, start, stop) or _one_entry(lines[start:stop], start, path)
+    for start, stop in zip(starts, [*starts[1:], len(lines.texts)], strict=True):
+        node = lines.entry(start, stop) or _one_entry(lines.texts[start:stop], start, path)
         if node is None:
             return None
         entries.append(_entry(node))

@@ -29,6 +29,18 @@ PLAIN = """\
       result: -grad * other_t
     AutogradNestedTensor:
       self: 'grad: nested'
+  output_differentiability: ["!dtype || isDifferentiableType(*dtype)", False]
+- func: max.dim_max(Tensor self, int dim) -> Tensor
+  precomputed:
+    - dim -> int dim
+
+    - int valid # more
+  result: "apply(
+               self_t, # no comment
+             + target_t: all,
+          "   # of both
+  dispatch:
+    CPU: max_out
 - func: nothing(Tensor self) -> Tensor
   dispatch: {}
   autogen: null
@@ -65,7 +77,7 @@ def test_the_plain_shape_needs_no_parser(monkeypatch: pytest.MonkeyPatch) -> Non
     entries, problems = read_entries(PLAIN.encode(), "x.yaml")
     assert not problems
     assert by_content(entries) == by_content(expected)
-    assert [(e.line, e.end_line) for e in entries] == [(2, 10), (12, 18), (19, 22)]
+    assert [(e.line, e.end_line) for e in entries] == [(2, 10), (12, 19), (20, 30), (31, 34)]
 
 
 @pytest.mark.parametrize("seed", range(20))
