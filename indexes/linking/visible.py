@@ -35,6 +35,7 @@ def is_header(path: str) -> bool:
     return path.endswith(_HEADERS)
 
 
+@cache
 def path_device(path: str) -> str:
     """The device whose build compiles a file, by folder or extension; "" for any."""
     suffix = path[path.rfind(".") + 1 :]
