@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexes.readers.python_tests import is_test_file
 from indexes.rows_sql import CallRow
 from indexes.tables import FIELD
 
@@ -69,6 +68,8 @@ def _inline(text: str) -> str:
 def pack_python(path: str, facts: Iterable[PythonFact]) -> tuple[list[tuple[Any, ...]], str]:
     """The rows of a Python file, and the outline of a test file: there are many tests, of which
     little is asked."""
+    from indexes.readers.python_tests import is_test_file
+
     outlined = _OUTLINED if is_test_file(path) else ()
     rows: list[tuple[Any, ...]] = []
     outline = []

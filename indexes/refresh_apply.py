@@ -66,7 +66,7 @@ class _Refresh:
         changed = []
         for file in suspects:
             row = self.known.get(file.path)
-            if row is None or row[6] != self.builder.hash(file.path):
+            if row is None or row[3] != file.size or row[6] != self.builder.hash(file.path):
                 changed.append(file)
             elif row[3:6] != (file.size, file.mtime_ns, file.inode):
                 self._touch(row[0], file)

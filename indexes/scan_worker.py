@@ -118,7 +118,9 @@ def main(root: str, pipes: list[int]) -> NoReturn:
 
 def serve(root: str, asked: list[Asked], pipes: list[int]) -> NoReturn:
     """Answers in as many processes as there are pipes, of which this is one, and ends it."""
-    import indexes.readers.python  # noqa: F401 loaded before the fork, for all
+    import hashlib  # noqa: F401 loaded before the fork, for all
+
+    import indexes.readers.python  # noqa: F401
 
     gc.disable()  # facts are trees of small lists without cycles, and the process is short
     gc.freeze()
