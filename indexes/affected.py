@@ -12,7 +12,8 @@ from indexes.affected_text import TextChange, compare_python, compare_yaml
 from indexes.errors import NotFound, SourceError
 from indexes.gitdiff import FileChange, TreeChange, changes
 from indexes.impact import DISPATCHES, Start
-from indexes.impact_cpp import stub_node
+from indexes.impact_around import MAX_TESTED
+from indexes.impact_dispatch import stub_node
 from indexes.impact_graph import Node
 from indexes.impact_model import Affected, Changed
 from indexes.impact_python import python_node
@@ -36,7 +37,7 @@ _What = Literal["added", "changed", "removed"]
 
 def affected(
     index: Index, since: str | None = None, until: str | None = None, staged: bool = False,
-    dispatches: int = DISPATCHES,
+    dispatches: int = DISPATCHES, most: int | None = MAX_TESTED,
 ) -> Affected:  # fmt: skip
     """What differs between two states of the tree, and what that reaches in the indexed one.
 
@@ -47,7 +48,7 @@ def affected(
             " clone); torchnav impact SYMBOL works here"
         )
     tree = changes(index.source.root, since, until, staged)
-    return _Comparison(index, tree).answer(dispatches)
+    return _Comparison(index, tree).answer(dispatches, most)
 
 
 class _Comparison:
@@ -63,14 +64,14 @@ class _Comparison:
         self._removed: list[Known] = []
         self._later: list[Callable[[Impacts], None]] = []
 
-    def answer(self, dispatches: int) -> Affected:
+    def answer(self, dispatches: int, most: int | None) -> Affected:
         for file in self.tree.files:
             self._file(file)
         impacts = Impacts(self.index, self._removed)
         for step in self._later:
             step(impacts)
         self.starts += [Start(Node.of(known), "it is removed") for known in self._removed]
-        impact = impacts.of(list(dict.fromkeys(self.starts)), dispatches, told=self.told)
+        impact = impacts.of(list(dict.fromkeys(self.starts)), dispatches, told=self.told, most=most)
         return Affected(
             self.tree.base, self.tree.target, tuple(self.changes), tuple(self.quiet), impact,
             len(self.tree.files),

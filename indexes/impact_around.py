@@ -17,7 +17,7 @@ from indexes.outlines import tests_in
 from indexes.source import Source
 
 MAX_TESTED = 6
-"""Operators whose tests are listed one by one; who changes more runs whole files."""
+"""Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
 _PUBLIC = ("functional", "method", "module", "alias")
 
 
@@ -91,14 +91,15 @@ def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi
 
 def tests_of(
     operators: Sequence[ReachedOperator], steps: Sequence[Step], facts: ImpactFacts,
-    source: Source, unresolved: list[str],
+    source: Source, unresolved: list[str], most: int | None,
 ) -> tuple[TestCommand, ...]:  # fmt: skip
-    """Commands that run the tests of the operators reached, those of the surest first."""
+    """Commands that run the tests of the operators reached, those of the surest first; of at
+    most so many operators, and how many more there are goes to ``unresolved``."""
     found: dict[str, TestCommand] = {}
     for command in _reached_tests(steps, facts):
         found.setdefault(command.command, command)
     suite = Suite(source, facts)
-    for one in _tested(operators, facts, unresolved):
+    for one in _tested(operators, facts, unresolved, most):
         native = facts.native(one.name)
         assert native
         tests = suite.of(native)
@@ -142,8 +143,9 @@ def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCo
 
 
 def _tested(
-    operators: Sequence[ReachedOperator], facts: ImpactFacts, unresolved: list[str]
-) -> list[ReachedOperator]:
+    operators: Sequence[ReachedOperator], facts: ImpactFacts, unresolved: list[str],
+    most: int | None,
+) -> list[ReachedOperator]:  # fmt: skip
     """One overload for each operator that has OpInfos, the surest and nearest first."""
     python = StoredPython(facts.store)
     chosen: dict[str, ReachedOperator] = {}
@@ -153,12 +155,12 @@ def _tested(
         near = one.dispatches == 0 or not chosen or not _any_opinfo(chosen, python)
         if base and base not in chosen and near:
             chosen[base] = one
-    if len(chosen) > MAX_TESTED:
+    if most is not None and len(chosen) > most:
         unresolved.append(
-            f"tests of {len(chosen) - MAX_TESTED} more operators are not listed: torchnav"
-            " contribute OP gives those of one"
+            f"tests of {len(chosen) - most} more operators are not listed: --all lists them,"
+            " torchnav contribute OP those of one"
         )
-    return list(chosen.values())[:MAX_TESTED]
+    return list(chosen.values())[:most]
 
 
 def _any_opinfo(names: dict[str, ReachedOperator], python: StoredPython) -> bool:

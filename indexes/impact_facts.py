@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from indexes.codec import load_derivative
 from indexes.corpus import Corpus
-from indexes.linking.facts import Call, Known
+from indexes.linking.facts import Call, Known, LibraryUse
 from indexes.lookup import Lookup
-from indexes.model import Confidence, Definition
+from indexes.model import Confidence, Definition, DerivativeEntry
 from indexes.records import dataclass
 from indexes.regex import regex
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, KERNEL_LINE, definition
+from indexes.written import library_uses
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
 _IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
@@ -131,10 +133,25 @@ class ImpactFacts(Lookup):
         return [KernelUse(op, key, line, rule, "by rule") for op, key, line, _ in rows]
 
     @cached_property
-    def registered_words(self) -> frozenset[str]:
-        """Every word in the arguments of TORCH_LIBRARY registrations."""
-        rows = self.store.query("SELECT DISTINCT arguments FROM libraries WHERE op IS NOT NULL")
-        return frozenset(word for row in rows for word in _WORD.findall(row[0]))
+    def registered_words(self) -> dict[str, list[LibraryUse]]:
+        """The TORCH_LIBRARY registrations whose arguments have a word."""
+        found: dict[str, list[LibraryUse]] = {}
+        for use in library_uses(self):
+            for word in set(_WORD.findall(use.arguments)):
+                found.setdefault(word, []).append(use)
+        return found
+
+    def entries_with(self, text: str) -> list[DerivativeEntry]:
+        """The derivative entries that have a word."""
+        return [load_derivative(data) for data in self._entry_words.get(text, ())]
+
+    @cached_property
+    def _entry_words(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for (data,) in self.store.query("SELECT data FROM derivatives ORDER BY position"):
+            for word in set(_WORD.findall(data)):
+                found.setdefault(word, []).append(data)
+        return found
 
     # ----------------------------------------------------------------------- definitions
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from indexes.errors import NotFound, SourceError
 from indexes.impact import DISPATCHES, RANK, Start, Walk
-from indexes.impact_around import python_names, tests_of
-from indexes.impact_cpp import CppEdges, formula_node, stub_node
+from indexes.impact_around import MAX_TESTED, python_names, tests_of
+from indexes.impact_cpp import CppEdges
+from indexes.impact_dispatch import formula_node, stub_node
 from indexes.impact_facts import ImpactFacts
 from indexes.impact_graph import Edge, Node
 from indexes.impact_model import Impact, Step
@@ -70,13 +71,17 @@ class Impacts:
             return cpp.of_formula(node)
         return self.python.of_function(node, True)
 
-    def impact(self, symbol: str, dispatches: int = DISPATCHES, tests: bool = True) -> Impact:
-        """What is reached if a symbol changes. Raises NotFound."""
-        return self.of(self.starts(symbol), dispatches, tests)
+    def impact(
+        self, symbol: str, dispatches: int = DISPATCHES, tests: bool = True,
+        most: int | None = MAX_TESTED,
+    ) -> Impact:  # fmt: skip
+        """What is reached if a symbol changes, with the tests of at most so many operators, or
+        of all. Raises NotFound."""
+        return self.of(self.starts(symbol), dispatches, tests, most=most)
 
     def of(
         self, starts: Sequence[Start], dispatches: int = DISPATCHES, tests: bool = True,
-        told: Sequence[str] = (),
+        told: Sequence[str] = (), most: int | None = MAX_TESTED,
     ) -> Impact:  # fmt: skip
         """What is reached from some starts."""
         cpp = CppEdges(self.facts)
@@ -96,13 +101,13 @@ class Impacts:
             self.index.info, tuple(steps), operators, python_names(own, steps, self.facts),
             unresolved=tuple(dict.fromkeys(unresolved)),
         )  # fmt: skip
-        return self.with_tests(found) if tests else found
+        return self.with_tests(found, most) if tests else found
 
-    def with_tests(self, found: Impact) -> Impact:
+    def with_tests(self, found: Impact, most: int | None = MAX_TESTED) -> Impact:
         """The same with the commands that run the tests of what is reached."""
         told = list(found.unresolved)
         source = self.index.source
-        commands = tests_of(found.operators, found.steps, self.facts, source, told)
+        commands = tests_of(found.operators, found.steps, self.facts, source, told, most)
         return replace(found, tests=commands, unresolved=tuple(dict.fromkeys(told)))
 
     # -------------------------------------------------------------------------- starts

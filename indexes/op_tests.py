@@ -149,16 +149,17 @@ class Suite:
         self, path: str, opinfos: tuple[OpInfoEntry, ...],
         takes: list[tuple[OpTest, frozenset[_Taken]]], device: str,
     ) -> Expression:  # fmt: skip
-        made = [
-            (Made(test.name, test.ending), one.name in mine, one.name)
-            for test, taken in takes
-            for mine in [{one.name for one in opinfos if _in(one, taken)}]
-            for one in self._all_opinfos
-            if _in(one, taken)
-        ]
-        wanted = dict.fromkeys((test, name) for test, is_mine, name in made if is_mine)
-        others = dict.fromkeys((test, name) for test, is_mine, name in made if not is_mine)
-        names = dict.fromkeys(name for _, name in wanted)
+        names = tuple(dict.fromkeys(one.name for one in opinfos))
+        wanted: dict[tuple[Made, str], None] = {}
+        others: dict[tuple[Made, str], None] = {}
+        for test, taken in takes:
+            made = Made(test.name, test.ending)
+            accepted = self._accepted(taken)
+            mine = {one.name for one in opinfos if _key(one) in accepted}
+            rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
+            near = [one for one in rest if _alike(one, names)] or list(rest)[:1]
+            wanted.update(dict.fromkeys((made, one) for one in sorted(mine)))
+            others.update(dict.fromkeys((made, one) for one in near))
         named, unknown = self._by_hand(path, {test.name for test, _ in takes}, names, device)
         return opinfo_expression(wanted, others, named, unknown, device)
 
@@ -186,9 +187,28 @@ class Suite:
             if one.cls in classes and device in (classes[one.cls] or (device,))
         ]  # fmt: skip
 
+    def _accepted(self, taken: frozenset[_Taken]) -> dict[tuple[str, str, str], None]:
+        """The OpInfos that a test may take: list, class and name of each."""
+        if taken not in self._accepts:
+            found = (_key(one) for one in self._all_opinfos if _in(one, taken))
+            self._accepts[taken] = dict.fromkeys(found)
+        return self._accepts[taken]
+
+    @cached_property
+    def _accepts(self) -> dict[frozenset[_Taken], dict[tuple[str, str, str], None]]:
+        return {}
+
     def _taken(self, test: OpTest, path: str) -> frozenset[_Taken]:
-        """The OpInfos that a test may take."""
-        return frozenset(self._expanded(test.chosen, path, _Taken("", "", "")))
+        """Which lists of OpInfos a test takes from."""
+        key = (path, test.chosen)
+        if key not in self._takes:
+            found = self._expanded(test.chosen, path, _Taken("", "", ""))
+            self._takes[key] = frozenset(found)
+        return self._takes[key]
+
+    @cached_property
+    def _takes(self) -> dict[tuple[str, str], frozenset[_Taken]]:
+        return {}
 
     def _expanded(self, text: str, path: str, of: _Taken, depth: int = 0) -> Iterator[_Taken]:
         """Follows names of lists to the lists that hold OpInfos themselves."""
@@ -333,6 +353,16 @@ def _in(one: OpInfoEntry, taken: frozenset[_Taken]) -> bool:
         of.database == one.database and of.cls in ("", one.cls) and one.name.startswith(of.prefix)
         for of in taken
     )
+
+
+def _key(one: OpInfoEntry) -> tuple[str, str, str]:
+    return one.database, one.cls, one.name
+
+
+def _alike(name: str, wanted: tuple[str, ...]) -> bool:
+    """Whether words for the wanted names can be part of names that are made of this one."""
+    name = name.lower()
+    return any(one.lower() in name or name in one.lower() for one in wanted)
 
 
 def _is_filtered(chosen: str, lists: dict[str, OpList]) -> bool:

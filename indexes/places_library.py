@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from indexes.linking.dispatch import registered_definition, written_registrations
+from indexes.linking.facts import LibraryUse
 from indexes.lookup import Lookup
 from indexes.model import Definition, Hit, Location, Place
 from indexes.readers.cpp_heads import close
@@ -63,11 +65,15 @@ def _named(ops: list[str]) -> str:
 def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
     """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
     word = re.compile(rf"(?<!\w){re.escape(function.name)}(?!\w)")
-    uses = [
-        use
-        for use in library_uses(facts, "AND instr(l.arguments,?)", (function.name,))
-        if word.search(use.arguments)
-    ]
+    uses = library_uses(facts, "AND instr(l.arguments,?)", (function.name,))
+    named = [use for use in uses if word.search(use.arguments)]
+    return registrations_among(named, facts, function)
+
+
+def registrations_among(
+    uses: Sequence[LibraryUse], facts: Lookup, function: Definition
+) -> list[Hit]:
+    """Those of some calls on libraries that register a function."""
     return [
         Hit(
             "registration", f"{one.registration.key}: {one.registration.op or 'fallback'}",

@@ -48,6 +48,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
     pending: list[Decorator] = []
     tokens = list(_TOKEN.finditer(text))
     ends = [token.start() for token in tokens[1:]] + [len(text)]
+    line, counted = 1, 0
     for token, end in zip(tokens, ends, strict=True):
         indent, decorator, function, cls = token.groups()
         if decorator:
@@ -57,7 +58,7 @@ def _functions(text: str) -> Iterator[TestFunction]:
         while scopes and scopes[-1].indent >= len(indent):
             scopes.pop()
         if function and function.startswith("test") and len(scopes) == 1 and scopes[0].cls:
-            line = text.count("\n", 0, token.start(3)) + 1
+            line, counted = line + text.count("\n", counted, token.start(3)), token.start(3)
             yield TestFunction(scopes[0].cls, function, line, tuple(pending))
         scopes.append(_Scope(len(indent), cls or ""))
         pending = []

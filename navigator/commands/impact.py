@@ -7,11 +7,23 @@ import click
 from indexes.errors import UsageError
 from navigator.commands.common import Settings, json_option, pass_settings, write_json, write_lines
 
-_everything = click.option("--all", "everything", is_flag=True, help="List all, with whole ways.")
+_everything = click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="List all, with whole ways, and the tests of all operators.",
+)
 _dispatches = click.option(
     "--dispatches", default=1, show_default=True, type=click.IntRange(0, 5),
     help="How many calls of operators are followed.",
 )  # fmt: skip
+
+
+def _tested(everything: bool) -> int | None:
+    """Of how many operators the tests are listed; all when None."""
+    from indexes.impact_around import MAX_TESTED
+
+    return None if everything else MAX_TESTED
 
 
 @click.command()
@@ -51,7 +63,7 @@ def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -
     """
     from indexes.impacts import Impacts
 
-    found = Impacts(settings.index()).impact(symbol, dispatches)
+    found = Impacts(settings.index()).impact(symbol, dispatches, most=_tested(everything))
     if settings.json:
         from indexes.contract_impact import impact_json
 
@@ -84,7 +96,9 @@ def affected(
         raise UsageError("give A..B, or --since, or --staged")
     from indexes.affected import affected as answer
 
-    found = answer(settings.index(), commits or since, None, staged, dispatches)
+    found = answer(
+        settings.index(), commits or since, None, staged, dispatches, _tested(everything)
+    )
     if settings.json:
         from indexes.contract_impact import affected_json
 

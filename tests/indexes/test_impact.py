@@ -120,6 +120,16 @@ def test_python_names_and_tests_stand_at_the_end(impacts: Impacts) -> None:
     assert any("_abs_cpu" in command for command in commands)
 
 
+def test_tests_of_more_operators_are_counted_and_listed_when_asked_for(impacts: Impacts) -> None:
+    few = impacts.impact("softmax_kernel_impl", most=0)
+    left = next(line for line in few.unresolved if "--all lists them" in line)
+    whole = impacts.impact("softmax_kernel_impl", most=None)
+    bases = {one.name.partition(".")[0] for one in whole.operators}
+    assert left.startswith(f"tests of {len(bases)} more operators")
+    assert not any("--all" in line for line in whole.unresolved)
+    assert {t.command for t in few.tests} < {t.command for t in whole.tests}
+
+
 def test_an_unknown_name_says_so(impacts: Impacts) -> None:
     with pytest.raises(NotFound):
         impacts.impact("no_such_symbol_anywhere")
