@@ -200,7 +200,7 @@ class _Comparison:
             self._later.append(lambda impacts: self._registration(impacts, op, one.what))
         else:
             self._add("macro", one.macro, one.what, Location(path, one.line))
-            self.told.append(f"{path}:{one.line}: uses of the macro {one.macro} are not followed")
+            self._later.append(lambda impacts: self._macro(impacts, one, path))
 
     def _definition(self, what: str, found: Definition) -> None:
         kind = "function" if found.kind == "macro_use" else found.kind
@@ -239,6 +239,17 @@ class _Comparison:
         for known in impacts.facts.in_file(path):
             if known.definition.location.line == use.line and one.what != "removed":
                 self.starts.append(Start(Node.of(known), f"the macro use is {one.what}"))
+
+    def _macro(self, impacts: Impacts, one: CppChange, path: str) -> None:
+        """A macro without parameters; of one that is gone nothing tells who meant it."""
+        here = [
+            Start(Node.of(known), f"it is {one.what}")
+            for known in impacts.facts.named(one.macro)
+            if known.definition.kind == "macro" and known.definition.location.path == path
+        ]
+        self.starts += here
+        if not here:
+            self.told.append(f"{path}:{one.line}: uses of the macro {one.macro} are not followed")
 
     def _registration(self, impacts: Impacts, op: str, what: str) -> None:
         name = op.removeprefix("aten::")

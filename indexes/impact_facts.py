@@ -9,7 +9,7 @@ from indexes.codec import load_derivative
 from indexes.corpus import Corpus
 from indexes.linking.facts import Call, Known, LibraryUse
 from indexes.lookup import Lookup
-from indexes.model import Confidence, Definition, DerivativeEntry
+from indexes.model import Confidence, Definition, DerivativeEntry, Location
 from indexes.records import dataclass
 from indexes.regex import regex
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, KERNEL_LINE, definition
@@ -18,6 +18,8 @@ from indexes.written import library_uses
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
 _IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
 _WORD = regex(r"[A-Za-z_]\w*")
+_MACROS = -1_000_000
+"""Below all ids of definitions that are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,19 @@ class ImpactFacts(Lookup):
             self._removed.setdefault(known.definition.name, []).append(known)
 
     def _named(self, name: str) -> Sequence[Known]:
-        return (*super()._named(name), *self._removed_named(name))
+        found = (*super()._named(name), *self._removed_named(name))
+        return found or self._object_macros(name)
+
+    def _object_macros(self, name: str) -> Sequence[Known]:
+        """Macros without parameters, which the index keeps apart from definitions."""
+        if not name.isidentifier():
+            return ()
+        found = [
+            Definition(name, "", "macro", Location(path, macro.line, macro.line))
+            for path, macro in self.store.macros(name)
+            if macro.parameters is None
+        ]
+        return [Known(_MACROS - number, one) for number, one in enumerate(found)]
 
     def _removed_named(self, name: str) -> Sequence[Known]:
         # Lookup's own __init__ wraps this method before there is anything removed.

@@ -121,7 +121,7 @@ class Impacts:
             found = self._file(symbol)
         else:
             found = self._python(symbol) or self._named(symbol) or self._defined(symbol)
-            found = found or self._in_formulas(symbol)
+            found = found or self._macros(symbol) or self._in_formulas(symbol)
         if not found:
             raise NotFound(
                 f"nothing named {symbol!r} is known here", self.index.resolve(symbol).suggestions
@@ -217,6 +217,11 @@ class Impacts:
             for known in self.facts.named(name)
             if (known.definition.qualified, known.definition.location) in wanted
         ]
+
+    def _macros(self, symbol: str) -> list[Start]:
+        """Macros without parameters."""
+        found = self.facts.named(symbol)
+        return [Start(Node.of(known)) for known in found if known.definition.kind == "macro"]
 
     def _in_formulas(self, symbol: str) -> list[Start]:
         """Formulas that call a function whose definition is not in this source."""

@@ -145,6 +145,8 @@ def _macro(call: Call, caller: Known, wanted: Known, facts: Facts) -> Meant | No
         return None
     if len(seen) == 1:
         return Meant("uses the macro", "exact")
+    if len({k.definition.location.path for k in seen}) == 1:
+        return Meant("uses the macro, whose definition #if chooses", "by rule")
     return Meant("uses a macro of that name", "ambiguous", len(seen))
 
 

@@ -130,6 +130,21 @@ def test_tests_of_more_operators_are_counted_and_listed_when_asked_for(impacts: 
     assert {t.command for t in few.tests} < {t.command for t in whole.tests}
 
 
+def test_a_macro_without_parameters_reaches_what_uses_it(tree_copy: Path, cache: Path) -> None:
+    header, kernel = tree_copy / "c10/core/Limits.h", tree_copy / f"{NATIVE}/Activation.cpp"
+    header.write_text("#ifdef WIDE\n#define LIMIT 64\n#else\n#define LIMIT 32\n#endif\n")
+    text = kernel.read_text()
+    kernel.write_text(text.replace("self.scalar_type() != at::kBool", "self.dim() < LIMIT", 1))
+    with opened(tree_copy, cache) as index:
+        found = Impacts(index).impact("LIMIT", tests=False)
+    assert "relu" in _reached(found)
+    assert [str(s.location) for s in found.steps if s.parent is None] == [
+        "c10/core/Limits.h:2", "c10/core/Limits.h:4",
+    ]  # fmt: skip
+    (use,) = {s.rule for s in found.steps if s.kind == "function" and s.parent in (0, 1)}
+    assert use == "uses the macro, whose definition #if chooses"
+
+
 def test_an_unknown_name_says_so(impacts: Impacts) -> None:
     with pytest.raises(NotFound):
         impacts.impact("no_such_symbol_anywhere")
