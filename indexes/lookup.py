@@ -204,7 +204,7 @@ class Lookup:
         rows = self.store.query("SELECT name,callers FROM called")
         numbers = {number for name, all_ in rows if wanted(name) for number in all_.split(",")}
         known = [one for number in numbers if (one := self.by_id(int(number)))]
-        return sorted(known, key=lambda k: (k.definition.location.path, k.definition.location.line))
+        return sorted(known, key=_place)
 
     def registrations_in(self, path: str) -> Sequence[StubUse]:
         """The lines of a file that register functions on stubs."""
@@ -265,6 +265,11 @@ class Lookup:
         """All derivative entries in file order."""
         rows = self.store.query("SELECT data FROM derivatives ORDER BY position")
         return [load_derivative(r[0]) for r in rows]
+
+
+def _place(known: Known) -> tuple[str, int, str]:
+    definition = known.definition
+    return definition.location.path, definition.location.line, definition.name
 
 
 def _stub_use(row: tuple[Any, ...]) -> StubUse:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from struct import calcsize, pack, unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
 """A file written so shortly before it was read may have changed with the same time."""
-_VALUES = 4
-_BYTES = 8
-"""Of each value."""
+_VALUES = "4q"
+_SIZE = calcsize(_VALUES)
+"""Bytes of what is kept for each path."""
 _SAME, _OTHER = b"=", b"!"
 """What a child process begins its answer with."""
 _ABSENT = (0, 0, 0, 0)
@@ -38,9 +39,7 @@ def seen_file(index: str) -> str:
 class Seen:
     """Paths, the first ``files`` of them indexed files, with what stat said of each."""
 
-    def __init__(
-        self, name: str, edited: str, files: int, paths: list[str], values: list[int]
-    ) -> None:
+    def __init__(self, name: str, edited: str, files: int, paths: list[str], values: bytes) -> None:
         self.name = name
         """Another one for each state of the tree: what answers are kept under."""
         self.edited = edited
@@ -71,14 +70,15 @@ class Seen:
     def again(self, edited: str) -> Seen:
         """The same paths as ``moved`` found them, before anything was read, and the index file
         as it is now."""
-        values = self._values[:]
+        values = bytearray(self._values)
         for at in self.moved():
-            start = at * _VALUES
-            found = self._now[start : start + _VALUES]
-            racy = found[0] > self.looked_ns - RACY_NS
-            values[start : start + _VALUES] = _RACY if racy else found
-        values[-_VALUES:] = _look(self.paths[-1:])
-        now = Seen(_state(self.looked_ns), edited, self.files, self.paths, values)
+            start = at * _SIZE
+            found = self._now[start : start + _SIZE]
+            written: int = unpack_from("q", found)[0]
+            racy = written > self.looked_ns - RACY_NS
+            values[start : start + _SIZE] = pack(_VALUES, *_RACY) if racy else found
+        values[-_SIZE:] = _look(self.paths[-1:])
+        now = Seen(_state(self.looked_ns), edited, self.files, self.paths, bytes(values))
         now._text = self._text
         return now
 
@@ -90,10 +90,10 @@ class Seen:
                 head, name, edited, counts, rest = file.read().split(b"\n", 4)
                 files, count, length = map(int, counts.split())
                 paths = os.fsdecode(rest[:length]).split("\0")
-                values = _unpacked(rest[length:])
-        except (OSError, ValueError, TypeError):
+                values = rest[length:]
+        except (OSError, ValueError):
             return None
-        if head != _HEAD or len(paths) != count or len(values) != _VALUES * count:
+        if head != _HEAD or len(paths) != count or len(values) != _SIZE * count:
             return None
         loaded = cls(name.decode(), edited.decode(), files, paths, values)
         loaded._text = rest[:length]
@@ -106,7 +106,7 @@ class Seen:
         head = b"\n".join((_HEAD, self.name.encode(), self.edited.encode(), counts.encode(), text))
         aside = f"{seen_file(index)}.{os.getpid()}"
         with open(aside, "wb") as file:
-            file.write(head + _packed(self._values))
+            file.write(head + self._values)
         os.replace(aside, seen_file(index))
 
     def look_ahead(self) -> None:
@@ -124,11 +124,9 @@ class Seen:
             self.looked_ns = self.looked_ns or time.time_ns()
             self._now = self._ahead.values() if self._ahead else _look(self.paths)
             was = self._values
-            steps = range(0, len(was), _VALUES) if self._now != was else ()
+            steps = range(0, len(was), _SIZE) if self._now != was else ()
             self._moved = [
-                at // _VALUES
-                for at in steps
-                if self._now[at : at + _VALUES] != was[at : at + _VALUES]
+                at // _SIZE for at in steps if self._now[at : at + _SIZE] != was[at : at + _SIZE]
             ]
         return self._moved
 
@@ -136,7 +134,7 @@ class Seen:
 class _Ahead:
     """Paths that a child process looks at."""
 
-    def __init__(self, paths: list[str], was: list[int]) -> None:
+    def __init__(self, paths: list[str], was: bytes) -> None:
         self._paths = paths
         self._was = was
         self._pipe, end = os.pipe()
@@ -149,19 +147,19 @@ class _Ahead:
         try:
             now = _look(self._paths)
             with open(end, "wb") as out:
-                out.write(_SAME if now == self._was else _OTHER + _packed(now))
+                out.write(_SAME if now == self._was else _OTHER + now)
         finally:
             os._exit(0)
 
-    def values(self) -> list[int]:
+    def values(self) -> bytes:
         """What it saw; looked at here if it came to nothing."""
         with open(self._pipe, "rb") as told:
             answer = told.read()
         os.waitpid(self._child, 0)
         if answer == _SAME:
             return self._was
-        if answer[:1] == _OTHER and len(answer) == 1 + _BYTES * len(self._was):
-            return _unpacked(answer[1:])
+        if answer[:1] == _OTHER and len(answer) == 1 + len(self._was):
+            return answer[1:]
         return _look(self._paths)
 
 
@@ -179,17 +177,7 @@ def _state(started_ns: int) -> str:
     return f"{started_ns:x}-{os.getpid():x}"
 
 
-def _packed(values: list[int]) -> bytes:
-    from array import array  # which loads much for one who only reads
-
-    return array("q", values).tobytes()
-
-
-def _unpacked(data: bytes) -> list[int]:
-    return memoryview(data).cast("q").tolist()
-
-
-def _look(paths: list[str], racy_from: int | None = None) -> list[int]:
+def _look(paths: list[str], racy_from: int | None = None) -> bytes:
     values: list[int] = []
     stat = os.stat
     for path in paths:
@@ -203,4 +191,4 @@ def _look(paths: list[str], racy_from: int | None = None) -> list[int]:
             values += _RACY
         else:
             values += (written, found.st_size, found.st_ino & _INODES, found.st_ctime_ns)
-    return values
+    return pack(f"{len(values)}q", *values)

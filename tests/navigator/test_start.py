@@ -84,7 +84,7 @@ def test_a_kept_answer_loads_next_to_nothing(tree: Path) -> None:
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     status, *loaded = done.stderr.split()
     assert (status, done.stdout[:1]) == ("0", "{")
-    slow = "click re json sqlite3 dataclasses typing pathlib collections functools hashlib array"
+    slow = "click re json sqlite3 dataclasses typing pathlib collections functools hashlib"
     assert not set(slow.split()) & set(loaded)
     ours = {name for name in loaded if name.startswith(("navigator.", "indexes."))}
     assert ours == {"navigator.start", "indexes.kept", "indexes.roots", "indexes.seen"}
