@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from indexes.affected_cpp import CppChange, compare_cpp, tokens
 from indexes.affected_text import TextChange, compare_python, compare_yaml
-from indexes.compiled import Compiled, read_compiled
 from indexes.errors import NotFound, SourceError
 from indexes.gitdiff import FileChange, TreeChange, changes
 from indexes.impact import DISPATCHES, Start
@@ -167,26 +167,23 @@ class _Comparison:
                 f"{file.path}: lines outside of definitions differ (declarations, includes,"
                 f" constants): what uses them is not followed; to compile again: {cost}"
             )
-        if is_header(file.path) or not (found or rest) or not self._compiled:
-            return
-        if file.path not in self._compiled:
+        left_out = self._compiled and file.path not in self._compiled
+        if (found or rest) and left_out and not is_header(file.path):
             self.told.append(f"{file.path}: not compiled by this build (compile_commands.json)")
-        for change in found:
-            if change.definition:
-                self._left_out(change.definition)
-
-    def _left_out(self, changed: Definition) -> None:
-        """Says that a build leaves a definition out, by an ``#if`` around it."""
-        part, name = self._compiled.left_out(changed.location.path, changed.guard)
-        if part and not any(self.index.facts.store.macros(name)):  # no header defines it
-            self.told.append(
-                f"{changed.qualified}: not compiled by this build: it is under #if {part}, which"
-                f" its command in compile_commands.json, by what it says of {name}, does not fulfil"
-            )
 
     @cached_property
-    def _compiled(self) -> Compiled:
-        return read_compiled(self.index.source.root)
+    def _compiled(self) -> frozenset[str]:
+        """The sources that an existing build compiles; empty when there is none."""
+        root = self.index.source.root
+        for place in (root / "compile_commands.json", root / "build" / "compile_commands.json"):
+            try:
+                rows = json.loads(place.read_text(encoding="utf-8"))
+                return frozenset(
+                    str(row["file"]).removeprefix(f"{root}/") for row in rows if "file" in row
+                )
+            except (OSError, ValueError, TypeError):
+                continue
+        return frozenset()
 
     def _cpp_change(self, one: CppChange, path: str) -> None:
         if one.definition:

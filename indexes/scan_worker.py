@@ -1,11 +1,10 @@
 """Reads source files in processes of their own: paths in, facts out.
 
 A plain child process rather than a pool: it needs nothing from the program that
-starts it, be that a terminal UI with threads or a script without a main guard; or a fork of
-a program that has no threads. It loads the readers once and forks, one process for each pipe
-that it is given. Input: a marshalled list of ``Asked``. Output: batches, each its size in
-``SIZE_BYTES`` bytes and a marshalled list of ``Answer``; an empty batch says that there are no
-more.
+starts it, be that a terminal UI with threads or a script without a main guard. It loads
+the readers once and forks, one process for each pipe that it is given.
+Input: a marshalled list of ``Asked``. Output: batches, each its size in ``SIZE_BYTES`` bytes
+and a marshalled list of ``Answer``; an empty batch says that there are no more.
 """
 
 from __future__ import annotations

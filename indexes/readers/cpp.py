@@ -185,11 +185,11 @@ class _Scanner:
     def _open(self, at: int) -> None:
         start, class_name = self.boundary, self.stack[-1][1] if self.stack else ""
         gap = self.text[start:at].lstrip()
-        begins, head = at - len(gap), None
+        head = None
         if ";" not in gap:
-            head = quick_head(self.text, begins, at, class_name)
-        if quick := head:
-            start = quick.begins_at
+            head = quick_head(self.text, at - len(gap), at, class_name)
+        if head:
+            start = head.begins_at
         else:
             start = self._statements(start, at)
             head = read_head(self.text, start, at, class_name)
@@ -203,7 +203,7 @@ class _Scanner:
             self.boundary = start
         elif head.kind in ("function", "macro"):
             self.function = self._found(head, at, start)
-            if not (quick and start == begins) and self._is_template(head.name_at):
+            if self._is_template(head.name_at):
                 self.function.base = TEMPLATE
             self.scan.found.append(self.function)
 

@@ -158,10 +158,6 @@ def is_interpreted(macro: str) -> bool:
     return bool(_INTERPRETED.match(macro))
 
 
-# A named tuple's own constructor is written in Python, and there are very many of them.
-_made = tuple.__new__
-
-
 class _Assembler:
     def __init__(self, scan: Scan, with_calls: bool, unread: Collection[str]) -> None:
         self.scan = scan
@@ -260,27 +256,24 @@ class _Assembler:
         looked_into = self.with_calls and kind not in self.unread
         calls = self._calls(found, line) if looked_into else []
         end_line = self.lines.at(found.end) if found.end > found.body else line
-        parameters = flat(found.parameters) if found.parameters else ""
-        guard = self._guard(found.start) if self.scan.lexed.guards else ""
-        made = _made(DefinitionFact, (
-            name, found.scope, kind, line, end_line, parameters, guard, found.is_global,
-            found.base, macro, "", 0, calls,
-        ))  # fmt: skip
+        made = DefinitionFact(
+            name, found.scope, kind, line, end_line, flat(found.parameters),
+            self._guard(found.start), found.is_global, found.base, macro, "", 0, calls,
+        )  # fmt: skip
         self._bodies.append((found, made))
         return made
 
     def _calls(self, found: Found, line: int) -> list[CallFact]:
         calls: list[CallFact] = []
         plain, last = self.scan.plain, found.start
-        written = body_calls(plain, found.body, found.end).items()
-        for (name, qualifier, kind, template), offsets in written:
+        spelled = body_calls(plain, found.body, found.end).items()
+        for (name, qualifier, kind, template), offsets in spelled:
             # Operators are told apart by their arguments, so each call of one counts.
             each = kind == "member" or qualifier == "at"
             for at in reversed(offsets) if each else offsets[-1:]:
                 line += plain.count("\n", last, at) or -plain.count("\n", at, last)
                 last = at
-                spelled = template and flat(template)
-                calls.append(_made(CallFact, (name, qualifier, line, kind, spelled)))
+                calls.append(CallFact(name, qualifier, line, kind, template and flat(template)))
         return calls
 
     def _passed(self) -> None:

@@ -75,7 +75,7 @@ def _ordinary(text: str, start: int, stop: int) -> Head | None:
 @lru_cache(maxsize=4096)
 def _return_type(before: str) -> int:
     """What stands in front of a function's name: most functions share theirs with others."""
-    if "operator" in before or "template" in before or before.count("<") != before.count(">"):
+    if "operator" in before or before.count("<") != before.count(">"):
         return _NO_TYPE
     words = before.split()
     if not _NOT_TYPES.isdisjoint(words):

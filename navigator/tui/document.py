@@ -7,10 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
 
+from indexes.regex import regex
 from navigator.tui.highlight import Colourer, Span, colourer, part_colourer
 from navigator.tui.text import source_lines
 
-_NAME = re.compile(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
+_NAME = regex(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
 _AROUND = 400
 """Lines above and below the wanted one that are parsed first; that takes 3 ms."""
 _BLOCK = 64

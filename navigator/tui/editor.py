@@ -6,8 +6,9 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from indexes.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

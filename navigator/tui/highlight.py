@@ -13,6 +13,8 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
+from indexes.regex import regex
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query, Tree
 
@@ -191,7 +193,7 @@ def _runs(styles: list[str]) -> Iterator[Span]:
             start = column
 
 
-_YAML_TOKEN = re.compile(
+_YAML_TOKEN = regex(
     r"""(?P<comment>(?:^|(?<=\s))\#.*$)
       | (?P<property>(?:^|(?<=[\s{,]))[\w.,\ ]*?[\w.]:(?=\s|$))
       | (?P<string>"[^"]*"|'[^']*')

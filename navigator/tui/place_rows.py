@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from indexes.dispatch_model import DispatchSlot
 from indexes.model import Definition, EngineFunction, Hit, Location, Member
+from indexes.records import dataclass
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from indexes.model import (
     Problem,
     SourceInfo,
 )
+from indexes.regex import regex
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
 from navigator.tui.document import Shelf
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from indexes.history import Blame
     from indexes.query import Index, Progress
 
-_FILE_LINE = re.compile(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
+_FILE_LINE = regex(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
 
 
 class Answers(Protocol):

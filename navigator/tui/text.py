@@ -5,9 +5,8 @@ Everything shown comes from source files and traces, which are not ours to trust
 
 from __future__ import annotations
 
-import re
-
 from indexes.model import Location
+from indexes.regex import regex
 
 ELLIPSIS = "…"
 
@@ -21,7 +20,7 @@ def _unprintable() -> dict[int, str]:
 
 
 _TABLE = _unprintable()
-_NAMESPACES = re.compile(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
+_NAMESPACES = regex(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
 
 
 def clean(text: str) -> str:

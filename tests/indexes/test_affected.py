@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -180,21 +179,3 @@ def test_a_changed_test_is_run_by_name(repository: Path, answer: Answer) -> None
     assert commands[0].startswith("pytest test/test_ops.py -k ")
     assert "TestCommon" in commands[0]
     assert "test_masked_sin" in commands[0]
-
-
-def test_a_build_tells_what_it_leaves_out(repository: Path, answer: Answer) -> None:
-    path = f"{NATIVE}/Activation.cpp"
-    other = f"{NATIVE}/cpu/SoftMaxKernel.cpp"
-    text = (repository / path).read_text()
-    (repository / path).write_text(
-        f"{text}\n#ifdef USE_FAST\nnamespace at::native {{\nint fast() {{ return 1; }}\n}}\n"
-        "#endif\n"
-    )
-    _edit(repository, other, "vec_softmax<scalar_t, false>::apply",
-          "vec_softmax<scalar_t, true>::apply")  # fmt: skip
-    rows = [{"directory": str(repository), "file": path, "command": "c++ -DUSE_SLOW -c x"}]
-    (repository / "compile_commands.json").write_text(json.dumps(rows))
-    told = answer().impact.unresolved
-    assert f"{other}: not compiled by this build (compile_commands.json)" in told
-    (fast,) = (line for line in told if "at::native::fast" in line)
-    assert "under #if defined(USE_FAST)" in fast

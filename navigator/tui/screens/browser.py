@@ -64,6 +64,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self._op_wanted = op
 
     def compose(self) -> ComposeResult:
+        self.fit_terminal()
         yield TopBar()
         yield NoticeBar()
         with Horizontal(id="panes"):
@@ -83,7 +84,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self.begin_in(self.operators.filter)
         for problem in self.config.problems:
             self.complain(problem)
-        self.call_after_refresh(self.open_index)
+        self.begin()
 
     # ---------------------------------------------------------------------------- index
 

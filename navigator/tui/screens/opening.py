@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from indexes.query import Progress
 
 
+_EMPTY_AFTER = 0.4
+"""Seconds after which a screen without rows is better than none."""
+
+
 class OpeningScreen(ChainScreen):
     """Yields a TopBar, a NoticeBar and a ProgressLine besides its panes."""
 
@@ -47,6 +51,34 @@ class OpeningScreen(ChainScreen):
 
     def has_session(self, session: Session) -> None:
         """There is an index to ask, or a newer one."""
+
+    # ---------------------------------------------------------------------- first paint
+
+    _is_held = True
+    """Whether nothing is painted yet."""
+
+    def begin(self) -> None:
+        """Open the index. The screen is painted when there are rows to show, or else soon:
+        an empty one before that would delay them."""
+        self.open_index()
+        self.set_timer(_EMPTY_AFTER, self._paint)
+
+    def fit_terminal(self) -> None:
+        """Take the classes for the size at once, as Textual does it after a first layout."""
+        width, height = self.app.size
+        sizes = (width, self.HORIZONTAL_BREAKPOINTS), (height, self.VERTICAL_BREAKPOINTS)
+        for size, breakpoints in sizes:
+            fitting = [name for least, name in sorted(breakpoints or ()) if least <= size]
+            self.add_class(*fitting[-1:], update=False)
+
+    def _paint(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self.refresh()
+
+    def _compositor_refresh(self) -> None:
+        if not self._is_held:
+            super()._compositor_refresh()
 
     def focus_order(self) -> list[Widget]:
         """What tab goes through."""
@@ -91,6 +123,7 @@ class OpeningScreen(ChainScreen):
             self.session.close()
         self.session = message.session
         self.has_session(message.session)
+        self._paint()
 
     def on_described(self, message: Described) -> None:
         self.query_one(TopBar).show_source(message.info)

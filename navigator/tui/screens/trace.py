@@ -64,6 +64,7 @@ class TraceScreen(TraceViews):
         self._link_soon = Debounce(self, 0.06)
 
     def compose(self) -> ComposeResult:
+        self.fit_terminal()
         yield TopBar()
         yield NoticeBar()
         with Container(id="panes"):
@@ -80,7 +81,7 @@ class TraceScreen(TraceViews):
         self.pane.ops.message = "reading the trace …"
         self.set_focus(self.pane.ops)
         self.show_state()
-        self.call_after_refresh(self.open_index)
+        self.begin()
 
     def focus_order(self) -> list[Widget]:
         return [self.pane.filter, self.pane.shown, self.chain.hops, self.source.view]

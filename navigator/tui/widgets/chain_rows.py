@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from indexes.model import Chain, Hop, Role
+from indexes.records import dataclass, field, replace
 from navigator.tui.widgets.chain_groups import Step, groups, tier
 
 Key = str | int

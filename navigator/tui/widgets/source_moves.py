@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-_WORD = re.compile(r"\w+|[^\w\s]+")
+from indexes.regex import regex
+
+_WORD = regex(r"\w+|[^\w\s]+")
 
 
 def next_word(lines: Sequence[str], row: int, column: int) -> tuple[int, int]:
