@@ -101,7 +101,7 @@ class History:
         asked = " ".join(["git log", *where[:1], *tail])
         found = gitdir.ask(self._git, "log", f"-n{limit}", _FORMAT, *where, *tail, timeout=TIMEOUT)
         if found.status:
-            failed = self._failed(found, path)
+            failed = self._failed(found, f"log -L{line},{end_line}:{path}" if line else asked[4:])
             if not (line and _lacks_contents(found)):
                 return Changes((), asked, failed)
             whole = self.changes(path, limit=limit)
@@ -142,7 +142,7 @@ class History:
             timeout=TIMEOUT,
         )  # fmt: skip
         if found.status:
-            return Blame((), self._failed(found, path))
+            return Blame((), self._failed(found, f"blame {path}"))
         lines = tuple(_blamed(found.output))
         return Blame(lines, self._note(any(one.change and one.change.at_cut for one in lines)))
 
@@ -155,14 +155,15 @@ class History:
         words = [line.partition("#")[0].strip() for line in lines]
         return all(re.fullmatch(r"[0-9a-f]{40}", word) for word in words if word)
 
-    def _failed(self, found: gitdir.GitResult, path: str) -> str:
-        """Why git had no answer, in one line."""
+    def _failed(self, found: gitdir.GitResult, asked: str) -> str:
+        """Why git had no answer to what was asked, in one line. Run by hand, git fetches what it
+        needs for it."""
         if _lacks_contents(found):
             git = f"git -C {_quoted(self._source.root)}"
             return (
-                f"the old contents of its files are not in this clone: {git} blame {path} fetches"
-                f" those of this file, {git} fetch --refetch --no-filter origin HEAD all of them"
-            )
+                f"the old contents of its files are not in this clone: {git} {asked} fetches those"
+                f" that it needs, {git} fetch --refetch --no-filter origin HEAD all of them"
+            ) + (f"; {self.missing}" if self.missing else "")
         said = found.error.strip().splitlines()
         reason = said[-1].partition("fatal: ")[2] or said[-1] if said else "git failed"
         return f"git has no answer: {reason}"

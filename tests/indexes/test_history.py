@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -111,6 +112,13 @@ def test_a_clone_without_old_contents_gives_the_history_of_the_file(
     found = _history(partial).changes(FILE, 2, 2)
     assert [one.pull_request for one in found.changes] == [333, 22, 1]
     assert found.note.startswith("of the whole file: the old contents")
+    other = tmp_path / "other"
+    shutil.copytree(partial, other)
+    words = found.note.partition(f"git -C {partial} ")[2].partition(" fetches ")[0]
+    _git(other, *words.split())
+    assert _history(other).changes(FILE, 2, 2).note == (
+        "its first commit brings in whole files: older changes are not here"
+    )
     assert _history(partial).blame(FILE).lines == ()
     _git(
         partial,
