@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from indexes.errors import SourceError
-from indexes.model import Definition
+from indexes.linking.dtypes import Dtypes
+from indexes.model import Definition, DtypeDispatch
 from indexes.regex import regex
 from indexes.source import Source
 
 _TOKEN = regex(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\w+|\S""", re.DOTALL)
 _MACRO = regex(r"_?AT_DISPATCH_\w+")
+_CHOICE = regex(r"_?AT_DISPATCH_(?!CASE)\w+")
 _DTYPE = regex(r"(?:(?:at|c10|torch)::)*(?:ScalarType::\w+|k[A-Z]\w*)|AT_EXPAND\(.*\)")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+
+
+class Dispatches(NamedTuple):
+    """The choices by dtype in a body."""
+
+    uses: tuple[DtypeDispatch, ...] = ()
+    """In the order they stand."""
+    unexpanded: tuple[str, ...] = ()
+    """The macros whose dtypes are not all known."""
 
 
 class Bodies:
     """The bodies of definitions of one version, each file read once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, dtypes: Dtypes) -> None:
         self._source = source
+        self._dtypes = dtypes
         self._lines: dict[str, list[str]] = {}
 
     def tokens(self, definition: Definition) -> tuple[str, ...]:
@@ -29,6 +42,22 @@ class Bodies:
         lines = self._file(where.path)[max(where.line - 1, 0) : max(where.end_line, where.line)]
         found = _TOKEN.findall("\n".join(lines))
         return tuple(t for t in found if not t.startswith(("//", "/*")))
+
+    def dispatches(self, definition: Definition) -> Dispatches:
+        """Its choices by dtype, expanded by the version's macros."""
+        tokens = self.tokens(definition)
+        named = {token for token in tokens if self._dtypes.dispatches(token)}
+        if not tokens or not (named or definition.macro_location):
+            return Dispatches()
+        uses = self._dtypes.of(definition)
+        lacking = {use.macro for use in uses if use.unread or not use.dtypes}
+        expanded = {use.macro for use in uses} - lacking
+        missed = {name for name in named if _CHOICE.fullmatch(name) and name not in expanded}
+        return Dispatches(uses, tuple(sorted(lacking | missed)))
+
+    def macros(self, definition: Definition) -> dict[str, list[str]]:
+        """The files with macros that a definition may use, each with its lines."""
+        return {p: self._file(p) for p in self._dtypes.files(self.tokens(definition))}
 
     def _file(self, path: str) -> list[str]:
         if path not in self._lines:

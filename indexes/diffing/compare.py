@@ -39,14 +39,14 @@ def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Di
         changes += deprecated_changes(_deprecated(before), _deprecated(after))
     notes = _uncompared(before, after, wanted)
     if wanted.intersection(_IN_SOURCES) and not notes:
-        changes += _of_functions(before, after)
+        changes += _of_functions(before, after, "dtypes" in wanted)
     chosen = [change for change in changes if change.facet in wanted]
     chosen.sort(key=lambda change: FACETS.index(change.facet))
     return Diff(before.info, after.info, tuple(chosen), notes)
 
 
-def _of_functions(before: Index, after: Index) -> Iterator[Change]:
-    functions = Functions(Bodies(before.source), Bodies(after.source))
+def _of_functions(before: Index, after: Index, with_dtypes: bool) -> Iterator[Change]:
+    functions = Functions(Bodies(before.source, before.dtypes), Bodies(after.source, after.dtypes))
     yield from kernel_changes(before.kernel_rows(), after.kernel_rows(), functions)
     operators = (_operators(before), _operators(after))
     yield from stub_changes(before.stub_rows(), after.stub_rows(), functions, operators)

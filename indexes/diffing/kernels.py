@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from indexes.diffing.bodies import Bodies, dispatched, unnamed
+from indexes.diffing.bodies import Bodies, unnamed
+from indexes.diffing.dtypes import dtype_change
 from indexes.diffing.model import Change, Facet, Side
 from indexes.diffing.sides import side_change
 from indexes.model import Definition, KernelRow, StubRow
@@ -29,9 +30,10 @@ class _Pair:
 class Functions:
     """Compares pairs of functions, whichever way they were paired."""
 
-    def __init__(self, before: Bodies, after: Bodies) -> None:
+    def __init__(self, before: Bodies, after: Bodies, with_dtypes: bool = True) -> None:
         self._before = before
         self._after = after
+        self._with_dtypes = with_dtypes
 
     def changes(self, facet: Facet, pair: _Pair) -> Iterator[Change]:
         """How the function moved, was renamed or edited, and which dtypes it dispatches now."""
@@ -47,12 +49,9 @@ class Functions:
             yield Change(facet, "edited", ops, subject, before, after, rules=(_EDITED,))
         elif one.name != other.name and same and old:
             yield Change(facet, "renamed", ops, subject, before, after, rules=(_RENAMED,))
-        was, now = ", ".join(dispatched(old)), ", ".join(dispatched(new))
-        if was != now:
-            sides = (Side(was, one.location), Side(now, other.location))
-            yield side_change(
-                "dtypes", ops, other.qualified, *(s if s.text else None for s in sides)
-            )
+        if self._with_dtypes:
+            dtypes = dtype_change(ops, one, other, self._before, self._after)
+            yield from (dtypes,) if dtypes else ()
 
 
 def kernel_changes(

@@ -52,6 +52,7 @@ class Dtypes:
         self._read = read
         self._text = lru_cache(32)(self._read_lines)
         self._covered = lru_cache(4096)(self._cover)
+        self._files_of = cache(self._find_files)
         self._switching: dict[str, bool] = {}
 
     def of(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
@@ -67,6 +68,22 @@ class Dtypes:
         """The enumerators of ScalarType in this tree."""
         expanded = Preprocessor(self._macro).expand(f"{_ALL_TYPES}({_MARK})")
         return frozenset(_MADE.findall(expanded))
+
+    def files(self, words: Iterable[str]) -> frozenset[str]:
+        """The files with a macro that a text of these words may use, whichever is in force."""
+        used = frozenset(word for word in (*words, _ALL_TYPES) if self._macros(word))
+        return self._files_of(used)
+
+    def _find_files(self, names: frozenset[str]) -> frozenset[str]:
+        found: set[str] = set()
+        seen, new = set(names), list(names)
+        while new:
+            for path, macro in self._macros(new.pop()):
+                found.add(path)
+                more = [w for w in set(_WORD.findall(macro.body)) - seen if self._macros(w)]
+                seen.update(more)
+                new += more
+        return frozenset(found)
 
     # -------------------------------------------------------------------- text
 

@@ -138,6 +138,60 @@ def test_dtypes_of_a_kernel(diff: Diff) -> None:
     assert dtypes.before.text == "AT_DISPATCH_FLOATING_TYPES_AND2(Half, BFloat16)"
     assert dtypes.after.text == "AT_DISPATCH_FLOATING_TYPES_AND(Half)"
     assert any(op.startswith("max_pool2d_with_indices") for op in dtypes.ops)
+    assert dtypes.rules == (
+        "compared as written: no exact dtypes for AT_DISPATCH_FLOATING_TYPES_AND",
+    )
+
+
+def edited(repo: Path, cache: Path, path: str, old: str, new: str) -> list[Change]:
+    """What differs in dtypes once a file of ``main`` is edited."""
+    file = repo / path
+    was = file.read_text()
+    assert old in was
+    file.write_text(was.replace(old, new))
+    try:
+        with both(repo, cache, "main", str(repo)) as (one, other):
+            return list(compare(one, other, ["dtypes"]).changes)
+    finally:
+        file.write_text(was)
+
+
+def test_a_macro_that_expands_to_more_changes_functions_that_stay(
+    repo: Path, tmp_path: Path
+) -> None:
+    more = "AT_DISPATCH_CASE(at::kQInt8, __VA_ARGS__)"
+    found = edited(
+        repo, tmp_path, "aten/src/ATen/Dispatch.h", more, f"{more} AT_DISPATCH_CASE(at::kBool)"
+    )
+    assert {change.subject.rpartition("::")[2] for change in found} == {
+        "qrelu_kernel", "qadd_kernel",
+    }  # fmt: skip
+    for change in found:
+        assert change.before
+        assert change.after
+        assert change.before.text == "AT_DISPATCH_QINT_TYPES: QInt8"
+        assert change.after.text == "AT_DISPATCH_QINT_TYPES: QInt8, Bool"
+        assert change.rules[1:] == (
+            "the function is written the same: its macros differ", "more: Bool",
+        )  # fmt: skip
+
+
+def test_another_macro_for_the_same_dtypes_is_no_difference(repo: Path, tmp_path: Path) -> None:
+    path = NATIVE + "cuda/Shape.cu"
+    same = "AT_DISPATCH_FLOATING_TYPES_AND2(kHalf, kBFloat16,"
+    assert (
+        edited(
+            repo, tmp_path / "a", path, same, "AT_DISPATCH_FLOATING_TYPES_AND2(kBFloat16, kHalf,"
+        )
+        == []
+    )
+    (change,) = edited(repo, tmp_path / "b", path, same, "AT_DISPATCH_FLOATING_TYPES(")
+    assert change.before
+    assert change.after
+    assert change.before.text == "AT_DISPATCH_FLOATING_TYPES_AND2: Double, Float, Half, BFloat16"
+    assert change.after.text == "AT_DISPATCH_FLOATING_TYPES: Double, Float"
+    assert change.rules[1:] == ("no more: Half, BFloat16",)
+    assert "cat.out" in " ".join(change.ops)
 
 
 def test_the_other_way_round_is_the_mirror(repo: Path, diff: Diff, tmp_path: Path) -> None:
