@@ -19,6 +19,8 @@ class Key:
     keys: tuple[str, ...]
     """As they are printed: ``g d`` for two strokes."""
     words: str
+    brief: str
+    """The words for the key bar."""
     action: str
     chord: str = ""
     """The chord whose second stroke it is."""
@@ -61,7 +63,10 @@ def _key(one: Binding, changed: Mapping[str, str], chords: Mapping[str, str]) ->
     raw = _raw(one, changed)
     usable = tuple(name for key, name in zip(raw, names, strict=True) if _types_nothing(key))
     while_typing = names if one.priority and not _opens(one) else usable
-    return Key(one.id or "", names, one.description, one.action, chord, one.show, while_typing)
+    words = one.tooltip or one.description
+    return Key(
+        one.id or "", names, words, one.description, one.action, chord, one.show, while_typing
+    )
 
 
 def _raw(one: Binding, changed: Mapping[str, str]) -> list[str]:

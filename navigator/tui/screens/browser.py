@@ -48,10 +48,10 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,ctrl+q", "app.quit", "Quit", id="quit"),
         Binding("escape", "leave", "Out", show=False, id="leave"),
-        Binding("d", "table", "Dispatch table", show=False, id="table"),
+        Binding("d", "table", "Dispatch table", id="table"),
         Binding("T", "tensorimpl", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "engine", "Autograd engine", show=False, id="engine"),
-        Binding("V", "compare", "Compare with a version", show=False, id="compare"),
+        Binding("V", "compare", "Diff", tooltip="Compare with a version", id="compare"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),

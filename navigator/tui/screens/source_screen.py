@@ -27,18 +27,19 @@ class SourceScreen(TakingScreen):
     """A screen with a source pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "contribute", "Contribute", show=False, id="contribute"),
-        Binding("I", "impact", "Impact: who uses it", show=False, id="impact"),
-        Binding("A", "affected", "Affected by your work", show=False, id="affected"),
-        Binding("P", "new_operator", "Plan a new operator", show=False, id="new_operator"),
-        Binding("M", "gaps", "What is missing", show=False, id="gaps"),
-        Binding("B", "blame", "Blame", show=False, id="blame"),
+        Binding("c", "contribute", "Contribute", id="contribute"),
+        Binding("I", "impact", "Impact", tooltip="Impact: who uses it", id="impact"),
+        Binding("A", "affected", "Affected", tooltip="Affected by your work", id="affected"),
+        Binding("P", "new_operator", "New operator", tooltip="Plan a new operator",
+                id="new_operator"),
+        Binding("M", "gaps", "Gaps", tooltip="What is missing", id="gaps"),
+        Binding("B", "blame", "Blame", id="blame"),
         Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
         opener("go", "g", "Go to…"),
         member("go", "g", "top", "top"),
         member("go", "d", "definition", "definition"),
         member("go", "r", "references", "uses"),
-    ]
+    ]  # fmt: skip
 
     def __init__(self, session: Session | None, config: Config) -> None:
         super().__init__(session, config)

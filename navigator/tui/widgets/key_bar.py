@@ -18,6 +18,12 @@ Shown = tuple[DOMNode, Key, str]
 """Who acts, the key, and the name by which it is shown."""
 _WHILE_TYPING = ("help", "leave", "quit")
 _HELP = len(" ? Help ")
+_ORDER = (
+    "go", "quit", "goto", "find", "edit", "contribute", "impact", "table", "compare", "gaps",
+    "blame", "affected", "new_operator", "copy", "back", "zoom", "trace.open_all",
+)  # fmt: skip
+"""The most useful first, behind the keys that only one kind of screen has."""
+_RANKS = {name: rank for rank, name in enumerate(_ORDER)}
 
 
 class KeyBar(Bar):
@@ -44,7 +50,7 @@ class KeyBar(Bar):
 
     def render(self) -> Content:
         shown = list(self._shown())
-        shown.sort(key=lambda one: one[1].id == "zoom")
+        shown.sort(key=lambda one: _RANKS.get(one[1].id, -1))
         has_help = any(key.id == "help" for _, key, _ in shown)
         room = self.size.width - (_HELP if has_help else 0)
         parts = self._fitting([one for one in shown if one[1].id != "help"], room)
@@ -57,17 +63,20 @@ class KeyBar(Bar):
 
     def _fitting(self, shown: list[Shown], room: int) -> list[Content]:
         """The keys that fit the room; the rest of the line is for the one that shows all."""
-        parts: list[Content] = []
+        chosen: list[tuple[Shown, Content]] = []
+        for one in shown:
+            part = _part(one[1], one[2])
+            room -= part.cell_length
+            if room < 0:
+                break
+            chosen.append((one, part))
+        chosen.sort(key=lambda one: one[0][1].id == "quit")  # where readers look for it
         self._ends = []
         width = 0
-        for node, key, name in shown:
-            part = _part(key, name)
-            if width + part.cell_length > room:
-                break
+        for (node, key, _), part in chosen:
             width += part.cell_length
-            parts.append(part)
             self._ends.append((width, node, key.action))
-        return parts
+        return [part for _, part in chosen]
 
     def _shown(self) -> Iterator[Shown]:
         """The keys to show, and by which name; after the first stroke of two, the second."""
@@ -99,7 +108,7 @@ class KeyBar(Bar):
 
 
 def _part(key: Key, name: str) -> Content:
-    words = one_line(key.words)
+    words = one_line(key.brief)
     return Content.assemble((f" {name}", "bold $footer-key-foreground"), f" {words} ")
 
 

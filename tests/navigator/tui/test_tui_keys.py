@@ -1,0 +1,53 @@
+"""The key bar: what it offers at which width."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.navigator.tui.conftest import Person, Sit
+
+
+def bar(person: Person) -> str:
+    return person.screen().split("\n")[-1].strip()
+
+
+async def test_the_bar_of_a_wide_terminal_names_every_main_screen(sit: Sit) -> None:
+    async with sit(200, 50) as person:
+        await person.asks_for("relu")
+        await person.sees(
+            "c Contribute", "I Impact", "d Dispatch table", "V Diff", "M Gaps", "B Blame",
+            "A Affected", "P New operator", "z Zoom",
+        )  # fmt: skip
+        assert bar(person).endswith("? Help")
+
+
+@pytest.mark.parametrize(("width", "last"), [(80, "I Impact"), (40, "g Go to…")])
+async def test_a_narrow_bar_keeps_the_most_useful_whole(sit: Sit, width: int, last: str) -> None:
+    async with sit(width, 24) as person:
+        await person.asks_for("relu")
+        await person.sees("q Quit")
+        before, _, _ = bar(person).partition("q Quit")
+        assert last in before
+        assert "B Blame" not in before
+        assert bar(person).endswith("? Help")
+
+
+async def test_a_list_offers_its_own_keys_first(sit: Sit) -> None:
+    async with sit(200, 50) as person:
+        await person.asks_for("relu")
+        await person.presses("c")
+        await person.sees("contribute: relu", "M Gaps")
+        shown = bar(person)
+        assert shown.index("m Copy checklist") < shown.index("g Go to…") < shown.index("M Gaps")
+        assert shown.endswith("? Help")
+
+
+async def test_help_and_a_click_say_and_do_what_the_bar_says_shortly(sit: Sit) -> None:
+    async with sit(200, 50) as person:
+        await person.asks_for("relu")
+        await person.presses("question_mark")
+        await person.sees("Plan a new operator")
+        await person.presses("escape")
+        await person.sees("M Gaps")
+        await person.pilot.click(offset=(bar(person).index("M Gaps") + 2, 49))
+        await person.sees("TODO and FIXME in kernels")
