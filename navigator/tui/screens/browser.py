@@ -51,7 +51,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         Binding("d", "table", "Dispatch table", id="table"),
         Binding("T", "tensorimpl", "TensorImpl", show=False, id="tensorimpl"),
         Binding("E", "engine", "Autograd engine", show=False, id="engine"),
-        Binding("V", "compare", "Diff", tooltip="Compare with a version", id="compare"),
         Binding("i", "about", "About this source", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),
@@ -259,12 +258,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
 
         if self.session is not None:
             self.app.push_screen(EngineScreen(self.session, self.config), self._chosen)
-
-    def action_compare(self) -> None:
-        from navigator.tui.screens.compare import CompareScreen
-
-        if self.session is not None:
-            self.app.push_screen(CompareScreen(self.session, self.config), self._chosen)
 
     def action_about(self) -> None:
         from navigator.tui.screens.about import AboutScreen

@@ -32,6 +32,7 @@ class SourceScreen(TakingScreen):
         Binding("A", "affected", "Affected", tooltip="Affected by your work", id="affected"),
         Binding("P", "new_operator", "New operator", tooltip="Plan a new operator",
                 id="new_operator"),
+        Binding("V", "compare", "Diff", tooltip="Compare with a version", id="compare"),
         Binding("M", "gaps", "Gaps", tooltip="What is missing", id="gaps"),
         Binding("B", "blame", "Blame", id="blame"),
         Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
@@ -209,6 +210,13 @@ class SourceScreen(TakingScreen):
 
         if self.session is not None:
             self.app.push_screen(NewOperatorScreen(self.session, self.config), self._chosen)
+
+    def action_compare(self) -> None:
+        """What differs from another version to this tree."""
+        from navigator.tui.screens.compare import CompareScreen
+
+        if self.session is not None:
+            self.app.push_screen(CompareScreen(self.session, self.config), self._chosen)
 
     def action_gaps(self) -> None:
         """What is missing in this tree."""

@@ -37,7 +37,7 @@ class TraceViews(OpeningScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "view(1)", "View", id="trace.view"),
-        Binding("V", "view(-1)", "View before", show=False, id="trace.view_before"),
+        Binding("alt+v", "view(-1)", "View before", show=False, id="trace.view_before"),
         Binding("t", "follow_end", "Tail", show=False, id="trace.tail"),
         Binding("p", "pause", "Pause", show=False, id="trace.pause"),
     ]

@@ -130,6 +130,20 @@ async def test_the_characters(
     assert seen == kept.read_text(encoding="utf-8")
 
 
+async def test_a_trace_compares_versions_and_turns_its_views_both_ways(
+    opener: Opener, step_folder: Path
+) -> None:
+    async with sit(opener, opened(step_folder / "trace.json"), 200, 50) as person:
+        await person.sees("torch.nn.init.normal_", "d Dispatch path", "V Diff")
+        await person.presses("v", "v")
+        await person.sees("· operator")
+        await person.presses("alt+v")
+        await person.sees("· flat")
+        await person.until(lambda: screen_of(person).session is not None, "an index")
+        await person.presses("V")
+        await person.sees("name a version and press enter")
+
+
 async def test_groups_open_their_rows(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json")) as person:
         await person.sees("torch.nn.init.normal_")

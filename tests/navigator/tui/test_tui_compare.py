@@ -34,6 +34,17 @@ async def test_a_version_is_named_compared_and_filtered(sit: Sit, repo: Path) ->
         await person.sees("nothing that differs has these words")
 
 
+async def test_a_list_compares_too_and_is_there_again_behind_it(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("relu")
+        await person.presses("c")
+        await person.sees("contribute: relu")
+        await person.presses("V")
+        await person.sees("name a version and press enter")
+        await person.presses("escape")
+        await person.sees("contribute: relu")
+
+
 async def test_an_unknown_version_says_what_to_do(sit: Sit, repo: Path) -> None:
     async with sit(200, 50, tree=repo) as person:
         await person.asks_for("mul.Tensor")
