@@ -109,7 +109,7 @@ class _Expansion:
         return {path: self._of(path, self._files[path]) for path in paths}
 
     def _of(self, path: str, facts: CppFacts) -> _Made:
-        libraries = self._libraries.expand(path, facts.libraries)
+        libraries = self._libraries.expand(path, facts.libraries, facts.uses)
         made = Expansion()
         if facts.uses and holds_operators(path):
             made = expand_file(path, facts, self._table)

@@ -193,13 +193,14 @@ class _Refresh:
             path = self.store.query("SELECT path FROM files WHERE id=?", (number,))[0][0]
             self.store.flush()
             self.store.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (number,))
-            registered = libraries.expand(path, self.store.library_uses(number))
+            uses = self.store.cpp_uses(number)
+            registered = libraries.expand(path, self.store.library_uses(number), uses)
             self.store.add_libraries(number, registered, made=1)
             if not holds_operators(path):
                 continue
             self._remember(number)
             self._drop_made(number)
-            made = expand_file(path, CppFacts(uses=self.store.cpp_uses(number)), table)
+            made = expand_file(path, CppFacts(uses=uses), table)
             self.store.add_definitions(number, pack_definitions(made.definitions))
             self.store.add_uses(number, made.uses, made=1)
 

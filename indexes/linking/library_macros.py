@@ -1,4 +1,5 @@
-"""What macros inside TORCH_LIBRARY blocks register: ``OP_DECOMPOSE(dropout)`` is an ``m.impl``.
+"""What macros register: ``OP_DECOMPOSE(dropout)`` in a TORCH_LIBRARY block is an ``m.impl``, and
+a macro at namespace scope may hold a whole block.
 
 A preprocessor for this purpose: macros that stand as statements are expanded, and those
 that put together the name of one. What is given to ``m.impl`` stays as written, because
@@ -13,7 +14,8 @@ from os.path import commonpath
 
 from indexes.linking.arguments import split_arguments
 from indexes.linking.macros import MacroTable, PlacedMacro, bind
-from indexes.readers.cpp_facts import LibraryFact
+from indexes.readers.cpp import scan_text
+from indexes.readers.cpp_facts import LibraryFact, UseFact, assemble
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_library import MACRO_USE, library_calls
 from indexes.regex import regex
@@ -26,6 +28,8 @@ _ADJACENT = regex(r'(?<!\\)"\s*"')
 _HEADERS = (".h", ".cuh", ".hpp")
 _MAX_DEPTH = 24
 _MAX_TEXT = 400_000
+_BLOCK = regex(r"\bTORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\s*\(")
+_CALLED = regex(r"([A-Za-z_]\w*)\s*\(")
 _ARGUMENT = "torchnav_argument_{}_"
 
 
@@ -39,13 +43,66 @@ class LibraryMacros:
         self.near: dict[tuple[str, str], PlacedMacro | None] = {}
         """The macro of another file that a name means in a file."""
 
-    def expand(self, path: str, facts: Iterable[LibraryFact]) -> list[LibraryFact]:
-        """The calls that the macro uses of one file make, each at the line of its use."""
-        made: list[LibraryFact] = []
+        self._holding: dict[str, bool] = {}
+
+    def expand(
+        self, path: str, facts: Iterable[LibraryFact], uses: Iterable[UseFact] = ()
+    ) -> list[LibraryFact]:
+        """The calls that the macro uses of one file make, each at the line of its use.
+
+        ``uses`` are those at namespace scope: their macros may hold whole blocks.
+        """
+        made = [call for use in uses for call in self._of_blocks(path, use)]
         for fact in facts:
             if fact.method == MACRO_USE:
                 made += _made_by(fact, _Preprocessor(self, path, fact.offset))
         return made
+
+    def _of_blocks(self, path: str, use: UseFact, depth: int = 0) -> Iterator[LibraryFact]:
+        """What the blocks register that a use at namespace scope becomes."""
+        words = (use.name, *_WORDS.findall(use.arguments))
+        if depth > _MAX_DEPTH or not any(map(self._holds_block, words)):
+            return
+        preprocessor = _Preprocessor(self, path, use.offset)
+        macro = preprocessor.visible(use.name)
+        text = macro and self.table.substitute(macro, split_arguments(use.arguments))
+        if macro is None or not text or len(text) > _MAX_TEXT:
+            return
+        found = assemble(scan_text(text), with_calls=False)
+        for fact in found.libraries:
+            placed = fact._replace(
+                line=use.line, block_line=use.line, offset=use.offset,
+                guard=_both(use.guard, fact.guard), arguments=_joined(fact.arguments),
+            )  # fmt: skip
+            calls = _made_by(placed, preprocessor) if fact.method == MACRO_USE else (placed,)
+            for call in calls:
+                yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
+        for inner in found.uses:
+            guard = _both(use.guard, inner.guard)
+            placed_use = inner._replace(line=use.line, offset=use.offset, guard=guard)
+            for call in self._of_blocks(path, placed_use, depth + 1):
+                yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
+
+    def _holds_block(self, name: str) -> bool:
+        """Whether an expansion of ``name`` may hold a TORCH_LIBRARY block."""
+        if name not in self._holding:
+            self._holding[name] = False
+            bodies = [m.fact.body for m in self.table.named(name)]
+            self._holding[name] = any(_BLOCK.search(body) for body in bodies) or any(
+                self._holds_block(called)
+                for body in bodies
+                for called in dict.fromkeys(_CALLED.findall(body))
+            )
+        return self._holding[name]
+
+
+def _joined(arguments: str) -> str:
+    """Strings that stand side by side are one."""
+    return " ".join(_ADJACENT.sub("", arguments).split())
+
+
+def _both(outer: str, inner: str) -> str:
+    return " && ".join(guard for guard in (outer, inner) if guard)
 
 
 def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[LibraryFact]:
@@ -57,7 +114,7 @@ def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[Library
     for call in library_calls(text, text, 0, len(text), variable):
         if call.method != MACRO_USE:
             yield fact._replace(
-                method=call.method, arguments=" ".join(_ADJACENT.sub("", call.arguments).split()),
+                method=call.method, arguments=_joined(call.arguments),
                 macro_path=macro.path, macro_line=macro.fact.line,
             )  # fmt: skip
 

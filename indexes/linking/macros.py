@@ -87,6 +87,10 @@ class MacroTable:
         self._defining: dict[str, bool] = {}
         self._of_others: dict[str, tuple[frozenset[str], list[PlacedMacro]]] = {}
 
+    def named(self, name: str) -> Sequence[PlacedMacro]:
+        """Every definition of a name, in force or not."""
+        return self._macros.get(name, ())
+
     def visible(self, name: str, path: str, offset: int) -> list[PlacedMacro]:
         """Definitions of ``name`` in force at ``offset`` of ``path``; alternatives under #if."""
         known = self._macros.get(name)

@@ -50,6 +50,16 @@ def test_a_composite_operator_and_its_batching_decomposition(tree_index: Index) 
     assert batched.definition == found["CUDA"].definition, "the composite kernel itself"
 
 
+def test_a_macro_that_holds_a_whole_block(tree_index: Index) -> None:
+    batched = slots(tree_index, "relu")["FuncTorchBatched"]
+    assert (batched.kind, batched.kernel) == ("kernel", "BASIC_UNARY_BATCH_RULE(ATEN_FN(relu))")
+    path = "aten/src/ATen/functorch/BatchRulesModules.cpp"
+    assert batched.registration is not None
+    assert batched.registration.path == batched.origin == path
+    assert batched.registration.line == line_of(tree_index, path, "NAMED_RULE(relu, relu)")
+    assert f"{path}:{line_of(tree_index, path, '#define NAMED_RULE')}" in batched.rule
+
+
 def test_every_slot_says_why_and_every_place_is_in_the_tree(tree_index: Index) -> None:
     for op in tree_index.dispatch.operators():
         for slot in tree_index.table(op).slots:

@@ -94,3 +94,40 @@ def test_what_is_written_out_is_kept_as_it_is() -> None:
     written = [f for f in facts.libraries if f.method == "impl"]
     assert [f.line for f in written] == [11]
     assert "commented" not in str(facts.libraries)
+
+
+BLOCKS = b"""
+#define NAME_OF(fn, text) static const char fn##_name[] = #text;
+#define SUPPORT(op, rule) m.impl(#op, rule);
+#define CHECKED(fn, text) \\
+  NAME_OF(fn, text) \\
+  TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) { \\
+    SUPPORT(fn, rule<fn##_name>); \\
+    m.impl(#fn ".out", out_rule); \\
+  }
+#define BOTH(fn) CHECKED(fn, fn)
+#define PLAIN(fn) void fn##_plain() {}
+CHECKED(eig, linalg.eig)
+CHECKED(qr, linalg.qr)
+#ifdef MORE
+BOTH(svd)
+#endif
+PLAIN(det)
+"""
+
+
+def test_a_macro_that_holds_a_whole_block_registers_where_it_is_used() -> None:
+    facts, problems = read_cpp(BLOCKS, "ATen/x.cpp")
+    assert not problems
+    macros = {m.name: [PlacedMacro("ATen/x.cpp", m)] for m in facts.macros}
+    made = LibraryMacros(MacroTable(macros)).expand("ATen/x.cpp", facts.libraries, facts.uses)
+    found = {
+        registered_operator(f.block, f.method, f.arguments): (f.line, f.macro_line) for f in made
+    }
+    assert found == {
+        "eig": (12, 4), "eig.out": (12, 4), "qr": (13, 4), "qr.out": (13, 4),
+        "svd": (15, 10), "svd.out": (15, 10),
+    }  # fmt: skip
+    assert {f.block for f in made} == {"aten, FuncTorchBatched, m"}
+    assert {f.guard for f in made if f.line == 15} == {"defined(MORE)"}
+    assert "rule<eig_name>" in made[0].arguments

@@ -16,4 +16,14 @@ TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
   m.impl("detach", native::detach); //! hop detach batch_rule
 }
 
+#define RULE_NAME(fn, text) static const char fn##_rule_name[] = #text;
+
+#define NAMED_RULE(fn, text) \
+  RULE_NAME(fn, text) \
+  TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) { \
+    VMAP_SUPPORT(fn, BASIC_UNARY_BATCH_RULE(ATEN_FN(fn))); \
+  }
+
+NAMED_RULE(relu, relu) //! hop relu batch_rule
+
 } // namespace at::functorch
