@@ -92,8 +92,8 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         here = self.here()
         self.operators.set_total(len(session.index.operators()))
         self._filter()
-        if here is not None and here.op is not None:
-            self.load_chain(here)
+        if here is not None and here.op is not None and here.op == self.op:
+            self.load_chain(here)  # else the filter has just asked for another
         if self._op_wanted is not None:
             self._start_with(self._op_wanted, session)
 

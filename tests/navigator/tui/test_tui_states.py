@@ -156,3 +156,15 @@ async def test_markup_and_escapes_in_source_are_only_text(
         await person.asks_for("mul.Tensor")
         await person.presses("g", "k")
         await person.sees("[red]␛[2J[/]([x]{y})")
+
+
+async def test_a_filter_typed_while_a_newer_index_arrives_gets_its_chain(sit: Sit) -> None:
+    """The newer index finds the new text before the input has said that it changed."""
+    async with sit(120, 40) as person:
+        await person.until(lambda: person.browser.is_ready, "the first chain")
+        session = person.browser.session
+        assert session is not None
+        person.browser.operators.filter.value = "mul.Tensor"
+        person.browser.has_session(session)
+        await person.until(lambda: person.browser.is_ready, "the chain of mul.Tensor")
+        assert person.browser.op == "mul.Tensor"
