@@ -77,7 +77,7 @@ def handwritten_registrations() -> Iterator[Registration]:
 
 
 INCOMPLETE = frozenset(
-    {"FPGA", "Vulkan", "Metal", "Named", "Conjugate", "Negative", "ZeroTensor", "Batched"}
+    {"FPGA", "Vulkan", "Metal", "Meta", "Named", "Conjugate", "Negative", "ZeroTensor", "Batched"}
     | {"BatchedNestedTensor", "VmapMode", "FuncTorchBatched", "FuncTorchVmapMode"}
     | {"FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode"}
     | {f"Autocast{b}" for b in ("CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA", "XLA", "HPU")}
