@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import marshal
 import os
-import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def possible() -> bool:
@@ -35,7 +36,9 @@ class Fork:
     def kill(self) -> None:
         """Ends it, if it has not ended."""
         if self.returncode is None:
-            os.kill(self._pid, signal.SIGKILL)
+            from signal import SIGKILL
+
+            os.kill(self._pid, SIGKILL)
 
     def wait(self) -> int:
         """Its exit status, once it has ended."""
@@ -57,14 +60,18 @@ def begin(work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _answer(work: Callable[[], Any], read: int, write: int) -> None:
+    from marshal import dumps
+
     os.close(read)
-    packed = marshal.dumps(work())
+    packed = dumps(work())
     with open(write, "wb") as out:
         out.write(packed)
 
 
 def _result(fork: Fork, read: int, work: Callable[[], Any]) -> Any:
+    from marshal import loads
+
     with open(read, "rb") as answer:
         packed = answer.read()
     # A fork that ended early, for want of memory perhaps, left the work to us.
-    return work() if fork.wait() else marshal.loads(packed)
+    return work() if fork.wait() else loads(packed)

@@ -9,13 +9,12 @@ before it was looked at may be written again with the same time; it never counts
 from __future__ import annotations
 
 import os
-import sys
 import time
 from struct import calcsize, pack, unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
@@ -23,8 +22,6 @@ RACY_NS = 2_000_000_000
 _VALUES = "4q"
 _SIZE = calcsize(_VALUES)
 """Bytes of what is kept for each path."""
-_SAME, _OTHER = b"=", b"!"
-"""What a child process begins its answer with."""
 _ABSENT = (0, 0, 0, 0)
 _RACY = (-1, -1, -1, -1)
 _INODES = (1 << 63) - 1
@@ -52,7 +49,7 @@ class Seen:
         self._values = values
         self._now = values
         self._moved: list[int] = []
-        self._ahead: _Ahead | None = None
+        self._ahead: Callable[[], bytes | None] | None = None
         self._text = b""
         """The paths as they are kept, where they were loaded."""
 
@@ -110,11 +107,18 @@ class Seen:
         os.replace(aside, seen_file(index))
 
     def look_ahead(self) -> None:
-        """Begins to look at the paths while other things are done, where that is possible: in a
-        process of its own, which goes with its answer."""
-        if not self.looked_ns and can_fork():
+        """Begins to look at the paths while other things are done, where a processor is free
+        for that."""
+        if not self.looked_ns and has_free_processor():
+            from indexes.forked import begin
+
             self.looked_ns = time.time_ns()
-            self._ahead = _Ahead(self.paths, self._values)
+            self._ahead = begin(self._changed)
+
+    def _changed(self) -> bytes | None:
+        """What the paths are like now; None, which is quickly told, where all is as it was."""
+        now = _look(self.paths)
+        return None if now == self._values else now
 
     def moved(self) -> list[int]:
         """The numbers of the paths that are not as they were; none says that all holds. The
@@ -122,8 +126,8 @@ class Seen:
         if not self._looks:
             self._looks = True
             self.looked_ns = self.looked_ns or time.time_ns()
-            self._now = self._ahead.values() if self._ahead else _look(self.paths)
             was = self._values
+            self._now = (self._ahead() if self._ahead else _look(self.paths)) or was
             steps = range(0, len(was), _SIZE) if self._now != was else ()
             self._moved = [
                 at // _SIZE for at in steps if self._now[at : at + _SIZE] != was[at : at + _SIZE]
@@ -131,45 +135,11 @@ class Seen:
         return self._moved
 
 
-class _Ahead:
-    """Paths that a child process looks at."""
-
-    def __init__(self, paths: list[str], was: bytes) -> None:
-        self._paths = paths
-        self._was = was
-        self._pipe, end = os.pipe()
-        self._child = os.fork()
-        if not self._child:
-            self._look(end)
-        os.close(end)
-
-    def _look(self, end: int) -> None:
-        try:
-            now = _look(self._paths)
-            with open(end, "wb") as out:
-                out.write(_SAME if now == self._was else _OTHER + now)
-        finally:
-            os._exit(0)
-
-    def values(self) -> bytes:
-        """What it saw; looked at here if it came to nothing."""
-        with open(self._pipe, "rb") as told:
-            answer = told.read()
-        os.waitpid(self._child, 0)
-        if answer == _SAME:
-            return self._was
-        if answer[:1] == _OTHER and len(answer) == 1 + len(self._was):
-            return answer[1:]
-        return _look(self._paths)
-
-
-def can_fork() -> bool:
-    """Whether this process can be split in two, and a processor is free for the other half."""
-    threading = sys.modules.get("threading")
-    alone = threading is None or threading.active_count() == 1
+def has_free_processor() -> bool:
+    """Whether another process would not have to wait for this one."""
     try:
-        return alone and hasattr(os, "fork") and os.getloadavg()[0] < (os.cpu_count() or 1) - 0.5
-    except OSError:
+        return os.getloadavg()[0] < (os.cpu_count() or 1) - 0.5
+    except (OSError, AttributeError):
         return False  # how busy it is can't be told
 
 
