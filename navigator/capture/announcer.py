@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import _thread
+import os
 from collections.abc import Callable
+from time import sleep
 
 INTERVAL_S = 0.2
+_ENDING_S, _STEP_S = 0.1, 0.0002
 
 
 class Announcer:
@@ -27,11 +30,25 @@ class Announcer:
             self._stop.release()
             self._stopped.acquire()
             self._stopped.release()
+            _await_end(self._number)
+
+    _number = 0
+    """The operating system's for the thread."""
 
     def _run(self) -> None:
+        self._number = _thread.get_native_id()
         try:
             while not self._stop.acquire(timeout=INTERVAL_S):
                 self._tick()
         finally:
             self._stop.release()
             self._stopped.release()
+
+
+def _await_end(number: int) -> None:
+    """Waits until the operating system has let go of a thread that has nothing left to do: from
+    Python 3.12 on a fork warns of every thread there is, by the system's count."""
+    for _ in range(int(_ENDING_S / _STEP_S)):
+        if not os.path.exists(f"/proc/self/task/{number}"):
+            break
+        sleep(_STEP_S)

@@ -154,7 +154,7 @@ def test_output_warnings_tracebacks_and_exit_status_are_the_same(tmp_path: Path)
 def test_children_are_left_alone(tmp_path: Path) -> None:
     done = run(tmp_path, FORKS)
     assert done.stdout.split("\n")[:4] == ["12", "6.0", "6.0", "[1, 5]"], done.stderr
-    # From Python 3.12 on a fork beside another thread warns, and the recorder is one.
+    # From Python 3.12 on a fork beside other threads warns, and torch.profiler may keep some.
     told = [line for line in done.stderr.splitlines() if "os.fork()" not in line]
     assert not [line for line in told if "use of fork() may lead to deadlocks" not in line]
     trace = read_trace(tmp_path / "trace.json")
