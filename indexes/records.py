@@ -2,8 +2,9 @@
 
 The standard library compiles five methods of each class while it is being imported, and loads
 ``inspect`` for it: that alone takes longer than many an answer. These take what ours use of
-``dataclasses``: ``frozen``, ``slots``, ``eq``, defaults and ``default_factory``. Type checkers
-see the standard ones, and ``fields``, ``asdict`` and ``replace`` of those work on them too.
+``dataclasses``: ``frozen``, ``slots``, ``eq``, defaults and ``default_factory``; what else those
+know (inherited fields, ``__post_init__``, ``ClassVar``) is refused. Type checkers see the
+standard ones, and ``fields``, ``asdict`` and ``replace`` of those work on them too.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def _dataclass(
     assert slots, "a record without slots is no lighter than a dataclass"
 
     def decorate(written: type[_T]) -> type[_T]:
+        _check(written)
         names = tuple(written.__annotations__)
         body = dict(written.__dict__)
         defaults = {name: body.pop(name) for name in names if name in body}
@@ -46,6 +48,16 @@ def _dataclass(
         return made  # type: ignore[no-any-return]
 
     return decorate
+
+
+def _check(written: type) -> None:
+    for name, annotation in written.__annotations__.items():
+        if "ClassVar" in str(annotation):
+            raise TypeError(f"{written.__qualname__}.{name}: a record has no class variables")
+    if hasattr(written, "__post_init__"):
+        raise TypeError(f"{written.__qualname__}: a record has no __post_init__")
+    if any(hasattr(base, "__slots__") and base.__slots__ for base in written.__mro__[1:]):
+        raise TypeError(f"{written.__qualname__}: a record inherits no fields")
 
 
 def _writes_init(kind: Any, frozen: bool) -> Callable[..., None]:

@@ -5,6 +5,7 @@ import dataclasses
 import pickle
 import subprocess
 import sys
+import typing
 
 import pytest
 
@@ -91,3 +92,20 @@ def test_the_vocabulary_is_imported_without_the_standard_dataclasses() -> None:
     program = "import sys, indexes.model; print({'dataclasses', 'inspect'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert told.stdout.strip() == b"set()"
+
+
+def test_what_it_does_not_do_is_refused() -> None:
+    class Later:
+        x: int
+
+        def __post_init__(self) -> None: ...
+
+    class Shared:
+        x: typing.ClassVar[int] = 1
+
+    class More(Point):
+        z: int
+
+    for written in (Later, Shared, More):
+        with pytest.raises(TypeError, match=written.__name__):
+            dataclass(slots=True)(written)
