@@ -18,6 +18,7 @@ from indexes.source import Source
 
 MAX_TESTED = 6
 """Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
+_OPINFO, _NAMED = "OpInfo tests", "a test named after it"
 _PUBLIC = ("functional", "method", "module", "alias")
 
 
@@ -98,6 +99,7 @@ def tests_of(
     found: dict[str, TestCommand] = {}
     for command in _reached_tests(steps, facts):
         found.setdefault(command.command, command)
+    ranks = dict.fromkeys(found, 0)
     suite = Suite(source, facts)
     for one in _tested(operators, facts, unresolved, most):
         native = facts.native(one.name)
@@ -105,10 +107,9 @@ def tests_of(
         tests = suite.of(native)
         if tests.missing and tests.missing not in unresolved:
             unresolved.append(tests.missing)
-        confident = (*((t, "OpInfo tests") for t in tests.files),
-                     *((t, "a test named after it") for t in tests.named))  # fmt: skip
+        confident = (*((t, _OPINFO) for t in tests.files), *((t, _NAMED) for t in tests.named))
         for selection, kind in confident:
-            sure = one.confidence if kind == "OpInfo tests" else worst(one.confidence, "by rule")
+            sure = one.confidence if kind == _OPINFO else worst(one.confidence, "by rule")
             reason = f"{kind} of {native.name}, reached by its {', '.join(one.aspects)}"
             before = found.get(selection.command)
             names = (*before.operators, one.name) if before else (one.name,)
@@ -116,11 +117,8 @@ def tests_of(
                 selection.command, selection.path, before.reason if before else reason, names,
                 sure, len(selection.tests),
             )  # fmt: skip
-    return tuple(sorted(found.values(), key=lambda c: (RANK[c.confidence], _kind(c))))
-
-
-def _kind(command: TestCommand) -> int:
-    return 0 if command.reason.startswith("it c") else 1 if "OpInfo" in command.reason else 2
+            ranks.setdefault(selection.command, 1 if kind == _OPINFO else 2)
+    return tuple(sorted(found.values(), key=lambda one: (RANK[one.confidence], ranks[one.command])))
 
 
 def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCommand]:

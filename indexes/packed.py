@@ -52,7 +52,8 @@ def pack_definitions(definitions: Sequence[DefinitionFact]) -> Defined:
 
 
 def pack_calls(calls: Iterable[CallFact | CallRow]) -> str:
-    """Calls as one text, a line each."""
+    """Calls as one text, a line each. ``FIELD`` is spelled out, as part of a template it costs
+    nothing."""
     return "\n".join(
         [
             f"{name}\x1f{qualifier}\x1f{line}\x1f{kind}\x1f{_inline(template)}"

@@ -105,16 +105,8 @@ def _checked(found: Found, word: str, texts: _Texts) -> NamedTest | None:
     line = fact.line + body.count(b"\n", 0, at)
     last = fact.line + body.count(b"\n")
     written = text.decode("utf-8", "replace").rstrip("(")
-    return NamedTest(
-        path,
-        fact.symbol,
-        fact.line,
-        last,
-        word,
-        written,
-        full,
-        (Location(path, line, line),),
-    )
+    called_at = (Location(path, line, line),)
+    return NamedTest(path, fact.symbol, fact.line, last, word, written, full, called_at)
 
 
 def _indent(text: bytes, start: int) -> int:
