@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["dataclass", "field", "replace"]
 
+_FEW = 32
+"""To compile an ``__init__`` takes as long as to make so many records without one."""
+
 
 class _Made:
     """A default that is made anew for each record."""
@@ -61,13 +64,40 @@ def _check(written: type) -> None:
 
 
 def _writes_init(kind: Any, frozen: bool) -> Callable[..., None]:
-    """An ``__init__`` that at its first call puts the real one in its place."""
+    """An ``__init__`` that fills records field by field, and puts a compiled one in its place
+    once there are many."""
+    setters = [(name, kind.__dict__[name].__set__) for name in kind.__slots__]
+    left = _FEW
 
     def first(record: object, *values: object, **named: object) -> None:
-        kind.__init__ = _compiled_init(kind, frozen)
-        kind.__init__(record, *values, **named)
+        nonlocal left
+        left -= 1
+        if left < 0 or not _filled(record, setters, kind.__dataclass_defaults__, values, named):
+            kind.__init__ = _compiled_init(kind, frozen)
+            kind.__init__(record, *values, **named)
 
     return first
+
+
+def _filled(
+    record: object, setters: list[tuple[str, Any]], defaults: dict[str, object],
+    values: tuple[object, ...], named: dict[str, object],
+) -> bool:  # fmt: skip
+    """Sets the fields of a record; False, for the compiled ``__init__`` to say what is wrong,
+    where the arguments don't fit."""
+    for (_, put), value in zip(setters, values, strict=False):
+        put(record, value)
+    used = 0
+    for name, put in setters[len(values) :]:
+        if name in named:
+            used += 1
+            put(record, named[name])
+        elif name in defaults:
+            default = defaults[name]
+            put(record, default.make() if isinstance(default, _Made) else default)
+        else:
+            return False
+    return len(values) <= len(setters) and used == len(named)
 
 
 def _compiled_init(kind: Any, frozen: bool) -> Callable[..., None]:
