@@ -9,55 +9,28 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from indexes.errors import Cancelled, SourceError
-from indexes.looked import Looked, look
-from indexes.records import dataclass
-from indexes.source import Source, SourceFile
+from indexes.looked import Looked
+from indexes.report import CancelCallback, Progress, ProgressCallback, Report
+from indexes.roots import index_file
+from indexes.source import Source
 from indexes.store import Store
+from indexes.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indexes.scan_pool import FileFacts
-    from indexes.seen import Seen
+    from indexes.walk import SourceFile
 
 READ_KINDS = ("cpp", "python", "test", "page")
 """Kinds of files that have a reader of their own; the others are only watched for changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a build is. ``total`` 0 means not known."""
-
-    stage: str
-    done: int
-    total: int
-
-
-@dataclass(slots=True)
-class Report:
-    """What a build did, in counts."""
-
-    files: int = 0
-    read: int = 0
-    """Files whose content was read and parsed anew."""
-    removed: int = 0
-    cold: bool = False
-    state: str = ""
-    """The name of the state that the tree was found in; empty where it was not kept."""
-    stale: str = ""
-    """Why the index could not be brought up to date, when it was usable all the same."""
-
-
-ProgressCallback = Callable[[Progress], None]
-CancelCallback = Callable[[], bool]
-
-
 def index_path(source: Source, cache: Path) -> Path:
     """Where the index of a tree is kept."""
-    return cache / "indexes" / f"{source.key}.db"
+    return Path(index_file(source.key, str(cache)))
 
 
 class Builder:
@@ -74,19 +47,19 @@ class Builder:
         self._progress = progress or (lambda _: None)
         self._cancelled = cancelled or (lambda: False)
 
-    def run(self, verify: bool = False, force: bool = False, seen: Seen | None = None) -> Report:
+    def run(
+        self, verify: bool = False, force: bool = False, looked: Looked | None = None
+    ) -> Report:
         """Brings the index up to date, from a look at the tree just taken if there is one.
         Raises SourceError or Cancelled, and then leaves what was there as it was."""
         if self.source.fixed:
             return self._fixed(verify, force)
-        looked = look(self.source, str(self.path), not (verify or force), seen)
-        if looked.unchanged:
-            return Report(files=looked.count, state=looked.remembered())
         store = None if force else self._existing()
+        if store is None or looked is None:
+            looked = Looked(self.source, str(self.path), None)
         if store:
             report = self._refresh(store, self._hashed(looked.files), verify, looked)
         else:
-            looked = look(self.source, str(self.path), trusted=False)
             report = self._anew(self._hashed(looked.files), alone=force)
         report.state = looked.remember(self.hash)
         return report
@@ -162,7 +135,7 @@ class Builder:
     def _sign(self, path: Path) -> None:
         """Notes in an index what it is of, for whoever lists what the cache holds."""
         with contextlib.closing(Store(path)) as store:
-            store.set_meta("root", str(self.source.root))
+            store.set_meta("root", self.source.top)
             store.set_meta("revision", self.source.revision)
 
     def _from_another(self, aside: Path, files: dict[str, SourceFile]) -> Report | None:
@@ -213,10 +186,10 @@ class Builder:
         from indexes.scan_pool import FEW, read_here
 
         if len(files) <= FEW:
-            return contextlib.nullcontext(read_here(str(self.source.root), files, self._cancelled))
+            return contextlib.nullcontext(read_here(self.source.top, files, self._cancelled))
         from indexes.scan_children import reading
 
-        return reading(str(self.source.root), files, self._cancelled)
+        return reading(self.source.top, files, self._cancelled)
 
     def add_facts(self, store: Store, number: int, facts: FileFacts) -> None:
         """Keeps the facts of one file."""

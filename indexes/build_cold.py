@@ -14,12 +14,13 @@ from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_fi
 from indexes.packed import Defined, pack_definitions
 from indexes.readers.cpp_facts import CppFacts, LibraryFact, holds_operators
 from indexes.readers.cpp_library import MACRO_USE
-from indexes.source import SourceFile
 from indexes.store import Store
 from indexes.tables import STORE_VERSION
+from indexes.walk import SourceFile
 
 if TYPE_CHECKING:
-    from indexes.build import Builder, Report
+    from indexes.build import Builder
+    from indexes.report import Report
     from indexes.scan_pool import FileFacts
 
 
@@ -27,7 +28,8 @@ def fill(
     builder: Builder, store: Store, files: dict[str, SourceFile], read: Iterator[FileFacts]
 ) -> Report:
     """Fills an empty store with all that ``files`` hold; ``read`` gives what is read of them."""
-    from indexes.build import READ_KINDS, Report
+    from indexes.build import READ_KINDS
+    from indexes.report import Report
 
     store.set_meta("scanned_ns", str(time.time_ns()))
     report = Report(files=len(files), cold=True)

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import Any, NamedTuple
 
 from indexes.known_names import KnownNames
 from indexes.store import Store
+from indexes.typed import Any, NamedTuple
 
 
 class Candidate(NamedTuple):

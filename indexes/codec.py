@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import Any
 
 from indexes.model import (
     DerivativeEntry,
@@ -22,6 +21,7 @@ from indexes.model import (
     Member,
     NativeFunction,
 )
+from indexes.typed import Any
 
 NATIVE_LINE, NATIVE_END_LINE, NATIVE_TAGS = "$[3][1]", "$[3][2]", "$[13]"
 """Where SQLite finds these in the text of an overload."""

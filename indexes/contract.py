@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
 
 from indexes.dispatch_model import DispatchSlot, DispatchTable
 from indexes.errors import NotFound, TorchnavError
@@ -36,6 +35,7 @@ from indexes.model import (
     StubRow,
     Unresolved,
 )
+from indexes.typed import TypeAlias
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Object: TypeAlias = dict[str, Json]

@@ -11,13 +11,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 from indexes.records import dataclass
 from indexes.regex import regex
+from indexes.typed import TYPE_CHECKING, NamedTuple
 
-_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HEX = frozenset("0123456789abcdef")
+_HASH_LENGTHS = (40, 64)
+"""Of SHA-1 and of SHA-256."""
 _GITHUB = regex(r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z")
 
 
@@ -25,38 +29,39 @@ _GITHUB = regex(r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)
 class GitFolder:
     """The git folder of a work tree."""
 
-    work_tree: Path
-    path: Path
+    work_tree: str
+    path: str
     """Holds HEAD and the index."""
-    common: Path
+    common: str
     """Holds refs, config and objects; another folder than ``path`` in a linked work tree."""
 
 
-def git_folder(root: Path) -> GitFolder | None:
+def git_folder(root: Path | str) -> GitFolder | None:
     """The git folder of the work tree whose top is ``root``; None where there is none."""
-    path = root / ".git"
-    if path.is_file():  # a linked work tree or a submodule
+    top = str(root)
+    path = f"{top}/.git"
+    if os.path.isfile(path):  # a linked work tree or a submodule
         pointer = _text(path).partition("gitdir:")[2].strip()
         if not pointer:
             return None
-        path = root / pointer
-    if not path.is_dir():
+        path = os.path.join(top, pointer)
+    if not os.path.isdir(path):
         return None
-    common = _text(path / "commondir").strip()
-    return GitFolder(root, path, (path / common).resolve() if common else path)
+    common = _text(f"{path}/commondir").strip()
+    return GitFolder(top, path, os.path.realpath(os.path.join(path, common)) if common else path)
 
 
 def commit(folder: GitFolder) -> str | None:
     """The full hash of HEAD, or None before the first commit or if it can't be read."""
-    head = _text(folder.path / "HEAD").strip()
-    if _COMMIT.match(head):
+    head = _text(f"{folder.path}/HEAD").strip()
+    if _hash(head):
         return head
     ref = head.removeprefix("ref: ")
     if ref == head or ".." in ref:
         return None
-    if (folder.common / "reftable").is_dir():
+    if os.path.isdir(f"{folder.common}/reftable"):
         return _hash(_git(folder.work_tree, "rev-parse", "HEAD").output)
-    return _hash(_text(folder.common / ref)) or _packed(folder.common, ref)
+    return _hash(_text(os.path.join(folder.common, ref))) or _packed(folder.common, ref)
 
 
 def dirty(
@@ -69,7 +74,7 @@ def dirty(
     ``diff-index`` is quick, but takes a changed time for a change. There is none where the
     content has the name (``hash_of``) that it has in HEAD; ``git status`` decides about others.
     """
-    present = [path for path in folders if (folder.work_tree / path).exists()]
+    present = [path for path in folders if os.path.exists(f"{folder.work_tree}/{path}")]
     options = ("--raw", "-z", "--no-renames", "--no-abbrev")
     quick = _git(folder.work_tree, "diff-index", *options, "HEAD", "--", *present)
     if quick.status == 0:
@@ -114,29 +119,29 @@ def _told(output: str) -> Iterator[_Told]:
         yield _Told(path, status, (old, new), (before, now))
 
 
-def watched(root: Path) -> list[str]:
+def watched(root: str) -> list[str]:
     """The files under ``.git`` that the commit, ``dirty`` and ``is_shallow`` depend on, beside
     the work tree; ``.git`` itself where it is no folder."""
     folder = git_folder(root)
-    pointer = [] if (root / ".git").is_dir() else [str(root / ".git")]
+    pointer = [] if os.path.isdir(f"{root}/.git") else [f"{root}/.git"]
     if folder is None:
         return pointer
-    ref = _text(folder.path / "HEAD").strip().removeprefix("ref: ")
+    ref = _text(f"{folder.path}/HEAD").strip().removeprefix("ref: ")
     names = ["packed-refs", "shallow", "config", "reftable/tables.list"]
     if ref.startswith("refs/") and ".." not in ref:
         names.append(ref)
-    own = [str(folder.path / name) for name in ("HEAD", "index", "commondir")]
-    return [*pointer, *own, *(str(folder.common / name) for name in names)]
+    own = [f"{folder.path}/{name}" for name in ("HEAD", "index", "commondir")]
+    return [*pointer, *own, *(f"{folder.common}/{name}" for name in names)]
 
 
 def is_shallow(folder: GitFolder) -> bool:
     """Whether the history is cut off, so that authors and changes are not known."""
-    return (folder.common / "shallow").exists()
+    return os.path.exists(f"{folder.common}/shallow")
 
 
 def github_name(folder: GitFolder) -> str | None:
     """``owner/name`` of ``origin`` where that is on GitHub."""
-    config = _text(folder.common / "config")
+    config = _text(f"{folder.common}/config")
     section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
     found = re.search(r"^\s*url\s*=\s*(.+?)\s*$", section, re.MULTILINE)
     name = _GITHUB.match(found[1]) if found else None
@@ -176,12 +181,12 @@ def git_command(root: str, *arguments: str) -> list[str]:
     return ["git", "--no-optional-locks", *safe, "-C", root, *arguments]
 
 
-def _git(root: Path, *arguments: str, timeout: float | None = None) -> GitResult:
+def _git(root: str, *arguments: str, timeout: float | None = None) -> GitResult:
     import subprocess
 
     try:
         done = subprocess.run(
-            git_command(str(root), *arguments), capture_output=True, env=git_environment(),
+            git_command(root, *arguments), capture_output=True, env=git_environment(),
             text=True, errors="replace", check=False, timeout=timeout,
         )  # fmt: skip
     except OSError:  # no git
@@ -191,8 +196,8 @@ def _git(root: Path, *arguments: str, timeout: float | None = None) -> GitResult
     return GitResult(done.returncode, done.stdout, done.stderr)
 
 
-def _packed(common: Path, ref: str) -> str | None:
-    for line in _text(common / "packed-refs").splitlines():
+def _packed(common: str, ref: str) -> str | None:
+    for line in _text(f"{common}/packed-refs").splitlines():
         value, _, name = line.partition(" ")
         if name == ref:
             return _hash(value)
@@ -201,11 +206,12 @@ def _packed(common: Path, ref: str) -> str | None:
 
 def _hash(text: str) -> str | None:
     text = text.strip()
-    return text if _COMMIT.match(text) else None
+    return text if len(text) in _HASH_LENGTHS and _HEX.issuperset(text) else None
 
 
-def _text(path: Path) -> str:
+def _text(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (OSError, ValueError):  # ValueError: a name in it that can be none of a file
         return ""

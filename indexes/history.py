@@ -80,7 +80,8 @@ class History:
             return f"{where} no history: torchnav clone --history"
         if not gitdir.is_shallow(self._git):
             return ""
-        cuts = len((self._git.common / "shallow").read_text(encoding="ascii").split())
+        with open(f"{self._git.common}/shallow", encoding="ascii") as cut:
+            cuts = len(cut.read().split())
         return f"history is cut off ({cuts} commits at the cut): {self.deepening()}"
 
     def deepening(self) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from indexes.report import Report
 from indexes.seen import Seen
-from indexes.source import Source, SourceFile
-from indexes.walk import kind_of, single_file
+from indexes.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexes.source import Source
+    from indexes.walk import SourceFile
 
 _WORDS = {True: "yes", False: "no", None: "unknown"}
 
@@ -20,7 +23,7 @@ class Looked:
     def __init__(self, source: Source, index: str, seen: Seen | None) -> None:
         self._source = source
         self._index = index
-        self._root = str(source.root)
+        self._root = source.top
         self._seen = seen
         self._moved = seen.moved() if seen else []
         self.started_ns = seen.looked_ns if seen else time.time_ns()
@@ -62,6 +65,8 @@ class Looked:
         """The files that moved, if nothing else did: no folder, nothing of git's."""
         if self._seen is None or any(at >= self._seen.files for at in self._moved):
             return {}
+        from indexes.walk import kind_of, single_file
+
         layout = self._source.layout
         found = [single_file(self._root, path, kind_of(path, layout)) for path in self.moved]
         files = {file.path: file for file in found if file}
@@ -69,20 +74,21 @@ class Looked:
 
     # --------------------------------------------------------------------- for next time
 
-    def remembered(self) -> str:
-        """Takes over what was known of an unchanged tree; the name of its state."""
+    def remembered(self) -> Report:
+        """Takes over what was known of an unchanged tree."""
         assert self._seen is not None
         self._source.know_edited(_value(self._seen.edited))
-        return self._seen.name
+        return Report(files=self.count, state=self._seen.name)
 
     def remember(self, hash_of: Callable[[str], bytes]) -> str:
         """Keeps this look, whose files are in the index now; its name, or nothing where the
         cache cannot be written. ``hash_of`` gives the content hash of a file."""
         now = self._now(hash_of)
-        with contextlib.suppress(OSError):
+        try:
             now.save(self._index)
-            return now.name
-        return ""
+        except OSError:
+            return ""
+        return now.name
 
     def _now(self, hash_of: Callable[[str], bytes]) -> Seen:
         if self._in_place:
@@ -110,10 +116,7 @@ def _value(word: str) -> bool | None:
     return {"yes": True, "no": False}.get(word)
 
 
-def look(source: Source, index: str, trusted: bool, seen: Seen | None = None) -> Looked:
-    """Looks at a tree. ``trusted`` False looks at everything as if for the first time; ``seen``
-    is what was loaded for the index before, in this very run."""
-    if not trusted:
-        return Looked(source, index, None)
+def look(source: Source, index: str, seen: Seen | None = None) -> Looked:
+    """Looks at a tree; ``seen`` is what was loaded for the index before, in this very run."""
     known = seen if seen and seen.paths[-1] == index else Seen.load(index)
     return Looked(source, index, known)

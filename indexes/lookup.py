@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
 
 from indexes.codec import load_derivative, load_native
 from indexes.linking.facts import Call, Known, StubUse
@@ -22,6 +21,7 @@ from indexes.rows_sql import (
 )
 from indexes.store import Store
 from indexes.tables import FILE_OF
+from indexes.typed import Any
 
 _KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
 

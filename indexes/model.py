@@ -8,9 +8,9 @@ the root of the source tree, with forward slashes; lines count from 1; an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from indexes.records import dataclass, field
+from indexes.typed import Literal
 
 SCHEMA_VERSION = 1
 

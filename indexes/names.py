@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
 
 from indexes.records import dataclass
 from indexes.regex import regex
+from indexes.typed import Literal
 
 NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexes.catalogue import like
 from indexes.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_native
 from indexes.errors import NotFound
@@ -14,6 +12,7 @@ from indexes.model import Definition, Location, Place
 from indexes.places_library import library_places, registrations_of
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, OP_LINES, definition
 from indexes.store import Store
+from indexes.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indexes.query import Index

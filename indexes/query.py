@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 
-from indexes.build import (
-    Builder,
-    CancelCallback,
-    Progress,
-    ProgressCallback,
-    Report,
-    index_path,
-)
 from indexes.codec import load_engine_function, load_member, load_native
 from indexes.dispatch_model import DispatchTable
 from indexes.errors import NotFound, SourceError
-from indexes.looked import as_left
+from indexes.looked import Looked, as_left, look
 from indexes.lookup import Lookup
 from indexes.model import (
     Chain,
@@ -40,12 +31,18 @@ from indexes.model import (
     StubRow,
 )
 from indexes.records import replace
+from indexes.report import CancelCallback, Progress, ProgressCallback, Report
+from indexes.roots import cache_path, index_file
 from indexes.rows_sql import OP_LINES
-from indexes.source import Source, cache_folder
+from indexes.source import Source
 from indexes.store import Store
 from indexes.summaries import all_summaries, one_summary
+from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from indexes.build import Builder
     from indexes.catalogue import Catalogue
     from indexes.dispatch_table import Dispatch
     from indexes.linking.choices import Choices
@@ -79,21 +76,17 @@ class Index:
         again; ``force`` builds it anew; ``seen`` is a look at the tree just taken. Raises
         SourceError, or Cancelled when ``cancelled`` says so.
         """
-        folder = cache or cache_folder()
-        path = index_path(source, folder)
+        folder = os.path.abspath(cache or cache_path())
+        path = index_file(source.key, folder)
+        builder = partial(_builder, source, folder, progress, cancelled)
         report = Report()
-        if refresh or not path.exists():
-            builder = Builder(source, folder, progress, cancelled)
-            try:
-                report = builder.run(verify, force, seen)
-            except SourceError as error:
-                if force or not path.exists():
-                    raise
-                report = Report(stale=f"the index is not up to date: {error}")
+        if refresh or not os.path.exists(path):
+            looked = None if source.fixed or verify or force else look(source, path, seen)
+            report = _brought_up(path, builder, verify, force, looked)
         try:
             store = Store(path)
         except SourceError:
-            report = Builder(source, folder, progress, cancelled).run(force=True)
+            report = builder().run(force=True)
             store = Store(path)
         return cls(source, store, report)
 
@@ -101,11 +94,11 @@ class Index:
     def as_left(cls, source: Source, cache: Path | None = None) -> Index:
         """The index of ``source`` as it is, not looked at whether it is up to date. Raises
         SourceError when there is none that this version can read."""
-        path = index_path(source, cache or cache_folder())
-        if not path.exists():
-            raise SourceError(f"there is no index of {source.root} yet")
+        path = index_file(source.key, os.path.abspath(cache or cache_path()))
+        if not os.path.exists(path):
+            raise SourceError(f"there is no index of {source.top} yet")
         store = Store(path)
-        as_left(source, str(path))
+        as_left(source, path)
         return cls(source, store, Report())
 
     def close(self) -> None:
@@ -123,7 +116,9 @@ class Index:
     @property
     def cache(self) -> Path:
         """The cache folder that the index is kept in."""
-        return self._store.path.parent.parent
+        from pathlib import Path
+
+        return Path(self._store.path).parent.parent
 
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read, with places."""
@@ -338,3 +333,28 @@ class Index:
         from indexes.symbols import Symbols
 
         return Resolver(Symbols(self._facts), has_sources=self.source.kind != "wheel")
+
+
+def _brought_up(
+    path: str, builder: Callable[[], Builder], verify: bool, force: bool, looked: Looked | None
+) -> Report:
+    """What was done to bring an index up to date, if anything was to be."""
+    if looked and looked.unchanged:
+        return looked.remembered()
+    try:
+        return builder().run(verify, force, looked)
+    except SourceError as error:
+        if force or not os.path.exists(path):
+            raise
+        return Report(stale=f"the index is not up to date: {error}")
+
+
+def _builder(
+    source: Source, cache: str, progress: ProgressCallback | None, cancelled: CancelCallback | None
+) -> Builder:
+    """What brings an index up to date: not loaded where nothing has changed."""
+    from pathlib import Path
+
+    from indexes.build import Builder
+
+    return Builder(source, Path(cache), progress, cancelled)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from typing import TYPE_CHECKING
 
 from indexes.errors import SourceError
 from indexes.looked import Looked
 from indexes.seen import RACY_NS
-from indexes.source import SourceFile
 from indexes.store import Store
+from indexes.typed import TYPE_CHECKING
+from indexes.walk import SourceFile
 
 if TYPE_CHECKING:
-    from indexes.build import Builder, Report
+    from indexes.build import Builder
+    from indexes.report import Report
 
 
 class Changes:
@@ -61,7 +62,7 @@ def refresh(
     looked: Looked | None = None,
 ) -> Report:  # fmt: skip
     """Re-reads what changed since the index was made. Raises SourceError when it cannot write."""
-    from indexes.build import Report
+    from indexes.report import Report
 
     started = looked.started_ns if looked else time.time_ns()
     changes = Changes(store, files, looked)

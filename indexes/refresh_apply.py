@@ -16,9 +16,9 @@ from indexes.packed import pack_definitions
 from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
 from indexes.regex import regex
-from indexes.source import SourceFile
 from indexes.store import Store, stored_parameters
 from indexes.tables import numbers_of
+from indexes.walk import SourceFile
 
 if TYPE_CHECKING:
     from indexes.build import Builder

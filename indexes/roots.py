@@ -59,6 +59,6 @@ def index_key(root: str, kind: str) -> str:
     return f"{kind}-{blake2b(root.encode(), digest_size=6).hexdigest()}"
 
 
-def index_file(root: str, kind: str, cache: str) -> str:
-    """Where the index of a tree is kept."""
-    return os.path.join(cache, "indexes", f"{index_key(root, kind)}.db")
+def index_file(key: str, cache: str) -> str:
+    """Where the index of that name is kept."""
+    return os.path.join(cache, "indexes", f"{key}.db")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from indexes.model import TEMPLATE, Definition, Location
 from indexes.tables import FIELD, FILE_OF, IN_FILE
+from indexes.typed import Any
 
 DEFINITION_COLUMNS = (
     "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"

@@ -16,8 +16,9 @@ from indexes.errors import SourceError
 from indexes.store import Store
 
 if TYPE_CHECKING:
-    from indexes.build import Builder, Report
-    from indexes.source import SourceFile
+    from indexes.build import Builder
+    from indexes.report import Report
+    from indexes.walk import SourceFile
 
 _CANDIDATES = 8
 """Indexes that are compared, the latest used first."""

@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
-from indexes.build import Builder, Report
+from indexes.build import Builder
 from indexes.codec import load_derivative, load_engine_function, load_member, load_native
 from indexes.codegen.families import closed
 from indexes.errors import SourceError
@@ -30,11 +30,12 @@ from indexes.operator_rows import load_rules
 from indexes.outlines import unpack_outline
 from indexes.records import dataclass
 from indexes.regex import regex
+from indexes.report import Report
 from indexes.rows_sql import unpack_calls
 from indexes.seeds import ENOUGH, bring_up_to_date
-from indexes.source import SourceFile
 from indexes.store import Store, expected_schema
 from indexes.tables import STORE_VERSION
+from indexes.walk import SourceFile
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from indexes import gitdir
 from indexes.errors import SourceError
@@ -15,13 +13,17 @@ from indexes.records import dataclass
 from indexes.roots import YAML as _YAML
 from indexes.roots import cache_path, index_key, layout_of, tree_around
 from indexes.torch_install import TorchInstall, installed_torch, torch_in
-from indexes.walk import Layout, SourceFile, folders, kind_of, walk
+from indexes.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from indexes.walk import Layout, SourceFile
 
 __all__ = [
     "CLONE_RECORD",
     "CloneRecord",
     "Source",
-    "SourceFile",
     "TorchInstall",
     "cache_folder",
     "clones",
@@ -78,11 +80,19 @@ class Source:
     revision = ""
     """The commit, of a source that is one."""
 
-    def __init__(self, root: Path, kind: SourceKind) -> None:
-        self.root = root
+    def __init__(self, top: str, kind: SourceKind) -> None:
+        self.top = top
+        """The folder that holds all of it, as it was named."""
         self.kind = kind
-        self._top = os.path.realpath(root)
+        self._real_top = os.path.realpath(top)
         self._inside: dict[str, bool] = {}
+
+    @cached_property
+    def root(self) -> Path:
+        """``top`` as a path."""
+        from pathlib import Path
+
+        return Path(self.top)
 
     @classmethod
     def find(cls, tree: str | None = None, cache: Path | None = None) -> Source:
@@ -93,29 +103,29 @@ class Source:
         """
         named = tree or os.environ.get("TORCHNAV_CHECKOUT")
         if named:
-            return cls._named(Path(named).expanduser())
+            return cls._named(os.path.expanduser(named))
         torch = installed_torch()
-        return cls._around(Path.cwd()) or cls._cloned(torch, cache) or cls._wheel(torch)
+        return cls._around(os.getcwd()) or cls._cloned(torch, cache) or cls._wheel(torch)
 
     @classmethod
-    def _named(cls, path: Path) -> Source:
-        if not path.is_dir():
+    def _named(cls, path: str) -> Source:
+        if not os.path.isdir(path):
             raise SourceError(f"no source tree at {path}: no such folder")
-        found = cls._around(path.resolve())
+        found = cls._around(os.path.realpath(path))
         if found is None:
             raise SourceError(f"{path} is not a PyTorch source tree: it has no {_YAML['checkout']}")
         return found
 
     @classmethod
-    def _around(cls, path: Path) -> Source | None:
-        found = tree_around(str(path))
-        return cls(Path(found[0]), found[1]) if found else None
+    def _around(cls, path: str) -> Source | None:
+        found = tree_around(path)
+        return cls(*found) if found else None
 
     @classmethod
     def _cloned(cls, torch: TorchInstall | None, cache: Path | None) -> Source | None:
         wanted = torch.commit if torch else None
         found = sorted(clones(cache), key=lambda c: (c.commit == wanted, c.finished))
-        return cls(found[-1].root, "clone") if found else None
+        return cls(str(found[-1].root), "clone") if found else None
 
     @classmethod
     def _wheel(cls, torch: TorchInstall | None) -> Source:
@@ -129,12 +139,12 @@ class Source:
                 f"the installed torch {torch.version} holds no native_functions.yaml:"
                 " give a checkout with --tree or fetch one with `torchnav clone`"
             )
-        return cls(torch.root, layout)
+        return cls(str(torch.root), layout)
 
     @property
     def key(self) -> str:
         """The name of its index among those of other trees."""
-        return index_key(str(self.root), self.kind)
+        return index_key(self.top, self.kind)
 
     @property
     def layout(self) -> Layout:
@@ -148,12 +158,12 @@ class Source:
         """
         if self.kind == "wheel":
             return self._wheel_info()
-        git = gitdir.git_folder(self.root)
+        git = gitdir.git_folder(self.top)
         dirty = self.edited
         return SourceInfo(
             kind=self.kind,
-            root=str(self.root),
-            version=_first_line(self.root / "version.txt") or "unknown",
+            root=self.top,
+            version=_first_line(f"{self.top}/version.txt") or "unknown",
             commit=gitdir.commit(git) if git else None,
             dirty=bool(dirty),
             missing=(*self._missing(git), *(() if dirty is not None else (_EDITS_UNKNOWN,))),
@@ -166,13 +176,14 @@ class Source:
         return self._edited(self._hash)
 
     def _edited(self, hash_of: Callable[[str], bytes]) -> bool | None:
-        git = None if self.kind == "wheel" else gitdir.git_folder(self.root)
+        git = None if self.kind == "wheel" else gitdir.git_folder(self.top)
         if git is None:
             return False
-        return gitdir.dirty(git, folders(self.layout), hash_of, self._is_indexed)
+        from indexes.walk import folders, kind_of
 
-    def _is_indexed(self, path: str) -> bool:
-        return bool(kind_of(path, self.layout))
+        return gitdir.dirty(
+            git, folders(self.layout), hash_of, lambda path: bool(kind_of(path, self.layout))
+        )
 
     def _hash(self, path: str) -> bytes:
         """The content hash of a file; empty when it cannot be read."""
@@ -195,7 +206,7 @@ class Source:
 
     def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
         """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
-        git = gitdir.git_folder(self.root)
+        git = gitdir.git_folder(self.top)
         if git is None or before is None:
             return self.edited
         now = gitdir.dirty(git, paths, self._hash)
@@ -205,19 +216,18 @@ class Source:
 
     def watched(self) -> list[str]:
         """The files, besides the indexed ones, that ``info`` depends on; absolute."""
-        root = str(self.root)
         if self.kind == "wheel":
-            return [f"{root}/torch/version.py"]
+            return [f"{self.top}/torch/version.py"]
         return [
-            f"{root}/version.txt",
-            f"{root}/{_LOGICAL['derivatives.yaml']}",
-            f"{root}/.git/{CLONE_RECORD}",
-            *gitdir.watched(self.root),
+            f"{self.top}/version.txt",
+            f"{self.top}/{_LOGICAL['derivatives.yaml']}",
+            f"{self.top}/.git/{CLONE_RECORD}",
+            *gitdir.watched(self.top),
         ]
 
     def _wheel_info(self) -> SourceInfo:
         torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
-        return SourceInfo("wheel", str(self.root), torch.version, torch.commit, False, _WHEEL_LACKS)
+        return SourceInfo("wheel", self.top, torch.version, torch.commit, False, _WHEEL_LACKS)
 
     def _missing(self, git: gitdir.GitFolder | None) -> tuple[str, ...]:
         lacks = []
@@ -233,7 +243,9 @@ class Source:
 
     def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
         """The files to index, in no order that means anything; ``beside`` as for ``walk``."""
-        return walk(str(self.root), self.layout, beside)
+        from indexes.walk import walk
+
+        return walk(self.top, self.layout, beside)
 
     def read(self, path: str) -> bytes:
         """The bytes of one file, by its path relative to the tree.
@@ -255,19 +267,19 @@ class Source:
             raise SourceError(f"not a path in the source tree: {path!r}")
         if self.kind == "wheel" and parts[0] not in ("torch", "torchgen"):
             raise SourceError(f"not a part of the installed torch: {path}")
-        full = f"{self._top}/{path}"
+        full = f"{self._real_top}/{path}"
         if not self._is_inside(folder) or (os.path.islink(full) and not self._leads_inside(full)):
             raise SourceError(f"{path} leads out of the source tree")
         return full
 
     def _is_inside(self, folder: str) -> bool:
         if folder not in self._inside:
-            self._inside[folder] = self._leads_inside(f"{self._top}/{folder}")
+            self._inside[folder] = self._leads_inside(f"{self._real_top}/{folder}")
         return self._inside[folder]
 
     def _leads_inside(self, full: str) -> bool:
         real = os.path.realpath(full)
-        return real == self._top or real.startswith(self._top.rstrip("/") + "/")
+        return real == self._real_top or real.startswith(self._real_top.rstrip("/") + "/")
 
     def locate(self, logical: str) -> str | None:
         """The path in this tree of what a checkout calls ``logical``.
@@ -285,7 +297,7 @@ class Source:
         return _wheel_path(path) if self.kind == "wheel" else path
 
     def _holds(self, path: str) -> bool:
-        return (self.root / path).exists()
+        return os.path.exists(f"{self.top}/{path}")
 
 
 _WHEEL_LACKS = (
@@ -301,6 +313,8 @@ _UNSHALLOW = "git fetch --unshallow, in the checkout"
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
+    from pathlib import Path
+
     return Path(cache_path(environ))
 
 
@@ -314,6 +328,8 @@ def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:
 
 def read_clone_record(root: Path) -> CloneRecord | None:
     """What ``torchnav clone`` left in ``root``; None when it did not finish there."""
+    import json
+
     try:
         data = json.loads((root / ".git" / CLONE_RECORD).read_text(encoding="utf-8"))
         record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
@@ -332,7 +348,7 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
     name = "pytorch/pytorch"
     if info.kind == "wheel":
         path = _checkout_path(path)
-    elif git := gitdir.git_folder(Path(info.root)):
+    elif git := gitdir.git_folder(info.root):
         name = gitdir.github_name(git) or name
     lines = f"#L{line}" if line else ""
     if line and end_line > line:
@@ -355,8 +371,9 @@ def _moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
     return path
 
 
-def _first_line(path: Path) -> str:
+def _first_line(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").split("\n", 1)[0].strip()
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().strip()
     except OSError:
         return ""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from indexes.errors import SourceError
 from indexes.tables import FIELD, INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
+from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from indexes.callers import Callers
     from indexes.packed import Defined
     from indexes.readers.cpp_facts import CppFacts, LibraryFact, MacroFact, UseFact
@@ -28,8 +29,8 @@ _MANY = 4000
 class Store:
     """One index file. Raises SourceError, in one line, for a file that is no index."""
 
-    def __init__(self, path: Path, create: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: str | Path, create: bool = False) -> None:
+        self.path = str(path)
         try:
             self.db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             if create:
@@ -281,7 +282,7 @@ class Store:
 
 def expected_schema() -> set[tuple[str, str, str]]:
     """What ``Store.schema`` says of an index that was made here."""
-    store = Store(Path(":memory:"), create=True)
+    store = Store(":memory:", create=True)
     store.add_indexes()
     found = store.schema()
     store.close()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from indexes.model import Location, OperatorSummary
 from indexes.rows_sql import OP_LINES
 from indexes.store import Store
+from indexes.typed import Any
 
 
 def all_summaries(store: Store) -> tuple[OperatorSummary, ...]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
-from pathlib import Path
 
 from indexes.records import dataclass
 from indexes.regex import regex
+from indexes.typed import TYPE_CHECKING
 
-_VERSION = regex(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
-_COMMIT = regex(r"^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_VERSION = regex(r"(?m)^__version__\s*=\s*['\"]([^'\"]+)['\"]")
+_COMMIT = regex(r"(?m)^git_version\s*=\s*['\"]([0-9a-f]{40})['\"]")
 _RELEASE = regex(r"\d+\.\d+\.\d+(?:-?rc\d+)?")
 
 
@@ -53,6 +54,9 @@ def torch_in(root: Path) -> TorchInstall | None:
 
 def _candidates() -> Iterator[Path]:
     """The import system's answer first; then the path, past a source tree that shadows it."""
+    from importlib.util import find_spec
+    from pathlib import Path
+
     try:
         spec = find_spec("torch")
     except (ImportError, ValueError):

@@ -14,8 +14,8 @@ from indexes import gitdir
 from indexes.errors import SourceError
 from indexes.git_objects import Blobs, commit_of, files_of
 from indexes.model import SourceInfo
-from indexes.source import Source, SourceFile, installed_torch
-from indexes.walk import folders, listed, singles
+from indexes.source import Source, installed_torch
+from indexes.walk import SourceFile, folders, listed, singles
 
 WHEEL = "wheel"
 _BESIDE = ("version.txt", "tools/autograd", "test/forward_backward_compatibility")
@@ -29,7 +29,7 @@ class CommitSource(Source):
     fixed = True
 
     def __init__(self, root: Path, commit: str) -> None:
-        super().__init__(root, "checkout")
+        super().__init__(str(root), "checkout")
         self.commit = self.revision = commit
         self._blobs = Blobs(str(root))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
 
 from indexes.records import dataclass
+from indexes.typed import Literal, NamedTuple
 
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
 Layout = Literal["checkout", "wheel"]

@@ -7,18 +7,18 @@ import io
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from indexes.errors import NotFound, TorchnavError
 from indexes.records import dataclass
+from indexes.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from indexes.build import Progress, Report
     from indexes.contract import Json
     from indexes.query import Index
+    from indexes.report import Progress, Report
     from indexes.seen import Seen
     from indexes.source import Source
 

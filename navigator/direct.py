@@ -4,14 +4,14 @@ answer. Whatever is not plainly right is left to click, which has the words for 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from indexes.typed import TYPE_CHECKING
 from navigator import indexing, questions
 from navigator.asking import Settings, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 _SOURCE = frozenset(("--tree", "--cache"))
 _OWN = {
@@ -35,7 +35,7 @@ def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | 
     cache, limit = options.pop("--cache", None), options.pop("--limit", None)
     if (cache and os.path.isfile(cache)) or not (limit is None or _is_limit(limit)):
         return None
-    settings.tree, settings.cache = options.pop("--tree", None), Path(cache) if cache else None
+    settings.tree, settings.cache = options.pop("--tree", None), _path(cache)
     settings.json = options.pop("--json", None) is not None
 
     def answer() -> int:
@@ -54,6 +54,14 @@ def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | 
         return 0
 
     return lambda: guarded(answer, settings)
+
+
+def _path(text: str | None) -> Path | None:
+    if not text:
+        return None
+    from pathlib import Path
+
+    return Path(text)
 
 
 def _is_limit(text: str) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from indexes.typed import TYPE_CHECKING
 from navigator.asking import ProgressLine, Settings, write_json, write_lines
 
 if TYPE_CHECKING:
-    from indexes.build import Report
+    from pathlib import Path
+
     from indexes.contract import Json
     from indexes.query import Index
+    from indexes.report import Report
     from indexes.sharing import Label
     from indexes.source import Source
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from indexes.errors import NotFound, UsageError
 from indexes.records import replace
 from indexes.regex import regex
+from indexes.typed import TYPE_CHECKING
 from navigator.asking import Settings, say, write_json, write_lines
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def at(settings: Settings, place: str) -> None:
     """What stands at ``FILE:LINE``. Raises NotFound and UsageError."""
     path, line = _parse(place)
     index = settings.index()
-    relative = _in_tree(path, Path(index.info.root))
+    relative = _in_tree(path, index.info.root)
     places = index.at(relative, line)
     if not places:
         raise NotFound(f"nothing that the index knows stands at {relative}:{line}")
@@ -144,16 +143,20 @@ def _parse(place: str) -> tuple[str, int]:
     return found["path"], int(found["line"])
 
 
-def _in_tree(path: str, root: Path) -> str:
+def _in_tree(path: str, root: str) -> str:
     """The path relative to the tree; it need not exist there."""
-    here = Path(os.path.abspath(path))
-    real_root = Path(os.path.realpath(root))
-    for candidate, top in ((here, root), (Path(os.path.realpath(here)), real_root)):
-        if candidate.is_relative_to(top) and (os.path.isabs(path) or candidate.exists()):
-            return candidate.relative_to(top).as_posix()
+    here = os.path.abspath(path)
+    for place, top in ((here, root), (os.path.realpath(here), os.path.realpath(root))):
+        if _is_in(place, top) and (os.path.isabs(path) or os.path.exists(place)):
+            return os.path.relpath(place, top).replace(os.sep, "/")
     if os.path.isabs(path):
         raise UsageError(f"{path} is not in the source tree {root}")
-    return Path(os.path.normpath(path)).as_posix()
+    return os.path.normpath(path).replace(os.sep, "/")
+
+
+def _is_in(place: str, folder: str) -> bool:
+    inside = os.path.join(os.path.normcase(folder), "")
+    return os.path.normcase(place).startswith(inside)
 
 
 def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: int) -> None:

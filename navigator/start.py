@@ -7,7 +7,7 @@ import os
 import sys
 
 from indexes.kept import Kept, program_state
-from indexes.roots import cache_path, index_file, tree_around
+from indexes.roots import cache_path, index_file, index_key, tree_around
 from indexes.seen import Seen
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def _about(arguments: list[str], options: dict[str, str]) -> Question | None:
     if tree is None:
         return None
     cache = options.get("--cache") or cache_path()
-    index = index_file(*tree, os.path.abspath(cache))
+    index = index_file(index_key(*tree), os.path.abspath(cache))
     return Question([here, named or "", *arguments], index)
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
 
 from indexes.model import NativeFunction
 from indexes.regex import regex
 from indexes.schema import parse_schema
+from indexes.typed import Literal
 
 Match = Literal["same", "arity", "no"]
 """``arity``: as many parameters, but not of the same types."""

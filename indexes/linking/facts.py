@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
 from indexes.records import dataclass
+from indexes.typed import Protocol
 
 
 @dataclass(frozen=True, slots=True)

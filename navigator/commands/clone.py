@@ -28,7 +28,7 @@ def clone(settings: Settings, ref: str | None, url: str, history: bool) -> None:
     Shallow, sparse and without what torchnav does not read. Run it again to go on after an
     interruption. Other commands then find the clone by themselves.
     """
-    from indexes.build import Progress
+    from indexes.report import Progress
     from navigator.clone import clone as fetch
     from navigator.clone import plan
 

@@ -49,7 +49,7 @@ def ranks(settings: Settings, folder: Path, jobs: int | None) -> None:
     files = rank_files(folder)
     if not files:
         raise NotFound(f"{folder} holds no .json and no .json.gz file")
-    from indexes.build import Progress
+    from indexes.report import Progress
     from navigator.trace.ranks_summary import summarise
 
     with ProgressLine() as line:

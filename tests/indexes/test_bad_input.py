@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from indexes.build import Progress, index_path
+from indexes.build import index_path
 from indexes.errors import Cancelled, SourceError, TorchnavError
 from indexes.query import Index
+from indexes.report import Progress
 from indexes.source import Source
 from tests.conftest import Run
 from tests.indexing import answers, opened

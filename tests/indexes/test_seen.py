@@ -48,7 +48,7 @@ def _index_file(tree: Path, cache: Path) -> str:
 
 
 def _unchanged(tree: Path, cache: Path) -> bool:
-    return look(Source.find(str(tree)), _index_file(tree, cache), trusted=True).unchanged
+    return look(Source.find(str(tree)), _index_file(tree, cache)).unchanged
 
 
 def _edit(tree: Path) -> None:

@@ -183,7 +183,7 @@ class TestInfo:
         asked: list[str] = []
         run = gitdir._git
 
-        def recorded(root: Path, *arguments: str) -> gitdir.GitResult:
+        def recorded(root: str, *arguments: str) -> gitdir.GitResult:
             asked.append(arguments[0])
             return run(root, *arguments)
 

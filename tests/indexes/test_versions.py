@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import Report, index_path
+from indexes.build import index_path
 from indexes.errors import SourceError
 from indexes.query import Index
+from indexes.report import Report
 from indexes.source import Source
 from indexes.versions import CommitSource, open_version
 from tests.indexing import contents
