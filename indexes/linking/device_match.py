@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from indexes.linking.device_parse import (
     ANONYMOUS,
@@ -21,6 +20,7 @@ from indexes.linking.device_parse import (
 )
 from indexes.model import Definition
 from indexes.regex import regex
+from indexes.typed import Protocol
 
 _UNIT_SUFFIXES = (".cu", ".hip")
 _NAME_AT_END = regex(r"(?<=[\s*&>])(?!(?:char|short|int|long|float|double)$)[A-Za-z_]\w*$")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
 from indexes.codegen.cpp_types import split_parameters
 from indexes.linking.facts import Call, Facts, Known
@@ -20,6 +19,7 @@ from indexes.linking.visible import (
 from indexes.model import Confidence
 from indexes.records import dataclass
 from indexes.regex import regex
+from indexes.typed import Protocol
 
 STRUCTURED_BASES = frozenset({"TensorIteratorBase", "MetaBase", "TensorIterator"})
 """What torchgen derives structured kernels from: their methods are called without a receiver."""

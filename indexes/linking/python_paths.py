@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
 
 from indexes.model import NativeFunction
 from indexes.readers.python_facts import PythonFact, unpack
 from indexes.readers.python_generated import SKIPPED
 from indexes.regex import regex
+from indexes.typed import NamedTuple, Protocol
 
 Found = tuple[str, PythonFact]
 """A path in the tree and a row read from that file."""

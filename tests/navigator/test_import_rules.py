@@ -104,3 +104,37 @@ def test_asking_an_index_loads_only_what_it_needs(small_tree: tuple[str, ...]) -
     loaded = loaded_by(_QUERY.format(tree=options["--tree"], cache=options["--cache"]))
     heavy = {"torch", "textual", "rich", "click", "git", "tree_sitter", "yaml", "asyncio"}
     assert not loaded & heavy
+
+
+_ASKED_FIRST = """
+import os, sys
+os.environ["TORCHNAV_CACHE"] = {cache!r}
+from navigator.start import main
+told = os.dup(1)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+status = main(["--tree", {tree!r}, *{question!r}, "--json"])
+os.dup2(told, 1)
+print(status, *sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [["find", "mul"], ["at", "aten/src/ATen/native/BinaryOps.cpp:90"], ["uses", "mul_stub"]],
+    ids=lambda question: question[0],
+)
+def test_a_question_loads_nothing_that_takes_longer_than_its_answer(
+    question: list[str], small_tree: tuple[str, ...]
+) -> None:
+    options = dict(zip(small_tree[::2], small_tree[1::2], strict=True))
+    tree, cache = options["--tree"], options["--cache"]
+    code = _ASKED_FIRST.format(cache=cache, tree=tree, question=question)
+    # Without site: what it loads is not the question's doing.
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    status, *loaded = done.stdout.split()
+    assert status == "0" and "indexes.query" in loaded, done.stderr[-2000:]
+    slow = {"typing", "pathlib", "contextlib", "urllib", "dataclasses", "inspect", "subprocess"}
+    unneeded = {"indexes.build", "indexes.walk", "indexes.refresh", "navigator.cli"}
+    assert not set(loaded) & (slow | unneeded)
