@@ -129,8 +129,9 @@ def _open_screen(settings: Settings) -> int:
         raise click.UsageError(
             "the screen needs a terminal; in a pipe, use a command such as `torchnav op add`"
         )
-    app = importlib.import_module("navigator.tui.app")
-    return int(app.run(settings.tree, settings.cache))
+    from navigator.tui.first_rows import open_screen
+
+    return open_screen(settings.tree, settings.cache)
 
 
 def main(arguments: Sequence[str] | None = None, settings: Settings | None = None) -> int:

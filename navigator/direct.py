@@ -4,6 +4,7 @@ answer. Whatever is not plainly right is left to click, which has the words for 
 from __future__ import annotations
 
 import os
+import sys
 
 from indexes.typed import TYPE_CHECKING
 from navigator import indexing, questions
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SOURCE = frozenset(("--tree", "--cache"))
+_SCREEN = ""
+"""The command of a line that names none."""
 _OWN = {
     "op": frozenset(("--overload", "--key", "--all", "--full", "--json")),
     "find": frozenset(("--limit", "--json")),
     "uses": frozenset(("--limit", "--json")),
     "at": frozenset(("--json",)),
     "index": frozenset[str](),
+    _SCREEN: frozenset[str](),
 }
-_ARGUMENTS = {"index": 0}
+_ARGUMENTS = {"index": 0, _SCREEN: 0}
 """Commands that take another number of arguments than one."""
 _FLAGS = frozenset(("--all", "--full", "--json"))
 
@@ -37,6 +41,8 @@ def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | 
         return None
     settings.tree, settings.cache = options.pop("--tree", None), _path(cache)
     settings.json = options.pop("--json", None) is not None
+    if command == _SCREEN:
+        return _screen(settings)
 
     def answer() -> int:
         if command == "index":
@@ -64,6 +70,14 @@ def _path(text: str | None) -> Path | None:
     return Path(text)
 
 
+def _screen(settings: Settings) -> Callable[[], int] | None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    from navigator.tui.first_rows import open_screen
+
+    return lambda: guarded(lambda: open_screen(settings.tree, settings.cache), settings)
+
+
 def _is_limit(text: str) -> bool:
     return text.isascii() and text.isdigit() and int(text) > 0
 
@@ -84,8 +98,9 @@ def _read(arguments: Sequence[str]) -> tuple[str, str, dict[str, str]] | None:
         else:
             options[name] = value if equals else next(words, "")
     wrong = any(bool(value) == (name in _FLAGS) for name, value in options.items())
-    if wrong or not plain or plain[0] not in _OWN or not all(plain):
+    if wrong or not all(plain):
         return None
-    if len(plain) - 1 != _ARGUMENTS.get(plain[0], 1):
+    command, *given = plain or [_SCREEN]
+    if command not in _OWN or len(given) != _ARGUMENTS.get(command, 1):
         return None
-    return plain[0], "".join(plain[1:]), options
+    return command, "".join(given), options

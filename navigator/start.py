@@ -95,9 +95,13 @@ def _program() -> str:
 
 
 def _answer(arguments: Sequence[str]) -> int:
-    from navigator.cli import main
+    if "_TORCHNAV_COMPLETE" in os.environ:
+        from navigator.cli import main
 
-    return main(arguments)
+        return main(arguments)
+    from navigator.asking import Settings
+
+    return _run(arguments, Settings())
 
 
 def _write(status: int, output: bytes, beside: bytes) -> int:

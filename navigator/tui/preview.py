@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from indexes.errors import NotFound, SourceError
@@ -28,22 +29,29 @@ REASON = "the index is still being built"
 class Preview:
     """Answers as an index does, as far as native_functions.yaml can."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, entries: Sequence[NativeFunction] | None = None) -> None:
+        """``entries`` are those of its native_functions.yaml, if they are known."""
         self._source = source
+        if entries is not None:
+            self.entries = entries
 
     @cached_property
     def info(self) -> SourceInfo:
         return self._source.info
 
     @cached_property
-    def _entries(self) -> dict[str, NativeFunction]:
+    def entries(self) -> Sequence[NativeFunction]:
+        """Every entry of native_functions.yaml. Raises SourceError."""
         from indexes.readers.native_functions import read_native_functions
 
         path = self._source.locate("native_functions.yaml")
         if path is None:
             raise SourceError("this tree has no native_functions.yaml")
-        entries, _ = read_native_functions(self._source.read(path), path)
-        return {entry.full_name: entry for entry in entries}
+        return read_native_functions(self._source.read(path), path)[0]
+
+    @cached_property
+    def _entries(self) -> dict[str, NativeFunction]:
+        return {entry.full_name: entry for entry in self.entries}
 
     @cached_property
     def _summaries(self) -> tuple[OperatorSummary, ...]:

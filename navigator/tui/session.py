@@ -26,6 +26,7 @@ from indexes.regex import regex
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
 from navigator.tui.document import Shelf
+from navigator.tui.first_rows import FirstRows
 from navigator.tui.history import Visit
 from navigator.tui.preview import Preview
 
@@ -62,6 +63,8 @@ class Opener:
 
     tree: str | None = None
     cache: Path | None = None
+    first: FirstRows | None = None
+    """What is shown before anything is opened, if that is looked for."""
 
     def sessions(
         self, progress: Callable[[Progress], None], cancelled: Callable[[], bool]
@@ -81,7 +84,7 @@ class Opener:
         except SourceError:  # there is none yet, or one of another version
             has_index = False
             Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
-            yield Session(Preview(source))
+            yield Session(Preview(source, self.first.entries if self.first else None))
         index = Index.open(source, self.cache, progress=progress, cancelled=cancelled)
         report = index.report
         if not has_index or report.cold or report.read or report.removed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from indexes.errors import Cancelled
+from indexes.model import OperatorSummary
 from navigator.tui.config import Config
 from navigator.tui.history import Visit
 from navigator.tui.messages import Described, Failed
@@ -86,6 +87,10 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self.begin()
 
     # ---------------------------------------------------------------------------- index
+
+    def show_first(self, total: int, operators: Sequence[OperatorSummary]) -> None:
+        if self.session is None:
+            self.operators.show_first(total, operators)
 
     def has_session(self, session: Session) -> None:
         """The first index to ask, or a newer one, which must not disturb a reader."""
@@ -195,7 +200,9 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
 
     def on_line_list_moved(self, message: LineList.Moved) -> None:
         current = self.operators.list.current
-        if message.list is self.operators.list and current is not None:
+        if message.list is not self.operators.list or self.session is None:
+            return
+        if current is not None:
             self.follow(current.full_name)
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:

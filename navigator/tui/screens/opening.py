@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -14,9 +14,17 @@ from textual.message import Message
 from textual.widget import Widget
 
 from indexes.errors import Cancelled
+from indexes.model import OperatorSummary
 from navigator.tui.config import Config
 from navigator.tui.highlight import prepare
-from navigator.tui.messages import Described, Failed, Opened, Progressed, UpToDate
+from navigator.tui.messages import (
+    Described,
+    Failed,
+    FirstSeen,
+    Opened,
+    Progressed,
+    UpToDate,
+)
 from navigator.tui.screens.chain_screen import ChainScreen
 from navigator.tui.session import Opener, Session
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
@@ -48,9 +56,13 @@ class OpeningScreen(ChainScreen):
         super().__init__(None, config)
         self._opener = opener
         self._stop = Event()
+        self._painted = Event()
 
     def has_session(self, session: Session) -> None:
         """There is an index to ask, or a newer one."""
+
+    def show_first(self, total: int, operators: Sequence[OperatorSummary]) -> None:
+        """The first of ``total`` operators are known, and nothing can be asked yet."""
 
     # ---------------------------------------------------------------------- first paint
 
@@ -79,6 +91,11 @@ class OpeningScreen(ChainScreen):
     def _compositor_refresh(self) -> None:
         if not self._is_held:
             super()._compositor_refresh()
+            self._painted.set()
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        if self._is_held:  # its widgets got their styles a moment ago, when they were made
+            event.refresh_styles = False
 
     def focus_order(self) -> list[Widget]:
         """What tab goes through."""
@@ -106,11 +123,23 @@ class OpeningScreen(ChainScreen):
                 last = monotonic()
                 self.post_message(Progressed(now.stage, now.done, now.total))
 
+        self._look_first()
         for session in self._opener.sessions(progress, stop.is_set):
             self.post_message(Opened(session, session.index.operators()))
             self.post_message(Described(session.info))
         prepare()
         return UpToDate()
+
+    def _look_first(self) -> None:
+        """In a thread: have the first rows painted before anything else is done."""
+        first = self._opener.first if self.session is None else None
+        if first is not None and first.operators is not None:
+            self.post_message(FirstSeen(*first.operators))
+            self._painted.wait(_EMPTY_AFTER)
+
+    def on_first_seen(self, message: FirstSeen) -> None:
+        self.show_first(message.total, message.operators)
+        self._paint()
 
     def on_progressed(self, message: Progressed) -> None:
         self.query_one(ProgressLine).show(message.stage, message.done, message.total)

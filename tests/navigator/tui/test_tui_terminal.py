@@ -36,14 +36,24 @@ print("left with", status, "and", sorted(heavy))
 """
 
 
+COMMAND_LINE = """\
+import sys
+from navigator.start import main
+status = main(["--tree", sys.argv[1], "--cache", sys.argv[2]])
+print("left with", status, "click" in sys.modules)
+"""
+
+
 class Terminal:
     """A pseudo terminal with a program on it."""
 
-    def __init__(self, arguments: list[str], environ: dict[str, str], size: tuple[int, int]):
+    def __init__(
+        self, program: str, arguments: list[str], environ: dict[str, str], size: tuple[int, int]
+    ):
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *arguments],
+            [sys.executable, "-c", program, *arguments],
             stdin=side, stdout=side, stderr=side, env=environ, start_new_session=True,
         )  # fmt: skip
         os.close(side)
@@ -79,13 +89,15 @@ def start(small_tree: tuple[str, ...], tmp_path: Path) -> Iterator[Start]:
     """Start torchnav's screen: ``start("softmax", VISUAL="vi")``."""
     running: list[Terminal] = []
 
-    def open_terminal(op: str = "", size: tuple[int, int] = (80, 24), **environ: str) -> Terminal:
+    def open_terminal(
+        op: str = "", size: tuple[int, int] = (80, 24), program: str = PROGRAM, **environ: str
+    ) -> Terminal:
         own = {"TERM": "xterm-256color", "XDG_CONFIG_HOME": str(tmp_path / "config")}
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         folder = str(TREE.parents[1])
         arguments = [str(TREE), small_tree[3], op]
         everything = {**inherited, **own, **environ, "PYTHONPATH": folder}
-        running.append(Terminal(arguments, everything, size))
+        running.append(Terminal(program, arguments, everything, size))
         return running[-1]
 
     yield open_terminal
@@ -102,6 +114,15 @@ def test_it_starts_answers_and_leaves_the_terminal_as_it_was(start: Start) -> No
     terminal.shows("\x1b[?1049l")
     terminal.shows("left with 0 and []")
     assert terminal.process.wait(20) == 0
+
+
+def test_the_command_line_opens_it_without_click(start: Start) -> None:
+    terminal = start(program=COMMAND_LINE)
+    terminal.shows("filter operators")
+    terminal.types("softmax")
+    terminal.shows("softmax_cpu_out")
+    terminal.types("\x11")
+    terminal.shows("left with 0 False")
 
 
 def test_keys_typed_before_it_has_started_are_not_lost(start: Start) -> None:
