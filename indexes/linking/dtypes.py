@@ -51,7 +51,7 @@ class Dtypes:
         self._macros = cache(macros)
         self._read = read
         self._text = lru_cache(32)(self._read_lines)
-        self._covered = lru_cache(4096)(self._cover)
+        self._covered = lru_cache(4096)(self._expanded)
         self._files_of = cache(self._find_files)
         self._switching: dict[str, bool] = {}
 
@@ -117,11 +117,10 @@ class Dtypes:
         if not self._macros(name):
             yield DtypeDispatch(name, at, (), tag=_tag(original))
             return
-        given = tuple(_OBJECT.sub("x", flat(a)) for a in split_arguments(arguments))
-        place = self._own_macros_above(at)
+        given = tuple(map(_plain, split_arguments(arguments)))
         tag = _tag(original)
         for number in range(len(self._own(name, at)) or 1):
-            cases, hint = self._covered(name, given, place, number)
+            cases, hint = self._cover(name, given, at, number)
             types = tuple(self._types_of(cases))
             if any(known for known, _ in types):
                 yield DtypeDispatch(
@@ -185,11 +184,6 @@ class Dtypes:
             if p == at.path and m.line <= at.line and not self._ended(m, at)
         ]
 
-    def _own_macros_above(self, at: Location) -> Location:
-        """``at``, or nowhere in a file without macros of its own: all such places are alike."""
-        lines = self._text(at.path)[: at.line]
-        return at if any(line.startswith("#define") for line in lines) else _NOWHERE
-
     def _ended(self, macro: MacroFact, at: Location) -> bool:
         """Whether an ``#undef`` above ``at`` ends it."""
         if not macro.undefined_at:
@@ -207,17 +201,30 @@ class Dtypes:
     def _cover(
         self, name: str, arguments: tuple[str, ...], at: Location, number: int
     ) -> tuple[tuple[str, ...], str]:
-        """(cases, the type's name in the body) of one use of one alternative."""
+        """(cases, the type's name in the body) of one use of one alternative: the same in every
+        file that has no macros of its own among those that it takes."""
+        if not self._own(name, at):
+            cases, hint, met = self._covered(name, arguments, _NOWHERE, 0)
+            if not any(path == at.path for one in met for path, _ in self._macros(one)):
+                return cases, hint
+        return self._covered(name, arguments, at, number)[:2]
+
+    def _expanded(
+        self, name: str, arguments: tuple[str, ...], at: Location, number: int
+    ) -> tuple[tuple[str, ...], str, frozenset[str]]:
+        """The same with the names that were met, expanded as at one place."""
         chosen = self._macro(name, at, number)
+        met = {name}
 
         @cache
         def lookup(wanted: str) -> MacroFact | None:
+            met.add(wanted)
             return chosen if wanted == name else self._macro(wanted, at)
 
         expanded = Preprocessor(lookup).expand(f"{name}({', '.join(arguments)})")
         cases = tuple(" ".join(c.split()) for c in _CASE.findall(expanded))
         hint = _USING.search(expanded)
-        return cases, hint[1] if hint else ""
+        return cases, hint[1] if hint else "", frozenset(met)
 
     def _guard(self, name: str, at: Location, number: int) -> str:
         """The ``#if`` of one of several alternatives."""
@@ -241,6 +248,13 @@ def _nearness(placed: tuple[str, MacroFact]) -> tuple[bool, str, int]:
     path, macro = placed
     ours = path.startswith(("aten/", "c10/", "torch/headeronly/")) or "/ATen/" in path
     return not ours, path, macro.offset
+
+
+def _plain(argument: str) -> str:
+    """An argument with what changes no case made the same everywhere: the object that is switched
+    on, and a lambda without names."""
+    text = _OBJECT.sub("x", flat(argument))
+    return "[&] {}" if text.startswith("[") and not _WORD.search(text) else text
 
 
 def _without_bodies(text: str) -> str:

@@ -6,7 +6,7 @@ again together with what follows, and no macro is expanded inside itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 from indexes.linking.macros import bind
@@ -18,8 +18,9 @@ _NONE: frozenset[str] = frozenset()
 _ENOUGH = 60_000
 """Tokens after which an expansion is given up: no macro of a sane tree comes near."""
 
-Token = tuple[str, frozenset[str]]
-"""A token and the macros that it must not be expanded by again."""
+Token = tuple[str, frozenset[str] | None]
+"""A token and the macros that it must not be expanded by again; None for one that is no macro,
+which is passed over when it is read again with every body that it comes into."""
 
 
 class Preprocessor:
@@ -28,6 +29,7 @@ class Preprocessor:
     def __init__(self, lookup: Callable[[str], MacroFact | None]) -> None:
         self._lookup = lookup
         self._left = 0
+        self._bodies: dict[str, list[Token]] = {}
 
     def expand(self, text: str) -> str:
         """``text`` with every macro in it expanded; empty when that has no end."""
@@ -42,11 +44,10 @@ class Preprocessor:
             self._left -= 1
             token = waiting.pop()
             text, hidden = token
-            macro = None
-            if text not in hidden and (text[0].isalpha() or text[0] == "_"):
-                macro = self._lookup(text)
-            if macro is None:
+            if hidden is None or text in hidden:
                 out.append(token)
+            elif (macro := self._macro(text)) is None:
+                out.append((text, None))
             elif macro.parameters is None:
                 made = self._replaced(macro, {}, {}, hidden | {text})
                 waiting.extend(reversed(made))
@@ -55,6 +56,9 @@ class Preprocessor:
             else:
                 out.append(token)
         return out
+
+    def _macro(self, text: str) -> MacroFact | None:
+        return self._lookup(text) if text[0].isalpha() or text[0] == "_" else None
 
     def _called(
         self, macro: MacroFact, arguments: list[list[Token]], hidden: frozenset[str]
@@ -69,6 +73,15 @@ class Preprocessor:
         ready = {name: self._ready(text, expanded) for name, text in raw.items()}
         return self._replaced(macro, raw, ready, hidden)
 
+    def _body(self, macro: MacroFact, parameters: Collection[str]) -> list[Token]:
+        """The tokens that a macro writes."""
+        if macro.name not in self._bodies:
+            live = {t for t in _tokens(macro.body) if t in parameters or self._macro(t)}
+            self._bodies[macro.name] = [
+                (text, _NONE if text in live else None) for text in _tokens(macro.body)
+            ]
+        return self._bodies[macro.name]
+
     def _ready(self, text: str, expanded: dict[str, list[Token]]) -> list[Token]:
         """An argument expanded; several at once where ``...`` takes them."""
         if text in expanded:
@@ -80,7 +93,7 @@ class Preprocessor:
         hidden: frozenset[str],
     ) -> list[Token]:  # fmt: skip
         if "#" not in macro.body:
-            return _put_in_place(macro.body, ready, hidden)
+            return _put_in_place(self._body(macro, raw), ready, hidden)
         out: list[Token] = []
         body = _tokens(macro.body)
         for at, text in enumerate(body):
@@ -100,7 +113,7 @@ class Preprocessor:
             if _neighbour(body, at, -1) == "##" and out and made:
                 head, _ = out.pop()
                 made = [(head + made[0][0], _NONE), *made[1:]]
-            out.extend((t, h | hidden) for t, h in made)
+            out += _hidden_from(made, hidden)
         return out
 
     def _one(
@@ -118,14 +131,24 @@ def _tokens(text: str) -> list[str]:
     return _TOKENS.findall(text)
 
 
-def _put_in_place(body: str, ready: dict[str, list[Token]], hidden: frozenset[str]) -> list[Token]:
+def _put_in_place(
+    body: list[Token], ready: dict[str, list[Token]], hidden: frozenset[str]
+) -> list[Token]:
     out: list[Token] = []
-    for text in _tokens(body):
-        if text in ready:
-            out.extend([(t, h | hidden) for t, h in ready[text]])
+    for token in body:
+        text, known = token
+        if known is None:
+            out.append(token)
+        elif text in ready:
+            out += _hidden_from(ready[text], hidden)
         else:
             out.append((text, hidden))
     return out
+
+
+def _hidden_from(tokens: Sequence[Token], macros: frozenset[str]) -> list[Token]:
+    """Tokens that were made by these macros."""
+    return [one if one[1] is None else (one[0], one[1] | macros) for one in tokens]
 
 
 def _neighbour(body: Sequence[str], at: int, step: int) -> str:
