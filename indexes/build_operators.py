@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from indexes.codec import dump_derivative, plain
 from indexes.codegen.families import joined
 from indexes.codegen.registrations import Rules
-from indexes.codegen.rows import kernel_rows
+from indexes.codegen.rows import Row, kernel_rows
 from indexes.codegen.variants import with_generated
 from indexes.errors import SourceError
 from indexes.model import EngineFunction, NativeFunction, Problem
@@ -23,10 +23,28 @@ _ENGINE_HEADERS = ("engine.h", "torch/csrc/autograd/graph_task.h")
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels", "shifts", "texts", "documents")
 
 
-def add_operators(store: Store, source: Source) -> tuple[NativeFunction, ...]:
-    """Reads the YAML files into the store; returns all overloads, generated ones included.
+class Operators(NamedTuple):
+    """What the YAML files say of all overloads, generated ones included."""
 
-    Raises SourceError when there is no operator at all: an empty index is no answer.
+    functions: tuple[NativeFunction, ...]
+    derived: Mapping[str, Derived]
+    """What each overload is differentiated by, by its full name."""
+    kernels: list[Row]
+
+    def rows(self, store: Store) -> OperatorRows:
+        """What writes them."""
+        return OperatorRows(store, placed(self.functions))
+
+
+def add_operators(store: Store, source: Source) -> None:
+    """Reads the YAML files into the store. Raises as ``read_operators`` does."""
+    found = read_operators(store, source)
+    found.rows(store).add(found.functions, found.derived, found.kernels)
+
+
+def read_operators(store: Store, source: Source) -> Operators:
+    """Reads the YAML files into the store, all but what is kept of each overload, which is
+    returned. Raises SourceError when there is no operator at all: an empty index is no answer.
     """
     path = source.locate("native_functions.yaml")
     if path is None:
@@ -39,13 +57,11 @@ def add_operators(store: Store, source: Source) -> tuple[NativeFunction, ...]:
     rules, unread = read_rules(source, KERNEL_RULES)
     everything = with_generated(functions, rules.keys.generation)
     _add_problems(store, [*problems, *unread])
-    entries = add_derivatives(store, source, everything, rules.foreach)
-    rows = OperatorRows(store, placed(everything))
-    rows.add(everything, entries, kernel_rows(everything, rules.keys, complete=True))
-    if not problems and len(rows.positions) == len(everything):
+    derived = add_derivatives(store, source, everything, rules.foreach)
+    if not problems and len({f.full_name for f in everything}) == len(everything):
         _keep_text(store, path, data, functions, rules)
     add_documents(store, source)
-    return everything
+    return Operators(everything, derived, kernel_rows(everything, rules.keys, complete=True))
 
 
 def _add_problems(store: Store, problems: Iterable[Problem]) -> None:

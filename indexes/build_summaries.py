@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection
 from typing import Any
 
+from indexes.linking.kernel_rows import Kernels
 from indexes.model import NativeFunction
 from indexes.rows_sql import DEFINITION_FROM
 from indexes.store import Store
@@ -17,8 +18,6 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 Native = Callable[[str], NativeFunction]
-Kernels = dict[str, list[tuple[str, list[str]]]]
-"""Of each overload, its kernels: dispatch key and the files of the definitions."""
 
 
 def keep_all_summaries(store: Store, native: Native, kernels: Kernels) -> None:
@@ -41,8 +40,15 @@ def keep_summaries(store: Store, native: Native, ops: Collection[str]) -> None:
 def _keep(store: Store, native: Native, kernels: Kernels, rows: list[tuple[Any, ...]]) -> None:
     store.db.executemany(
         "UPDATE ops SET summary=? WHERE full_name=?",
-        [(_summary(native(n), derivative, kernels.get(n, [])), n) for n, derivative in rows],
+        [
+            (summary(native(n), _has_formula(derivative), kernels.get(n, [])), n)
+            for n, derivative in rows
+        ],
     )
+
+
+def _has_formula(derivative: str) -> bool:
+    return bool(derivative) and not derivative.startswith(_NO_ENTRY)
 
 
 def _linked(store: Store, where: str, ops: tuple[str, ...]) -> Kernels:
@@ -72,9 +78,8 @@ def _paths(store: Store, numbers: set[int]) -> dict[int, str]:
     return paths
 
 
-def _summary(
-    native: NativeFunction, derivative: str, kernels: list[tuple[str, list[str]]]
-) -> str:  # fmt: skip
+def summary(native: NativeFunction, has_formula: bool, kernels: list[tuple[str, list[str]]]) -> str:
+    """What the operator list shows of an overload, as it is kept."""
     location = native.location
     values = (
         native.schema,
@@ -82,7 +87,7 @@ def _summary(
         tuple(dict.fromkeys([key for key, _ in kernels])),
         native.tags,
         native.python_module,
-        bool(derivative) and not derivative.startswith(_NO_ENTRY),
+        has_formula,
         _kind(native, kernels),
         tuple(dict.fromkeys([path for _, listed in kernels for path in listed])),
     )

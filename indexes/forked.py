@@ -48,15 +48,46 @@ class Fork:
         return self.returncode
 
 
+class Task:
+    """``work``, whose result is plain data, begun in a fork. Where no fork is possible, it is done
+    when its result is asked for."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work = work
+        self._fork: Fork | None = None
+        if possible():
+            self._pipe, end = os.pipe()
+            self._fork = Fork(lambda: _answer(work, self._pipe, end))
+            os.close(end)
+
+    def is_ready(self) -> bool:
+        """Whether the result can be had at once."""
+        from select import select
+
+        return self._fork is not None and bool(select([self._pipe], (), (), 0)[0])
+
+    def result(self) -> Any:
+        """The result, waited for; to be asked for once."""
+        from marshal import loads
+
+        if self._fork is None:
+            return self._work()
+        with open(self._pipe, "rb") as answer:
+            packed = answer.read()
+        # A fork that ended early, for want of memory perhaps, left the work to us.
+        return self._work() if self._fork.wait() else loads(packed)
+
+    def drop(self) -> None:
+        """Ends the work, whose result nobody wants."""
+        if self._fork and self._fork.returncode is None:
+            os.close(self._pipe)
+            self._fork.kill()
+            self._fork.wait()
+
+
 def begin(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Begins ``work``, whose result is plain data; what is returned waits for that result. Where
-    no fork is possible, the work is done when its result is asked for."""
-    if not possible():
-        return work
-    read, write = os.pipe()
-    fork = Fork(lambda: _answer(work, read, write))
-    os.close(write)
-    return lambda: _result(fork, read, work)
+    """Begins ``work`` as a ``Task`` does; what is returned waits for its result."""
+    return Task(work).result
 
 
 def _answer(work: Callable[[], Any], read: int, write: int) -> None:
@@ -66,12 +97,3 @@ def _answer(work: Callable[[], Any], read: int, write: int) -> None:
     packed = dumps(work())
     with open(write, "wb") as out:
         out.write(packed)
-
-
-def _result(fork: Fork, read: int, work: Callable[[], Any]) -> Any:
-    from marshal import loads
-
-    with open(read, "rb") as answer:
-        packed = answer.read()
-    # A fork that ended early, for want of memory perhaps, left the work to us.
-    return work() if fork.wait() else loads(packed)

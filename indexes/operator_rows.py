@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 
 from indexes.codec import dump_native, moved
 from indexes.codegen.fallback import Derivatives
@@ -15,6 +16,8 @@ from indexes.model import DerivativeEntry, NativeFunction
 from indexes.rows_sql import ROWS, STEP
 from indexes.store import Store
 
+Columns = tuple[str | None, ...]
+_NOT_LINKED: Columns = (None,) * 5
 Derived = tuple[int | None, str, bool, dict[str, str]]
 """Position of the derivative entry, the rule, whether it is the overload's own, Node names."""
 
@@ -59,16 +62,19 @@ class OperatorRows:
 
     def add(
         self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived],
-        kernels: Iterable[Row],
+        kernels: Iterable[Row], links: Iterable[Columns] = repeat(_NOT_LINKED),
+        summaries: Iterable[str | None] = repeat(None),
     ) -> None:  # fmt: skip
-        """Keeps overloads with all their rows."""
+        """Keeps overloads with all their rows, and what is known by now of each of them."""
         self.store.db.executemany(
-            "INSERT OR IGNORE INTO ops(position,full_name,base,family,data,derivative)"
-            " VALUES(?,?,?,?,?,?)",
-            [(self.positions[f.full_name], *self.operator(f, derived)) for f in functions],
+            "INSERT OR IGNORE INTO ops VALUES(?,?,?,?,?,?,?)",
+            [
+                (self.positions[f.full_name], *self.operator(f, derived), summary)
+                for f, summary in zip(functions, summaries, strict=False)
+            ],
         )
         self.add_nodes(functions, derived)
-        self._add_kernels(kernels)
+        self._add_kernels(kernels, links)
 
     def operator(
         self, function: NativeFunction, derived: Mapping[str, Derived]
@@ -90,18 +96,15 @@ class OperatorRows:
             rows += [(first + n, node, name, at) for n, node in enumerate(nodes.values())]
         self.store.db.executemany("INSERT INTO nodes VALUES(?,?,?,?)", rows)
 
-    def _add_kernels(self, rows: Iterable[Row]) -> None:
+    def _add_kernels(self, rows: Iterable[Row], links: Iterable[Columns]) -> None:
         counts: Counter[str] = Counter()
         values = []
-        for row in rows:
+        for row, link in zip(rows, links, strict=False):
             number = self.positions[row.op] * ROWS + counts[row.op]
             counts[row.op] += 1
-            values.append((number, *self.kernel(row)))
-        self.store.db.executemany(
-            "INSERT INTO kernels(id,op,key,symbol,hint,source_op,line,rule)"
-            " VALUES(?,?,?,?,?,?,?,?)",
-            values,
-        )
+            values.append((number, *self.kernel(row), *link))
+        marks = ",".join("?" * 13)
+        self.store.db.executemany(f"INSERT INTO kernels VALUES({marks})", values)
 
     def kernel(self, row: Row) -> tuple[str, str, str, str, str, int, str]:
         """The columns of a kernel's row before it is linked."""

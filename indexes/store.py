@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from indexes.errors import SourceError
-from indexes.tables import FIELD, INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
+from indexes.tables import CPP_INDEXES, FIELD, INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
 from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -166,10 +166,14 @@ class Store:
 
     def add_definitions(self, file: int, defined: Defined) -> None:
         """Keeps definitions and their calls, behind those that the file has."""
-        first = self._free.get(file) or self._first_free(file)
+        first = self.first_free(file)
         self._free[file] = first + len(defined.rows)
         self._insert("definitions", [(at, *row) for at, row in enumerate(defined.rows, first)])
         self.callers.add(first, defined)
+
+    def first_free(self, file: int) -> int:
+        """The number of the definition that is added to a file next."""
+        return self._free.get(file) or self._first_free(file)
 
     def _first_free(self, file: int) -> int:
         low, high = numbers_of(file)
@@ -229,18 +233,26 @@ class Store:
             self.add_python(numbers[path], [fact], made=1)
         self.flush()
 
-    def add_indexes(self) -> None:
-        """Makes the indexes of the tables, once they are filled."""
+    def add_cpp_indexes(self) -> None:
+        """Makes the indexes of what C++ and YAML files fill, once all of it is there."""
         from indexes.known_names import keep_names
 
         self.flush()
         self.callers.write_anew()
-        # One by one: executescript would end the transaction.
-        for statement in INDEXES.split(";"):
-            self.db.execute(statement)
+        self._make(CPP_INDEXES)
         keep_names(self.db)
+
+    def add_indexes(self) -> None:
+        """Makes the other indexes, last of all."""
+        self.flush()
+        self._make(INDEXES)
         self.set_meta("indexed", "1")
         self._indexed = True
+
+    def _make(self, indexes: str) -> None:
+        # One by one: executescript would end the transaction.
+        for statement in indexes.split(";"):
+            self.db.execute(statement)
 
     # ------------------------------------------------------------------ reading
 
@@ -283,6 +295,7 @@ class Store:
 def expected_schema() -> set[tuple[str, str, str]]:
     """What ``Store.schema`` says of an index that was made here."""
     store = Store(":memory:", create=True)
+    store.add_cpp_indexes()
     store.add_indexes()
     found = store.schema()
     store.close()

@@ -65,8 +65,7 @@ CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hin
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
 CREATE TABLE problems(path TEXT, line INTEGER, message TEXT);
 """
-INDEXES = """
-CREATE UNIQUE INDEX files_path ON files(path);
+CPP_INDEXES = """
 CREATE INDEX definitions_name ON definitions(name);
 CREATE INDEX uses_file ON uses(file);
 CREATE INDEX uses_stub ON uses(stub) WHERE stub IS NOT NULL;
@@ -76,9 +75,6 @@ CREATE INDEX libraries_file ON libraries(file);
 CREATE INDEX libraries_op ON libraries(op);
 CREATE INDEX aliases_name ON aliases(name);
 CREATE INDEX aliases_file ON aliases(file);
-CREATE INDEX python_target ON python(target) WHERE target!='';
-CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
-CREATE INDEX python_file ON python(file);
 CREATE INDEX ops_base ON ops(base);
 CREATE INDEX ops_family ON ops(family);
 CREATE INDEX nodes_name ON nodes(grad_fn);
@@ -87,7 +83,15 @@ CREATE INDEX kernels_symbol ON kernels(symbol);
 CREATE INDEX kernels_qualified ON kernels(symbol)
   WHERE instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta';
 """
-"""Made when the tables are filled, which costs less than keeping them up meanwhile."""
+"""Of the tables that C++ and YAML files fill. Made when they are filled, which costs less than
+keeping them up meanwhile."""
+INDEXES = """
+CREATE UNIQUE INDEX files_path ON files(path);
+CREATE INDEX python_target ON python(target) WHERE target!='';
+CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
+CREATE INDEX python_file ON python(file);
+"""
+"""Of the other tables."""
 
 
 def numbers_of(file: int) -> tuple[int, int]:
