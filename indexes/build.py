@@ -156,6 +156,8 @@ class Builder:
             with _without_collector(), self.reading(wanted) as read:
                 from indexes.build_cold import fill  # loaded while the children read
 
+                if not self.source.fixed:
+                    self.source.ask_edited()
                 report = fill(self, store, files, read)
             store.db.execute("COMMIT")
         finally:
@@ -198,9 +200,8 @@ class Builder:
         else:
             store.add_python(number, facts.python)
             store.add_outline(number, facts.outline)
-        store.db.executemany(
-            "INSERT INTO problems VALUES(?,?,?)", [(facts.path, p[0], p[1]) for p in facts.problems]
-        )
+        for line, message in facts.problems:
+            store.add_problem(facts.path, line, message)
 
     def know_hash(self, path: str, digest: bytes) -> None:
         """Takes over the hash of a file that was read for its facts."""

@@ -65,9 +65,8 @@ def read_operators(store: Store, source: Source) -> Operators:
 
 
 def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
-    store.db.executemany(
-        "INSERT INTO problems VALUES(?,?,?)", [(p.path, p.line, p.message) for p in problems]
-    )
+    for problem in problems:
+        store.add_problem(problem.path, problem.line, problem.message)
 
 
 def add_derivatives(

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from indexes.packed import Defined, pack_calls
-from indexes.rows_sql import CallRow, unpack_calls
+from indexes.rows_sql import CallRow, insert_many, unpack_calls
 
 _MANY = 4000
 """Rows that wait for an insert, which costs more to begin than to go on with."""
@@ -37,7 +37,7 @@ class Callers:
             self._flush()
 
     def _flush(self) -> None:
-        self._db.executemany("INSERT INTO calls VALUES(?,?)", self._rows)
+        insert_many(self._db, "calls", self._rows)
         self._rows.clear()
 
     def drop(self, low: int, high: int) -> None:
@@ -87,7 +87,7 @@ class Callers:
         """Writes all that was added to an empty index."""
         self._flush()
         rows = [(name, _joined(self._added[name])) for name in sorted(self._added)]
-        self._db.executemany("INSERT INTO called VALUES(?,?)", rows)
+        insert_many(self._db, "called", rows)
         self._added.clear()
 
     def write(self) -> None:

@@ -18,6 +18,7 @@ from indexes.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from subprocess import Popen
 
 _HEX = frozenset("0123456789abcdef")
 _HASH_LENGTHS = (40, 64)
@@ -64,19 +65,34 @@ def commit(folder: GitFolder) -> str | None:
     return _hash(_text(os.path.join(folder.common, ref))) or _packed(folder.common, ref)
 
 
+Asked = Callable[[], "GitResult"]
+"""A run of git that was begun: waits for what it gives."""
+
+
+def ask_dirty(folder: GitFolder, folders: Sequence[str]) -> Asked:
+    """Begins what takes most time of ``dirty``."""
+    options = ("--raw", "-z", "--no-renames", "--no-abbrev")
+    present = _present(folder, folders)
+    return _begin(folder.work_tree, "diff-index", *options, "HEAD", "--", *present)
+
+
+def _present(folder: GitFolder, folders: Sequence[str]) -> list[str]:
+    return [path for path in folders if os.path.exists(f"{folder.work_tree}/{path}")]
+
+
 def dirty(
     folder: GitFolder, folders: Sequence[str], hash_of: Callable[[str], bytes],
-    counts: Callable[[str], bool] = lambda _: True,
+    counts: Callable[[str], bool] = lambda _: True, asked: Asked | None = None,
 ) -> bool | None:  # fmt: skip
     """Whether tracked files in ``folders`` differ from HEAD, those whose path ``counts``. None
     when git can't say: there is none, or it refuses a repository that another user owns.
+    ``asked`` is what ``ask_dirty`` gave for the same folders.
 
     ``diff-index`` is quick, but takes a changed time for a change. There is none where the
     content has the name (``hash_of``) that it has in HEAD; ``git status`` decides about others.
     """
-    present = [path for path in folders if os.path.exists(f"{folder.work_tree}/{path}")]
-    options = ("--raw", "-z", "--no-renames", "--no-abbrev")
-    quick = _git(folder.work_tree, "diff-index", *options, "HEAD", "--", *present)
+    present = _present(folder, folders)
+    quick = (asked or ask_dirty(folder, folders))()
     if quick.status == 0:
         told = [one for one in _told(quick.output) if counts(one.path)]
         if any(one.is_sure for one in told):
@@ -182,18 +198,33 @@ def git_command(root: str, *arguments: str) -> list[str]:
 
 
 def _git(root: str, *arguments: str, timeout: float | None = None) -> GitResult:
+    return _begin(root, *arguments, timeout=timeout)()
+
+
+def _begin(root: str, *arguments: str, timeout: float | None = None) -> Asked:
     import subprocess
 
     try:
-        done = subprocess.run(
-            git_command(root, *arguments), capture_output=True, env=git_environment(),
-            text=True, errors="replace", check=False, timeout=timeout,
+        process = subprocess.Popen(
+            git_command(root, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=git_environment(), text=True, errors="replace",
         )  # fmt: skip
-    except OSError:  # no git
-        return GitResult(127, "", "git is not installed")
-    except subprocess.TimeoutExpired:
-        return GitResult(_TOO_LONG, "", f"git took longer than {timeout:g} s")
-    return GitResult(done.returncode, done.stdout, done.stderr)
+    except OSError:
+        return lambda: GitResult(127, "", "git is not installed")
+    return lambda: _end(process, timeout)
+
+
+def _end(process: Popen[str], timeout: float | None) -> GitResult:
+    from subprocess import TimeoutExpired
+
+    with process:
+        try:
+            output, error = process.communicate(timeout=timeout)
+        except TimeoutExpired:
+            return GitResult(_TOO_LONG, "", f"git took longer than {timeout:g} s")
+        finally:
+            process.kill()  # nothing to one that has ended
+    return GitResult(process.returncode, output, error)
 
 
 def _packed(common: str, ref: str) -> str | None:

@@ -13,7 +13,7 @@ from indexes.codegen.families import family
 from indexes.codegen.rows import KeySets, Row
 from indexes.codegen.variants import Generation
 from indexes.model import DerivativeEntry, NativeFunction
-from indexes.rows_sql import ROWS, STEP
+from indexes.rows_sql import ROWS, STEP, insert_many
 from indexes.store import Store
 
 Columns = tuple[str | None, ...]
@@ -94,7 +94,7 @@ class OperatorRows:
             at, _, _, nodes = derived[name]
             first = self.positions[name] * ROWS
             rows += [(first + n, node, name, at) for n, node in enumerate(nodes.values())]
-        self.store.db.executemany("INSERT INTO nodes VALUES(?,?,?,?)", rows)
+        insert_many(self.store.db, "nodes", rows)
 
     def _add_kernels(self, rows: Iterable[Row], links: Iterable[Columns]) -> None:
         counts: Counter[str] = Counter()
@@ -103,8 +103,7 @@ class OperatorRows:
             number = self.positions[row.op] * ROWS + counts[row.op]
             counts[row.op] += 1
             values.append((number, *self.kernel(row), *link))
-        marks = ",".join("?" * 13)
-        self.store.db.executemany(f"INSERT INTO kernels VALUES({marks})", values)
+        insert_many(self.store.db, "kernels", values)
 
     def kernel(self, row: Row) -> tuple[str, str, str, str, str, int, str]:
         """The columns of a kernel's row before it is linked."""

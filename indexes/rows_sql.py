@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from indexes.model import TEMPLATE, Definition, Location
 from indexes.tables import FIELD, FILE_OF, IN_FILE
-from indexes.typed import Any
+from indexes.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 DEFINITION_COLUMNS = (
     "d.id,d.name,d.scope,f.path,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,"
@@ -46,6 +50,23 @@ def definition(row: tuple[Any, ...]) -> Definition:
         name, scope, kind, Location(path, line, end_line), parameters, guard, macro, placed,
         bool(is_global), base == TEMPLATE and kind == "function",
     )  # fmt: skip
+
+
+_MOST_VALUES = 999
+"""Of one statement, in any SQLite."""
+
+
+def insert_many(db: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Inserts whole rows; with many in a statement each costs a quarter less."""
+    if not rows:
+        return
+    one = f"({','.join('?' * len(rows[0]))})"
+    step = _MOST_VALUES // len(rows[0])
+    ends = range(step, len(rows) + 1, step)
+    together = [tuple(chain.from_iterable(rows[end - step : end])) for end in ends]
+    if together:
+        db.executemany(f"INSERT INTO {table} VALUES{','.join([one] * step)}", together)
+    db.executemany(f"INSERT INTO {table} VALUES{one}", rows[len(together) * step :])
 
 
 CallRow = tuple[str, str, int, str, str]

@@ -86,6 +86,7 @@ class Source:
         self.kind = kind
         self._real_top = os.path.realpath(top)
         self._inside: dict[str, bool] = {}
+        self._asked: gitdir.Asked | None = None
 
     @cached_property
     def root(self) -> Path:
@@ -175,15 +176,30 @@ class Source:
         say."""
         return self._edited(self._hash)
 
+    def ask_edited(self) -> None:
+        """Begins to ask git for ``edited``, while other things are done."""
+        if git := self._git_folder():
+            self._asked = gitdir.ask_dirty(git, self._folders())
+
+    def _git_folder(self) -> gitdir.GitFolder | None:
+        return None if self.kind == "wheel" else gitdir.git_folder(self.top)
+
     def _edited(self, hash_of: Callable[[str], bytes]) -> bool | None:
-        git = None if self.kind == "wheel" else gitdir.git_folder(self.top)
+        asked, self._asked = self._asked, None
+        git = self._git_folder()
         if git is None:
             return False
-        from indexes.walk import folders, kind_of
+        return gitdir.dirty(git, self._folders(), hash_of, self._is_indexed, asked)
 
-        return gitdir.dirty(
-            git, folders(self.layout), hash_of, lambda path: bool(kind_of(path, self.layout))
-        )
+    def _folders(self) -> tuple[str, ...]:
+        from indexes.walk import folders
+
+        return folders(self.layout)
+
+    def _is_indexed(self, path: str) -> bool:
+        from indexes.walk import kind_of
+
+        return bool(kind_of(path, self.layout))
 
     def _hash(self, path: str) -> bytes:
         """The content hash of a file; empty when it cannot be read."""

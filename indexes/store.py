@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from indexes.errors import SourceError
+from indexes.rows_sql import insert_many
 from indexes.tables import CPP_INDEXES, FIELD, INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
 from indexes.typed import TYPE_CHECKING, Any
 
@@ -109,8 +110,7 @@ class Store:
             self._write(table, waiting)
 
     def _write(self, table: str, waiting: list[tuple[Any, ...]]) -> None:
-        marks = ",".join("?" * len(waiting[0]))
-        self.db.executemany(f"INSERT INTO {table} VALUES({marks})", waiting)
+        insert_many(self.db, table, waiting)
         waiting.clear()
 
     def flush(self) -> None:
@@ -213,6 +213,10 @@ class Store:
         """Keeps where the tests and classes of a Python file stand."""
         if outline:
             self._insert("outlines", [(file, outline)])
+
+    def add_problem(self, path: str, line: int, message: str) -> None:
+        """Keeps what could not be read of a file."""
+        self.db.execute("INSERT INTO problems VALUES(?,?,?)", (path, line, message))
 
     def add_registered_by_helpers(self) -> None:
         """Keeps the registrations that Python files make through helpers of other files."""

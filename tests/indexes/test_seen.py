@@ -142,7 +142,7 @@ def test_an_unchanged_tree_needs_neither_git_nor_the_database(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("not needed")
 
-    monkeypatch.setattr("indexes.gitdir._git", refuse)
+    monkeypatch.setattr("indexes.gitdir._begin", refuse)
     monkeypatch.setattr("indexes.build.Store", refuse)
     monkeypatch.setattr(os, "scandir", refuse)
     with opened(tree, cache) as index:

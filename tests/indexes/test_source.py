@@ -181,13 +181,13 @@ class TestInfo:
         make_repository(tmp_path / "tree")
         os.utime(tmp_path / "tree" / YAML, (1, 1))
         asked: list[str] = []
-        run = gitdir._git
+        begin = gitdir._begin
 
-        def recorded(root: str, *arguments: str) -> gitdir.GitResult:
+        def recorded(root: str, *arguments: str) -> gitdir.Asked:
             asked.append(arguments[0])
-            return run(root, *arguments)
+            return begin(root, *arguments)
 
-        monkeypatch.setattr(gitdir, "_git", recorded)
+        monkeypatch.setattr(gitdir, "_begin", recorded)
         assert not Source.find(str(tmp_path / "tree")).info.dirty
         assert asked == ["diff-index"]
 
