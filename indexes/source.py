@@ -179,7 +179,7 @@ class Source:
     def ask_edited(self) -> None:
         """Begins to ask git for ``edited``, while other things are done."""
         if git := self._git_folder():
-            self._asked = gitdir.ask_dirty(git, self._folders())
+            self._asked = gitdir.ask_dirty(git, self._walked())
 
     def _git_folder(self) -> gitdir.GitFolder | None:
         return None if self.kind == "wheel" else gitdir.git_folder(self.top)
@@ -189,9 +189,9 @@ class Source:
         git = self._git_folder()
         if git is None:
             return False
-        return gitdir.dirty(git, self._folders(), hash_of, self._is_indexed, asked)
+        return gitdir.dirty(git, self._walked(), hash_of, self._is_indexed, asked)
 
-    def _folders(self) -> tuple[str, ...]:
+    def _walked(self) -> tuple[str, ...]:
         from indexes.walk import folders
 
         return folders(self.layout)
