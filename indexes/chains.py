@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING
 
 from indexes.chain_around import add_around
 from indexes.chain_derivative import add_derivative
@@ -29,6 +28,7 @@ from indexes.readers.cpp_body import body_calls
 from indexes.readers.cpp_lex import lex
 from indexes.records import dataclass, replace
 from indexes.schema import parse_schema
+from indexes.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indexes.query import Index

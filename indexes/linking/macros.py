@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from indexes.linking.arguments import split_arguments
 from indexes.readers.cpp import scan_text
@@ -23,6 +22,7 @@ from indexes.readers.cpp_facts import (
 )
 from indexes.records import dataclass, field
 from indexes.regex import regex
+from indexes.typed import NamedTuple
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
 _WORD = regex(r"[A-Za-z_]\w*")

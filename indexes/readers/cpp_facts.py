@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Any, NamedTuple
 
 from indexes.model import Problem
 from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
@@ -13,6 +12,7 @@ from indexes.readers.cpp_lex import NEVER
 from indexes.readers.cpp_library import library_calls
 from indexes.records import dataclass, field
 from indexes.regex import regex
+from indexes.typed import Any, NamedTuple
 
 _META = regex(r"TORCH_(?:PRECOMPUTE_)?META_FUNC(2?)$")
 _INTERPRETED = regex(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_lex import strip_comments
 from indexes.regex import regex
+from indexes.typed import NamedTuple
 
 MACRO_USE = "use"
 """Method of a statement that is no call on the library: a macro, until its #define is known."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
 
 from indexes.model import Problem
 from indexes.regex import regex
+from indexes.typed import NamedTuple
 
 
 class OwnerRule(NamedTuple):

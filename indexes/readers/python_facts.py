@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, cast
+
+from indexes.typed import Literal, NamedTuple
 
 PythonKind = Literal[
     "decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering",
@@ -39,11 +40,8 @@ def pack(**pairs: str | int) -> str:
 
 def unpack(detail: str) -> dict[str, str]:
     """The pairs of a ``detail``."""
-    return dict(
-        cast("tuple[str, str]", tuple(pair.split("=", 1)))
-        for pair in detail.split("; ")
-        if "=" in pair
-    )
+    pairs = (pair.partition("=") for pair in detail.split("; "))
+    return {name: value for name, equals, value in pairs if equals}
 
 
 def to_rows(facts: Iterable[PythonFact]) -> list[list[str | int]]:
