@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
-from indexes.chain_around import add_around
-from indexes.chain_derivative import add_derivative
 from indexes.codegen.variants import signature_of
 from indexes.errors import SourceError
 from indexes.linking.facts import Call, Known
@@ -344,15 +342,21 @@ def _is_plumbing(native: NativeFunction) -> bool:
 
 
 def build_chain(
-    index: Index, facts: Lookup, summary: OperatorSummary, native: NativeFunction
-) -> Chain:
-    """The chain of one overload."""
+    index: Index, facts: Lookup, summary: OperatorSummary, native: NativeFunction,
+    beside: Callable[[], HopList] | None = None,
+) -> Chain:  # fmt: skip
+    """The chain of one overload. ``beside`` gives what is not about its kernels, where that is
+    worked out elsewhere."""
     builder = _ChainBuilder(index, facts)
     root = builder.operator(native, None, None)
     builder.siblings(native, root)
     builder.follow_pending()
-    add_derivative(native, root, facts, builder.hops, index.source)
-    add_around(native, root, facts, builder.hops, index.source)
+    if beside is None:
+        from indexes.chain_beside import add_beside
+
+        add_beside(native, root, facts, builder.hops, index.source)
+    else:
+        builder.hops.take(beside(), root)
     entry = facts.derivative(native.full_name)[0]
     hops = builder.hops
     if hops.full:

@@ -34,6 +34,7 @@ from indexes.records import replace
 from indexes.report import CancelCallback, Progress, ProgressCallback, Report
 from indexes.roots import cache_path, index_file
 from indexes.rows_sql import OP_LINES
+from indexes.seen import has_free_processor
 from indexes.source import Source
 from indexes.store import Store
 from indexes.summaries import all_summaries, one_summary
@@ -157,15 +158,21 @@ class Index:
         """The YAML entry of an overload."""
         return self._facts.native(full_name)
 
-    def chain(self, full_name: str) -> Chain:
-        """Everything one overload leads to. Raises NotFound with near names."""
-        from indexes.chains import build_chain
-
+    def chain(self, full_name: str, in_two: bool = False) -> Chain:
+        """Everything one overload leads to. Raises NotFound with near names. ``in_two`` has
+        another process work at it too, if one is free: for who asks for a single one."""
         summary = self.summary(full_name)
         native = self.native(full_name)
         if summary is None or native is None:
             raise NotFound(f"no operator {full_name}", self._near(full_name))
-        return build_chain(self, self._facts, summary, native)
+        beside = None
+        if in_two and has_free_processor():
+            from indexes.chain_beside import begin_beside
+
+            beside = begin_beside(native, self._store, self.source)
+        from indexes.chains import build_chain
+
+        return build_chain(self, self._facts, summary, native, beside)
 
     def _near(self, text: str) -> tuple[str, ...]:
         from indexes.names import near

@@ -32,7 +32,8 @@ def op(
         raise NotFound(f"nothing is named {name!r} in {_tree(index)}", match.suggestions)
     overloads = _chosen(match, overload)
     shown = overloads if every else overloads[:1]
-    chains = (_only(index.chain(full_name), key) for full_name in shown)
+    alone = len(shown) == 1
+    chains = (_only(index.chain(full_name, in_two=alone), key) for full_name in shown)
     if settings.json:
         _write_json(index, match, chains)
     else:

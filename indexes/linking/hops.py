@@ -14,7 +14,7 @@ from indexes.model import (
     Role,
     Unresolved,
 )
-from indexes.records import dataclass
+from indexes.records import dataclass, replace
 
 MAX_HOPS = 1500
 """A chain is for reading; beyond this it says that it was cut."""
@@ -80,6 +80,14 @@ class HopList:
             device=device, keys=keys, evidence=places, guard=definition.guard, note=note,
             dtypes=dtypes, choices=choices,
         )  # fmt: skip
+
+    def take(self, others: HopList, root: int) -> None:
+        """Adds the hops of another list, of which the first stands for ``root``."""
+        moved: dict[int | None, int | None] = {None: None, 0: root}
+        for hop in others.hops[1:]:
+            moved[hop.id] = len(self.hops)
+            self.hops.append(replace(hop, id=len(self.hops), parent=moved[hop.parent]))
+        self.unresolved += [replace(one, parent=moved[one.parent]) for one in others.unresolved]
 
     def miss(
         self, parent: int | None, role: Role, symbol: str, reason: str, keys: Sequence[str] = ()

@@ -120,7 +120,12 @@ print(status, *sys.modules)
 
 @pytest.mark.parametrize(
     "question",
-    [["find", "mul"], ["at", "aten/src/ATen/native/BinaryOps.cpp:90"], ["uses", "mul_stub"]],
+    [
+        ["op", "mul.Tensor"],
+        ["find", "mul"],
+        ["at", "aten/src/ATen/native/BinaryOps.cpp:90"],
+        ["uses", "mul_stub"],
+    ],
     ids=lambda question: question[0],
 )
 def test_a_question_loads_nothing_that_takes_longer_than_its_answer(
