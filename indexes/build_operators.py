@@ -15,6 +15,7 @@ from indexes.errors import SourceError
 from indexes.model import EngineFunction, NativeFunction, Problem
 from indexes.operator_rows import Derived, OperatorRows, differentiated, dump_rules, placed
 from indexes.readers.native_functions import read_native_functions
+from indexes.readers.torchgen_lists import ForeachRule
 from indexes.source import Source
 from indexes.store import Store
 from indexes.torchgen_rules import KERNEL_RULES, read_rules
@@ -70,7 +71,7 @@ def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
 
 
 def add_derivatives(
-    store: Store, source: Source, functions: Sequence[NativeFunction], foreach: bool
+    store: Store, source: Source, functions: Sequence[NativeFunction], foreach: ForeachRule
 ) -> dict[str, Derived]:
     """Keeps the derivative entries; returns what each overload is differentiated by."""
     from indexes.readers.derivatives import read_derivatives

@@ -13,6 +13,7 @@ from indexes.codegen.families import family
 from indexes.codegen.rows import KeySets, Row
 from indexes.codegen.variants import Generation
 from indexes.model import DerivativeEntry, NativeFunction
+from indexes.readers.torchgen_lists import ForeachRule
 from indexes.rows_sql import ROWS, STEP, insert_many
 from indexes.store import Store
 
@@ -33,7 +34,7 @@ def placed(functions: Iterable[NativeFunction]) -> dict[str, int]:
 def differentiated(
     functions: Sequence[NativeFunction],
     entries: Sequence[tuple[int, DerivativeEntry]],
-    foreach: bool,
+    foreach: ForeachRule,
 ) -> dict[str, Derived]:
     """What each overload, generated ones included, is differentiated by; entries have positions."""
     positions = {id(entry): at for at, entry in entries}
@@ -123,13 +124,13 @@ class OperatorRows:
 # ------------------------------------------------------------------ torchgen's rules
 
 
-def dump_rules(keys: KeySets, foreach: bool) -> str:
+def dump_rules(keys: KeySets, foreach: ForeachRule) -> str:
     """What torchgen's rules say of kernels and derivatives, as text."""
     made = keys.generation
     return json.dumps([keys.structured, keys.ufunc, made.core, sorted(made.kept_tags), foreach])
 
 
-def load_rules(text: str) -> tuple[KeySets, bool]:
+def load_rules(text: str) -> tuple[KeySets, ForeachRule]:
     """The inverse of ``dump_rules``."""
     structured, ufunc, core, tags, foreach = json.loads(text)
     generation = Generation(core, frozenset(tags))

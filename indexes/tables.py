@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from indexes.readers import FACTS_VERSION
 
-STORE_VERSION = f"12.{FACTS_VERSION}"
+STORE_VERSION = f"13.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 FIELD = "\x1f"

@@ -8,7 +8,6 @@ from indexes.codegen.registrations import Rules
 from indexes.model import Problem
 from indexes.operator_files import KERNEL_RULES
 from indexes.readers.torchgen_lists import TorchgenLists, read_torchgen_lists
-from indexes.records import replace
 from indexes.source import Source
 
 __all__ = ["KERNEL_RULES", "TABLE_RULES", "read_rules"]
@@ -33,7 +32,4 @@ def read_rules(source: Source, files: Sequence[str]) -> tuple[Rules, list[Proble
         if path := source.locate(name):
             lists, found = read_torchgen_lists(source.read(path), path, lists)
             problems += found
-    rules = Rules.of(lists)
-    if source.locate("torchgen/api/autograd.py") is None:
-        rules = replace(rules, foreach=True)  # not said: as in today's torchgen
-    return rules, problems
+    return Rules.of(lists), problems

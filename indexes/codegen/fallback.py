@@ -18,7 +18,8 @@ from indexes.codegen.variants import (
     with_generated,
 )
 from indexes.model import DerivativeEntry, NativeFunction
-from indexes.records import dataclass, field
+from indexes.readers.torchgen_lists import ForeachRule
+from indexes.records import dataclass, field, replace
 from indexes.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 
 
@@ -43,10 +44,10 @@ class Derivatives:
         entries: Iterable[DerivativeEntry],
         functions: Iterable[NativeFunction],
         *,
-        foreach: bool = True,
+        foreach: ForeachRule = "all",
         complete: bool = False,
     ) -> None:
-        """``foreach``: whether this version's torchgen has ``gen_foreach_derivativeinfo``;
+        """``foreach``: which foreach operators this version's torchgen has formulas for;
         ``complete``: whether ``functions`` holds the overloads that it generates."""
         everything = functions if complete else with_generated(functions)
         self._functions = {f.full_name: f for f in everything}
@@ -96,7 +97,12 @@ class Derivatives:
             rule = _COPY.format(copied.entry.op)
             return DerivativeMatch(copied.entry, rule, False, copied.grad_fns)
         if schema.base.startswith("_foreach_"):
-            return self._of_reference(schema) if self._foreach else None
+            found = self._of_reference(schema) if self._is_repeated(schema) else None
+            if found or self._foreach == "all":
+                return found
+        return self._by_signature(function, schema) or self._with_functional(schema)
+
+    def _by_signature(self, function: NativeFunction, schema: Schema) -> DerivativeMatch | None:
         signature = signature_of(function)
         info = self._functional.get(signature)
         if info is not None:
@@ -107,6 +113,27 @@ class Derivatives:
             rule = _GENERATED.format(info.entry.op)
             return DerivativeMatch(info.entry, rule, False, info.grad_fns)
         return None
+
+    def _with_functional(self, schema: Schema) -> DerivativeMatch | None:
+        """Where in-place foreach operators repeat nothing themselves, those without overloads
+        are found by the schema of the functional one, once that has formulas."""
+        functional = self._functions.get(schema.base) if schema.inplace else None
+        if functional is None or self._foreach not in ("unary", "functional"):
+            return None
+        repeating = parse_schema(functional.schema)
+        if schema.overload or any(a.default is not None for a in repeating.arguments):
+            return None
+        found = self._of_reference(repeating) if self._is_repeated(repeating) else None
+        if found is None or found.entry is None:
+            return None
+        return replace(found, rule=_INPLACE.format(found.entry.op))
+
+    def _is_repeated(self, schema: Schema) -> bool:
+        """Whether torchgen gives it the formulas of the operator that it repeats."""
+        if self._foreach in ("none", "all"):
+            return self._foreach == "all"
+        unary = len(schema.arguments) == 1
+        return not schema.inplace and (unary or self._foreach == "functional")
 
     def _of_reference(self, schema: Schema) -> DerivativeMatch | None:
         """A foreach operator is differentiated by the formulas of the operator it repeats."""

@@ -21,7 +21,7 @@ from indexes.codegen.variants import (
     with_generated,
 )
 from indexes.model import DerivativeEntry, Location, NativeFunction
-from indexes.readers.torchgen_lists import TorchgenLists
+from indexes.readers.torchgen_lists import ForeachRule, TorchgenLists
 from indexes.records import dataclass, field
 from indexes.schema import Schema, SchemaKind, parse_schema, tensor_options
 
@@ -45,7 +45,7 @@ class Rules:
     reset_accumulator: frozenset[str] = frozenset()
     unchecked: frozenset[str] = frozenset()
     not_functionalized: frozenset[str] = frozenset()
-    foreach: bool = True
+    foreach: ForeachRule = "all"
 
     @classmethod
     def of(cls, lists: TorchgenLists) -> Rules:
@@ -64,7 +64,7 @@ class Rules:
             reset_accumulator=frozenset(names.get("RESET_GRAD_ACCUMULATOR", ())),
             unchecked=frozenset(n for k in _UNCHECKED for n in names.get(f"DONT_ENFORCE_{k}", ())),
             not_functionalized=frozenset(names.get("MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION", ())),
-            foreach="gen_foreach_derivativeinfo" in lists.functions,
+            foreach=lists.foreach or "all",
         )
 
 

@@ -10,14 +10,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from itertools import chain
+from typing import Literal
 
 from indexes.model import Problem
 from indexes.records import dataclass, field
 
 Names = tuple[str, ...]
+ForeachRule = Literal["none", "unary", "functional", "all"]
+"""Which foreach operators torchgen gives the formulas of the operator that they repeat: none of
+them, those of one argument, those that are not in place, or all."""
 
 _GENERATES = "add_generated_native_functions"
 _GENERATED = "generate_function"
+_MATCHES = "match_differentiability_info"
+_REPEATS = "gen_foreach_derivativeinfo"
+_CHOOSES = "is_foreach_func"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class TorchgenLists:
     the function that generates them was not read."""
     kept_tags: Names = ()
     """The tags that pass on to a generated variant."""
+    foreach: ForeachRule | None = None
+    """None when the function that matches formulas was not read."""
 
 
 def read_torchgen_lists(
@@ -46,18 +55,33 @@ def read_torchgen_lists(
         line = getattr(error, "lineno", None) or 1
         return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
     names = dict(known.names)
-    functions = set(known.functions)
+    functions: dict[str, ast.FunctionDef] = {}
     core, kept_tags = known.core, known.kept_tags
     for statement in module.body:
         if isinstance(statement, ast.FunctionDef):
-            functions.add(statement.name)
+            functions[statement.name] = statement
             if statement.name == _GENERATES:
                 core = "core" in _texts(statement)
             elif statement.name == _GENERATED:
                 kept_tags = _kept_tags(statement)
         else:
             _assign(statement, names)
-    return TorchgenLists(names, frozenset(functions), core, kept_tags), ()
+    foreach = _foreach(functions) or known.foreach
+    return TorchgenLists(names, known.functions.union(functions), core, kept_tags, foreach), ()
+
+
+def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:
+    """As the matching of formulas grew: at first it knew no foreach operators, then those of one
+    argument, then all but those in place."""
+    matching = functions.get(_MATCHES)
+    if matching is None:
+        return None
+    if _REPEATS not in functions:
+        knows = any(text.startswith("_foreach") for text in _texts(matching))
+        return "unary" if knows else "none"
+    chosen = ast.walk(functions[_CHOOSES]) if _CHOOSES in functions else ()
+    excepts = any(isinstance(node, ast.Attribute) and node.attr == "inplace" for node in chosen)
+    return "functional" if excepts else "all"
 
 
 def _kept_tags(function: ast.FunctionDef) -> Names:

@@ -15,6 +15,8 @@ from indexes.codegen.variants import with_generated
 from indexes.model import DerivativeEntry, NativeFunction
 from indexes.readers.derivatives import read_derivatives
 from indexes.readers.native_functions import read_native_functions
+from indexes.readers.torchgen_lists import ForeachRule
+from tests.torchgen import rules_of
 
 ORACLE = """
 import json, sys
@@ -40,8 +42,9 @@ def compare_with_torchgen(derivatives: Path, aten: Path, path: list[Path]) -> No
     oracle = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     functions, _ = read_native_functions(native.read_bytes(), "n.yaml")
     entries, _ = read_derivatives(derivatives.read_bytes(), "d.yaml")
-    matcher = Derivatives(entries, functions)
-    assert len(oracle) == len(with_generated(functions))
+    rules = rules_of(path[-1])
+    matcher = Derivatives(entries, functions, foreach=rules.foreach)
+    assert len(oracle) == len(with_generated(functions, rules.keys.generation))
     for op, expected in oracle.items():
         found = matcher.find(op)
         if found.rule.startswith("out= overloads"):
@@ -94,8 +97,21 @@ def test_matches(
     assert found.exact == (entry == op)
 
 
-def test_a_version_without_foreach_formulas(
-    wheel_derivatives: tuple[DerivativeEntry, ...], wheel_functions: tuple[NativeFunction, ...]
-) -> None:
-    matcher = Derivatives(wheel_derivatives, wheel_functions, foreach=False)
-    assert matcher.find("_foreach_mul.List").entry is None
+@pytest.mark.parametrize(
+    ("foreach", "nodes"),
+    [
+        ("none", [None, None, None, None]),
+        ("unary", ["ForeachExpBackward0", "ForeachExpBackward0", None, None]),
+        ("functional", ["ForeachExpBackward0", "ForeachExpBackward0",
+                        "ForeachMulBackward0List", None]),
+        ("all", ["ForeachExpBackward0", "ExpBackward0",
+                 "ForeachMulBackward0List", "MulBackward0"]),
+    ],
+)  # fmt: skip
+def test_foreach_formulas_of_older_versions(
+    wheel_derivatives: tuple[DerivativeEntry, ...], wheel_functions: tuple[NativeFunction, ...],
+    foreach: ForeachRule, nodes: list[str | None],
+) -> None:  # fmt: skip
+    matcher = Derivatives(wheel_derivatives, wheel_functions, foreach=foreach)
+    ops = ("_foreach_exp", "_foreach_exp_", "_foreach_mul.List", "_foreach_mul_.List")
+    assert [matcher.find(op).grad_fns.get("Default") for op in ops] == nodes

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from indexes.codegen.registrations import Rules
 from indexes.codegen.variants import with_generated
 from indexes.diffing.formulas import formula_changes
 from indexes.diffing.operators import operator_changes
 from indexes.readers.derivatives import read_derivatives
 from indexes.readers.native_functions import read_native_functions
-from indexes.readers.torchgen_lists import read_torchgen_lists
+from tests.torchgen import rules_of
 
 Differences = set[tuple[str, str, str]]
 """(facet, overload, subject)."""
@@ -118,9 +117,8 @@ _UNREAD = frozenset({"precomputed", "use_const_ref_for_mutable_tensors", "catego
 def _natives(yaml: Yaml) -> dict[str, Any]:
     functions, problems = read_native_functions(yaml.native.read_bytes(), str(yaml.native))
     assert not problems
-    path = yaml.torchgen / "torchgen/native_function_generation.py"
-    rules = Rules.of(read_torchgen_lists(path.read_bytes(), str(path))[0])
-    return {f.full_name: f for f in with_generated(functions, rules.keys.generation)}
+    generation = rules_of(yaml.torchgen).keys.generation
+    return {f.full_name: f for f in with_generated(functions, generation)}
 
 
 def _entries(yaml: Yaml) -> dict[str, Any]:

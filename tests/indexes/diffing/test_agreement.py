@@ -71,7 +71,9 @@ def test_a_checkout_and_commits_of_its_history(checkout: Path, tmp_path: Path) -
         pytest.skip("the checkout has no history")
     for commit in {log[1], log[len(log) // 2], log[-1]}:
         tree = _extract(checkout, commit, tmp_path / commit[:10])
-        if (tree / "torchgen").is_dir():
+        generation = tree / "torchgen/native_function_generation.py"
+        # Before the release of 1.13 torchgen gave the kernels that it makes other names.
+        if generation.exists() and "kernel=kernel_name" in generation.read_text():
             _agree(Yaml.of(tree), Yaml.of(checkout))
 
 

@@ -48,6 +48,31 @@ def test_the_lists_of_the_wheel(packaged: Path) -> None:
     assert {"view_as_real", "as_strided", "reshape"} <= set(lists.names["RETURNS_VIEWS_OF_INPUT"])
 
 
+_MATCHING = """
+def is_foreach_func(f):
+    return f.base.startswith("_foreach_"){}
+def gen_foreach_derivativeinfo(f): ...
+def match_differentiability_info(functions): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        ("def other(): ...", None),
+        ("def match_differentiability_info(functions): ...", "none"),
+        ("def match_differentiability_info(f):\n  return f.startswith('_foreach')", "unary"),
+        (_MATCHING.format(" and not f.inplace"), "functional"),
+        (_MATCHING.format(""), "all"),
+    ],
+)
+def test_which_foreach_operators_have_formulas(source: str, rule: str | None) -> None:
+    lists, _ = read_torchgen_lists(source.encode(), "autograd.py")
+    assert lists.foreach == rule
+    later, _ = read_torchgen_lists(b"A = {'b'}", "other.py", lists)
+    assert later.foreach == rule
+
+
 @pytest.mark.parametrize("data", [b"def f(:", b"\x00", b"(" * 5000, b"\xff\xfe"])
 def test_what_is_not_python_is_a_problem(data: bytes) -> None:
     known = TorchgenLists({"A": ("b",)})
