@@ -15,7 +15,7 @@ from indexes.linking.kernels import META, wanted_name, wanted_names
 from indexes.model import Definition, NativeFunction
 from indexes.rows_sql import DEFINITION_COLUMNS, definition
 from indexes.store import Store
-from indexes.tables import FILE_OF
+from indexes.tables import FILE_OF, QUALIFIED, UFUNC
 
 
 def link_kernels(
@@ -51,23 +51,19 @@ def _link(store: Store, has_sources: bool, chosen: list[tuple[int, Row]]) -> Ker
 
 
 _ROWS = "SELECT id,op,key,symbol,hint,source_op,line,rule FROM kernels"
-_UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
-"""What torchgen calls kernels whose loops have other names."""
-_QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
-"""As the index of the few such symbols has it."""
 
 
 def _rows_wanting(store: Store, names: set[str], ops: Collection[str]) -> list[tuple[Any, ...]]:
     """The rows that definitions of these names could be kernels of, and those of ``ops``."""
     qualified = [
         symbol
-        for (symbol,) in store.query(f"SELECT DISTINCT symbol FROM kernels WHERE {_QUALIFIED}")
+        for (symbol,) in store.query(f"SELECT DISTINCT symbol FROM kernels WHERE {QUALIFIED}")
         if wanted_name(symbol, "") in names
     ]
     metas = [META.format(name) for name in names]
     symbols = json.dumps([*names, *metas, *qualified])
     return store.query(
-        f"{_ROWS} WHERE symbol IN (SELECT value FROM json_each(?)) OR {_UFUNC}"
+        f"{_ROWS} WHERE symbol IN (SELECT value FROM json_each(?)) OR {UFUNC}"
         " OR op IN (SELECT value FROM json_each(?)) ORDER BY id",
         (symbols, json.dumps([*ops])),
     )

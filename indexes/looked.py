@@ -57,8 +57,9 @@ class Looked:
         """Paths of indexed files that are not as they were."""
         if self._seen is None:
             return frozenset()
-        paths = (self._seen.paths[at] for at in self._moved if at < self._seen.files)
-        return frozenset(path[len(self._root) + 1 :] for path in paths)
+        paths = self._seen.paths if self._moved else []
+        moved = (paths[at] for at in self._moved if at < self._seen.files)
+        return frozenset(path[len(self._root) + 1 :] for path in moved)
 
     @cached_property
     def _in_place(self) -> dict[str, SourceFile]:
@@ -106,9 +107,9 @@ class Looked:
         return [f"{self._root}/{path}" for path in paths]
 
 
-def as_left(source: Source, index: str) -> None:
+def as_left(source: Source, index: str, seen: Seen | None = None) -> None:
     """Takes over what was known of a tree when its index was last up to date."""
-    if seen := Seen.load(index):
+    if seen := _known(index, seen):
         source.know_edited(_value(seen.edited))
 
 
@@ -118,5 +119,8 @@ def _value(word: str) -> bool | None:
 
 def look(source: Source, index: str, seen: Seen | None = None) -> Looked:
     """Looks at a tree; ``seen`` is what was loaded for the index before, in this very run."""
-    known = seen if seen and seen.paths[-1] == index else Seen.load(index)
-    return Looked(source, index, known)
+    return Looked(source, index, _known(index, seen))
+
+
+def _known(index: str, seen: Seen | None) -> Seen | None:
+    return seen if seen and seen.index == index else Seen.load(index)

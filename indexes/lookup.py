@@ -14,6 +14,8 @@ from indexes.rows_sql import (
     COLUMN_COUNT,
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
+    KERNELS_BEYOND,
+    KERNELS_NAMED,
     OP_LINES,
     calls_named,
     definition,
@@ -219,38 +221,26 @@ class Lookup:
 
     def kernel_of(self, known: Known) -> Sequence[str]:
         """The overloads whose kernel a definition is."""
-        if len(self._kernel_ops) < _FEW:
-            return self._kernel_ops.get(known.id) or self._find_kernel(known.id)
-        return self._all_kernel_ops.get(known.id, ())
-
-    def _find_kernel(self, number: int) -> Sequence[str]:
-        found: dict[str, None] = {}
-        text, wanted = self._kernel_text, f",{number},"
-        at = text.find(wanted)
-        while at >= 0:
-            line = text.rfind("\n", 0, at) + 1
-            found[text[line : text.index(" ", line)]] = None
-            end = text.find("\n", at)
-            at = text.find(wanted, end) if end >= 0 else -1
-        self._kernel_ops[number] = tuple(found)
+        number = known.id
+        if len(self._kernel_ops) >= _FEW:
+            return self._all_kernel_ops.get(number, ())
+        if number not in self._kernel_ops:
+            rows = self._kernels_beyond + self.store.query(KERNELS_NAMED, (known.definition.name,))
+            found = [op for _, op, numbers in sorted(rows) if f",{number}," in f",{numbers},"]
+            self._kernel_ops[number] = tuple(dict.fromkeys(found))
         return self._kernel_ops[number]
 
     @cached_property
-    def _kernel_text(self) -> str:
-        """A line for each kernel: the overload, and the numbers of its definitions in commas."""
-        rows = self.store.query(
-            "SELECT group_concat(op || ' ,' || definitions || ',', char(10)) FROM kernels"
-            " WHERE definitions!=''"
-        )
-        return rows[0][0] or ""
+    def _kernels_beyond(self) -> list[tuple[Any, ...]]:
+        return self.store.query(KERNELS_BEYOND)
 
     @cached_property
     def _all_kernel_ops(self) -> dict[int, list[str]]:
         """The same for who asks often."""
         found: dict[int, list[str]] = {}
-        for line in self._kernel_text.split("\n"):
-            op, _, numbers = line.partition(" ")
-            for number in filter(None, numbers.split(",")):
+        rows = self.store.query("SELECT op,definitions FROM kernels WHERE definitions!=''")
+        for op, numbers in rows:
+            for number in numbers.split(","):
                 listed = found.setdefault(int(number), [])
                 if op not in listed:
                     listed.append(op)

@@ -92,14 +92,15 @@ class Index:
         return cls(source, store, report)
 
     @classmethod
-    def as_left(cls, source: Source, cache: Path | None = None) -> Index:
-        """The index of ``source`` as it is, not looked at whether it is up to date. Raises
-        SourceError when there is none that this version can read."""
+    def as_left(cls, source: Source, cache: Path | None = None, seen: Seen | None = None) -> Index:
+        """The index of ``source`` as it is, not looked at whether it is up to date; ``seen`` is
+        what was loaded for it before. Raises SourceError when there is none that this version
+        can read."""
         path = index_file(source.key, os.path.abspath(cache or cache_path()))
         if not os.path.exists(path):
             raise SourceError(f"there is no index of {source.top} yet")
         store = Store(path)
-        as_left(source, path)
+        as_left(source, path, seen)
         return cls(source, store, Report())
 
     def close(self) -> None:

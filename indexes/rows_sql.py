@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from indexes.model import TEMPLATE, Definition, Location
-from indexes.tables import FIELD, FILE_OF, IN_FILE
+from indexes.tables import FIELD, FILE_OF, IN_FILE, QUALIFIED, UFUNC
 from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +33,17 @@ KERNEL_LINE = (
     " WHERE ops.full_name=kernels.source_op AND s.position<=ops.position)"
 )
 """The line in native_functions.yaml that names a kernel."""
+
+KERNELS_NAMED = (
+    "SELECT id,op,definitions FROM kernels WHERE symbol IN (?1,'structured_'||?1||'::meta')"
+)
+"""The kernels to which definitions of a name may be linked, as ``linking.kernels.wanted_names``
+says; those of ``KERNELS_BEYOND`` may be too."""
+KERNELS_BEYOND = (
+    f"SELECT id,op,definitions FROM kernels INDEXED BY kernels_qualified WHERE {QUALIFIED}"
+    f" UNION ALL SELECT id,op,definitions FROM kernels WHERE {UFUNC}"
+)
+"""The few kernels whose symbols are no names."""
 
 _WRITTEN_OUT = frozenset({"", "macro_use"})
 

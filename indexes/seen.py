@@ -36,13 +36,14 @@ def seen_file(index: str) -> str:
 class Seen:
     """Paths, the first ``files`` of them indexed files, with what stat said of each."""
 
-    def __init__(self, name: str, edited: str, files: int, paths: list[str], values: bytes) -> None:
+    def __init__(self, name: str, edited: str, files: int, text: bytes, values: bytes) -> None:
         self.name = name
         """Another one for each state of the tree: what answers are kept under."""
         self.edited = edited
         """Whether git calls indexed files edited: ``yes``, ``no``, ``unknown``."""
         self.files = files
-        self.paths = paths
+        self.text = text
+        """The paths as they are kept, between zeros."""
         self.looked_ns = 0
         """When the paths were begun to be looked at; 0 before that."""
         self._looks = False
@@ -50,8 +51,11 @@ class Seen:
         self._now = values
         self._moved: list[int] = []
         self._ahead: Callable[[], bytes | None] | None = None
-        self._text = b""
-        """The paths as they are kept, where they were loaded."""
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths, the index file last. Who finds that nothing moved never asks for them."""
+        return os.fsdecode(self.text).split("\0")
 
     @classmethod
     def take(
@@ -62,7 +66,8 @@ class Seen:
         indexed = list(files)
         paths = [*indexed, *beside]
         values = _look(paths, started_ns - RACY_NS) + _look([index])
-        return cls(_state(started_ns), edited, len(indexed), [*paths, index], values)
+        text = os.fsencode("\0".join([*paths, index]))
+        return cls(_state(started_ns), edited, len(indexed), text, values)
 
     def again(self, edited: str) -> Seen:
         """The same paths as ``moved`` found them, before anything was read, and the index file
@@ -74,10 +79,13 @@ class Seen:
             written: int = unpack_from("q", found)[0]
             racy = written > self.looked_ns - RACY_NS
             values[start : start + _SIZE] = pack(_VALUES, *_RACY) if racy else found
-        values[-_SIZE:] = _look(self.paths[-1:])
-        now = Seen(_state(self.looked_ns), edited, self.files, self.paths, bytes(values))
-        now._text = self._text
-        return now
+        values[-_SIZE:] = _look([self.index])
+        return Seen(_state(self.looked_ns), edited, self.files, self.text, bytes(values))
+
+    @property
+    def index(self) -> str:
+        """The index file."""
+        return os.fsdecode(self.text[self.text.rfind(b"\0") + 1 :])
 
     @classmethod
     def load(cls, index: str) -> Seen | None:
@@ -86,21 +94,18 @@ class Seen:
             with open(seen_file(index), "rb") as file:
                 head, name, edited, counts, rest = file.read().split(b"\n", 4)
                 files, count, length = map(int, counts.split())
-                paths = os.fsdecode(rest[:length]).split("\0")
-                values = rest[length:]
+                text, values = rest[:length], rest[length:]
         except (OSError, ValueError):
             return None
-        if head != _HEAD or len(paths) != count or len(values) != _SIZE * count:
+        if head != _HEAD or text.count(b"\0") != count - 1 or len(values) != _SIZE * count:
             return None
-        loaded = cls(name.decode(), edited.decode(), files, paths, values)
-        loaded._text = rest[:length]
-        return loaded
+        return cls(name.decode(), edited.decode(), files, text, values)
 
     def save(self, index: str) -> None:
         """Keeps it for an index, at once or not at all. Raises OSError."""
-        text = self._text or os.fsencode("\0".join(self.paths))
-        counts = f"{self.files} {len(self.paths)} {len(text)}"
-        head = b"\n".join((_HEAD, self.name.encode(), self.edited.encode(), counts.encode(), text))
+        counts = f"{self.files} {len(self._values) // _SIZE} {len(self.text)}"
+        said = (self.name.encode(), self.edited.encode(), counts.encode())
+        head = b"\n".join((_HEAD, *said, self.text))
         aside = f"{seen_file(index)}.{os.getpid()}"
         with open(aside, "wb") as file:
             file.write(head + self._values)
@@ -114,6 +119,11 @@ class Seen:
 
             self.looked_ns = time.time_ns()
             self._ahead = begin(self._changed)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether that was begun, and nobody has asked yet what came of it."""
+        return self._ahead is not None and not self._looks
 
     def _changed(self) -> bytes | None:
         """What the paths are like now; None, which is quickly told, where all is as it was."""
@@ -138,7 +148,7 @@ class Seen:
 def has_free_processor() -> bool:
     """Whether another process would not have to wait for this one."""
     try:
-        return os.getloadavg()[0] < (os.cpu_count() or 1) - 0.5
+        return os.getloadavg()[0] < (os.cpu_count() or 1)
     except (OSError, AttributeError):
         return False  # how busy it is can't be told
 

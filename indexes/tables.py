@@ -65,7 +65,12 @@ CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hin
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
 CREATE TABLE problems(path TEXT, line INTEGER, message TEXT);
 """
-CPP_INDEXES = """
+QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
+"""Kernels whose symbol is more than a name: few, with an index of their own."""
+UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
+"""What torchgen calls kernels whose loops have other names."""
+
+CPP_INDEXES = f"""
 CREATE INDEX definitions_name ON definitions(name);
 CREATE INDEX uses_file ON uses(file);
 CREATE INDEX uses_stub ON uses(stub) WHERE stub IS NOT NULL;
@@ -81,7 +86,7 @@ CREATE INDEX nodes_name ON nodes(grad_fn);
 CREATE INDEX kernels_op ON kernels(op);
 CREATE INDEX kernels_symbol ON kernels(symbol);
 CREATE INDEX kernels_qualified ON kernels(symbol)
-  WHERE instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta';
+  WHERE {QUALIFIED};
 """
 """Of the tables that C++ and YAML files fill. Made when they are filled, which costs less than
 keeping them up meanwhile."""

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from indexes.errors import NotFound, TorchnavError
+from indexes.errors import NotFound, SourceError, TorchnavError
 from indexes.records import dataclass
 from indexes.typed import TYPE_CHECKING
 
@@ -36,6 +36,11 @@ class Settings:
     """The state of the tree that an index was opened in, where that had not changed."""
     seen: Seen | None = None
     """What was loaded of the tree's last state before the command ran."""
+    hopes: bool = False
+    """Whether to answer from the index as it was left: who asks finds out meanwhile whether
+    that is up to date, and asks again if it is not."""
+    hoped: bool = False
+    """Whether that was done."""
 
     def source(self) -> Source:
         from indexes.source import Source
@@ -44,14 +49,28 @@ class Settings:
 
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
+        index = (self._as_left() if self.hopes else None) or self._up_to_date()
+        for problem in index.problems():
+            if problem.path.endswith(".yaml"):  # what every answer rests on
+                say(f"torchnav: {problem.path}:{problem.line}: {problem.message}")
+        return index
+
+    def _as_left(self) -> Index | None:
+        from indexes.query import Index
+
+        try:
+            index = Index.as_left(self.source(), self.cache, self.seen)
+        except SourceError:
+            return None  # what can be done about it is done where the index is brought up to date
+        self.hoped = True
+        return index
+
+    def _up_to_date(self) -> Index:
         from indexes.query import Index
 
         with ProgressLine() as progress:
             index = Index.open(self.source(), self.cache, progress=progress, seen=self.seen)
         self.note(index.report)
-        for problem in index.problems():
-            if problem.path.endswith(".yaml"):  # what every answer rests on
-                say(f"torchnav: {problem.path}:{problem.line}: {problem.message}")
         return index
 
     def note(self, report: Report) -> None:

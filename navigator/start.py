@@ -26,7 +26,8 @@ _OPTIONS = frozenset(("--overload", "--key", "--limit", "--tree", "--cache"))
 class Question:
     """A command line whose answer may be kept, and where it would be."""
 
-    def __init__(self, words: list[str], index: str) -> None:
+    def __init__(self, command: str, words: list[str], index: str) -> None:
+        self.command = command
         self.words = words
         self.index = index
 
@@ -48,10 +49,10 @@ def question(arguments: Sequence[str]) -> Question | None:
         return None
     if plain[0] == "index" and "--json" in arguments:  # it says how long it took
         return None
-    return _about(list(arguments), options)
+    return _about(plain[0], list(arguments), options)
 
 
-def _about(arguments: list[str], options: dict[str, str]) -> Question | None:
+def _about(command: str, arguments: list[str], options: dict[str, str]) -> Question | None:
     here = os.getcwd()
     named = options.get("--tree") or os.environ.get("TORCHNAV_CHECKOUT")
     tree = tree_around(os.path.realpath(os.path.expanduser(named)) if named else here)
@@ -59,7 +60,7 @@ def _about(arguments: list[str], options: dict[str, str]) -> Question | None:
         return None
     cache = options.get("--cache") or cache_path()
     index = index_file(index_key(*tree), os.path.abspath(cache))
-    return Question([here, named or "", *arguments], index)
+    return Question(command, [here, named or "", *arguments], index)
 
 
 def run() -> NoReturn:
@@ -126,15 +127,16 @@ def _write_bytes(stream: TextIO, data: bytes) -> None:
 
 
 class _Heard:
-    """A stream that remembers what was written to it."""
+    """A stream that remembers what was written to it, and may hold it back."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, holds: bool) -> None:
         self.stream = stream
+        self._holds = holds
         self._text: list[str] = []
 
     def write(self, text: str) -> int:
         self._text.append(text)
-        return self.stream.write(text)
+        return len(text) if self._holds else self.stream.write(text)
 
     def written(self) -> bytes:
         return "".join(self._text).encode("utf-8", "backslashreplace")
@@ -148,12 +150,33 @@ def _answer_and_keep(
 ) -> int:
     """Answers, and keeps the answer with what is said beside it if it is one that will be the
     same again: found, in an unchanged tree."""
-    import gc
-
     from navigator.asking import Settings, fix_output
 
     fix_output()
-    settings, out, beside = Settings(seen=seen), _Heard(sys.stdout), _Heard(sys.stderr)
+    if seen and seen.looks_ahead and asked.command != "index":
+        settings = Settings(seen=seen, hopes=True)
+        status, output, beside = _heard(arguments, settings)
+        if settings.hoped and seen.moved():
+            return _answer_and_keep(arguments, asked, program, seen)
+        settings.state = seen.name if settings.hoped else settings.state
+        told = _write(status, output, beside)
+    else:
+        settings = Settings(seen=seen)
+        status, output, beside = _heard(arguments, settings)
+        told = status
+    if status == 0 and settings.state:
+        try:
+            Kept(asked.index, settings.state, program).put(asked.words, status, output, beside)
+        except OSError:
+            pass  # a cache that is only read
+    return told
+
+
+def _heard(arguments: Sequence[str], settings: Settings) -> tuple[int, bytes, bytes]:
+    """Answers: the exit code, and what was written to stdout and stderr, or is to be."""
+    import gc
+
+    out, beside = _Heard(sys.stdout, settings.hopes), _Heard(sys.stderr, settings.hopes)
     collects = gc.isenabled()
     gc.disable()  # a tenth of the time of an answer, and a short process leaves nothing behind
     sys.stdout, sys.stderr = out, beside
@@ -163,14 +186,7 @@ def _answer_and_keep(
         sys.stdout, sys.stderr = out.stream, beside.stream
         if collects:
             gc.enable()
-    if status == 0 and settings.state:
-        try:
-            Kept(asked.index, settings.state, program).put(
-                asked.words, status, out.written(), beside.written()
-            )
-        except OSError:
-            pass  # a cache that is only read
-    return status
+    return status, out.written(), beside.written()
 
 
 def _run(arguments: Sequence[str], settings: Settings) -> int:
