@@ -7,6 +7,7 @@ import contextlib
 import pytest
 
 from indexes.errors import NotFound
+from indexes.lookup import Lookup
 from indexes.query import Index
 from indexes.search import Wanted, kind_of_rank
 from tests.tree_marks import NATIVE, YAML
@@ -158,3 +159,16 @@ def test_a_chain_asks_for_the_uses_of_stubs_alone(tree_index: Index) -> None:
     assert "mul_stub" in uses
     assert set(uses) <= stubs
     assert len(uses) == len(set(uses))
+
+
+def test_a_definition_is_a_kernel_of_the_same_operators_however_it_is_looked_up(
+    tree_index: Index,
+) -> None:
+    table = tree_index.facts._all_kernel_ops
+    assert len(table) > 20
+    names = {number: tree_index.facts.by_id(number) for number in table}
+    for number, known in names.items():
+        assert known is not None
+        facts = Lookup(tree_index._store)  # looks up one by one what is first asked for
+        assert list(facts.kernel_of(known)) == table[number], known.definition.name
+        assert "_all_kernel_ops" not in vars(facts)

@@ -38,6 +38,14 @@ def tree(tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tree_copy
 
 
+@pytest.fixture(params=[True, False], ids=["a processor is free", "none is free"])
+def ahead(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the tree is looked at while a question is answered."""
+    free: bool = request.param
+    monkeypatch.setattr("indexes.seen.has_free_processor", lambda: free)
+    return free
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The command lines that were answered anew."""
@@ -59,8 +67,9 @@ def _ask(question: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
 def test_asked_again_gives_the_same_bytes(
-    tree: Path, asked: list[list[str]], question: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+    tree: Path, asked: list[list[str]], question: list[str], ahead: bool,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     first = _ask(question, capsys)
     assert first[0] == 0
     assert first[1]
@@ -91,7 +100,7 @@ def test_a_kept_answer_loads_next_to_nothing(tree: Path) -> None:
 
 
 def test_after_an_edit_it_is_answered_anew(
-    tree: Path, asked: list[list[str]], capsys: pytest.CaptureFixture[str]
+    tree: Path, asked: list[list[str]], ahead: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     question = ["op", "mul.out", "--json"]
     before = _ask(question, capsys)
@@ -99,6 +108,28 @@ def test_after_an_edit_it_is_answered_anew(
     after = _ask(question, capsys)
     assert after != before
     assert asked == [question, question]
+
+
+def test_nothing_is_said_before_the_tree_is_known_to_be_as_it_was(
+    tree: Path, asked: list[list[str]], ahead: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (tree / KERNEL).read_text()
+    (tree / KERNEL).write_text(text + "\nvoid quite_another() {}\n")
+    capsys.readouterr()
+    assert start.main(["find", "quite_anoth"]) == 0  # of the old index, it is not found
+    said = capsys.readouterr()
+    assert "quite_another" in said.out
+    assert said.err == ""
+    assert len(asked) == 1 + ahead
+
+
+def test_an_index_of_another_version_is_built_again(
+    tree: Path, ahead: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = _ask(["find", "mul_ker"], capsys)
+    monkeypatch.setattr("indexes.store.STORE_VERSION", "another")
+    monkeypatch.setattr("indexes.build_cold.STORE_VERSION", "another")
+    assert _ask(["find", "mul_ker", "--limit=999"], capsys) == before
 
 
 def test_what_a_refresh_answers_is_not_kept(
