@@ -121,7 +121,7 @@ def _definitions(before: _Side, after: _Side) -> Iterator[CppChange]:
 def _definition(one: DefinitionFact, path: str) -> Definition:
     where = Location(path, one.line, one.end_line)
     return Definition(one.name, one.scope, one.kind, where, one.parameters, one.guard,  # type: ignore[arg-type]
-                      one.macro, None, one.is_global)  # fmt: skip
+                      one.macro, None, bool(one.is_global))  # fmt: skip
 
 
 def _uses(before: _Side, after: _Side) -> Iterator[CppChange]:

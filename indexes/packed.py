@@ -36,6 +36,8 @@ def pack_definitions(definitions: Sequence[DefinitionFact]) -> Defined:
     here = {d[0] for d in definitions}
     calls, passed = [], []
     for at, d in enumerate(definitions):
+        if not d[12]:
+            continue
         kept = []
         for call in d[12]:
             if call[3] == "name":
@@ -47,8 +49,7 @@ def pack_definitions(definitions: Sequence[DefinitionFact]) -> Defined:
             kept.append(call)
         if kept:
             calls.append((at, [call[0] for call in kept], pack_calls(kept)))
-    # sqlite3 binds an int several times faster than a bool.
-    return Defined([(*d[:7], int(d[7]), *d[8:12]) for d in definitions], calls, passed)
+    return Defined([d[:12] for d in definitions], calls, passed)
 
 
 def pack_calls(calls: Iterable[CallFact | CallRow]) -> str:
@@ -56,7 +57,7 @@ def pack_calls(calls: Iterable[CallFact | CallRow]) -> str:
     nothing."""
     return "\n".join(
         [
-            f"{name}\x1f{qualifier}\x1f{line}\x1f{kind}\x1f{_inline(template)}"
+            f"{name}\x1f{qualifier}\x1f{line}\x1f{kind}\x1f{template and _inline(template)}"
             for name, qualifier, line, kind, template in calls
         ]
     )

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from indexes.content import content_hash
 from indexes.model import Definition
 from indexes.packed import pack_definitions, pack_python
-from indexes.readers.cpp_facts import DefinitionFact, read_cpp
+from indexes.readers.cpp_facts import DefinitionFact, holds_operators, read_cpp
 from indexes.readers.jiterator import read as read_jiterator
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def read_facts(kind: str, path: str, data: bytes) -> list[Any]:
     """``[facts, problems]`` of one file as plain lists."""
     if kind == "cpp":
         cpp, problems = read_cpp(data, path)
-        cpp.definitions += [_jitted(d) for d in read_jiterator(data, path)[0]]
+        if holds_operators(path):
+            cpp.definitions += [_jitted(d) for d in read_jiterator(data, path)[0]]
         defined = tuple(pack_definitions(cpp.definitions))
         return [[defined, *cpp.to_rows()], [[p.line, p.message] for p in problems]]
     from indexes.readers.python import read_python
@@ -51,7 +52,7 @@ def _jitted(found: Definition) -> DefinitionFact:
         line,
         found.parameters,
         "",
-        True,
+        1,
         "",
         "",
         "",

@@ -11,7 +11,15 @@ import re
 from bisect import bisect_right
 
 from indexes.model import TEMPLATE
-from indexes.readers.cpp_heads import Head, Use, leading_uses, skip_prefixes, whole_use
+from indexes.readers.cpp_heads import (
+    NOT_NAMES,
+    Head,
+    Use,
+    any_head,
+    leading_uses,
+    skip_prefixes,
+    whole_use,
+)
 from indexes.readers.cpp_lex import (
     ELSE,
     ENDIF,
@@ -20,19 +28,21 @@ from indexes.readers.cpp_lex import (
     Macro,
     lex,
 )
-from indexes.readers.cpp_quick import quick_head, read_head
+from indexes.readers.cpp_quick import GLOBAL_TYPE, ORDINARY, quick_head, return_type
 from indexes.records import dataclass, field
 from indexes.regex import regex
 
 _FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
-# Declarations in a row that are neither macro uses nor aliases.
+# Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,
+# where nothing makes the engine give it back: there may be a page of it, which was a comment.
 _DULL = regex(
-    r"""(?:\s*(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?
+    r"""(?:(?:;|(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?
       (?:(?:static|inline|extern)\s+)*
       (?!(?:using|typedef|template|public|private|protected|static|inline|extern)\b)
-      [A-Za-z_]\w*\b(?!\s*\()[^();]*(?:\([^();]*\)[^();]*)*;)+""",
+      [A-Za-z_]\w*\b(?!\s*\()[^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*;)\s*)+""",
     re.VERBOSE,
 )
+_SPACE = regex(r"\s*")
 _PREFIXES = frozenset(("template", "public", "private", "protected"))
 _ALIASES = frozenset(("using", "typedef"))
 
@@ -49,7 +59,7 @@ class Found:
     parameters: str = ""
     arguments: str = ""
     """Arguments of the macro that begins it: ``add_out`` of ``TORCH_IMPL_FUNC(add_out)``."""
-    is_global: bool = False
+    is_global: int = 0
     base: str = ""
     body: int = 0
     end: int = 0
@@ -183,16 +193,51 @@ class _Scanner:
         return self.stack[-1][0] if self.stack else ""
 
     def _open(self, at: int) -> None:
-        start, class_name = self.boundary, self.stack[-1][1] if self.stack else ""
-        gap = self.text[start:at].lstrip()
-        head = None
-        if ";" not in gap:
-            head = quick_head(self.text, at - len(gap), at, class_name)
+        declared = self.text[self.boundary : at].lstrip()
+        first = at - len(declared)
+        if ";" not in declared and self._everyday(first, at):
+            return
+        start = self._statements(first, at)
+        begin = _skip_space(self.text, start, at)
+        # What was no everyday head before is none now, unless something else stood before it.
+        if (begin == first and ";" not in declared) or not self._everyday(begin, at):
+            self._enter(any_head(self.text, start, at, self._class()), at, start)
+
+    def _class(self) -> str:
+        return self.stack[-1][1] if self.stack else ""
+
+    def _everyday(self, start: int, at: int) -> bool:
+        """Opens what ends at the brace ``at`` if all that stands from ``start`` on, which is no
+        space, is an everyday head."""
+        if self._function(start, at):
+            return True
+        head = quick_head(self.text, start, at, self._class())
         if head:
-            start = head.begins_at
-        else:
-            start = self._statements(start, at)
-            head = read_head(self.text, start, at, class_name)
+            self._enter(head, at, head.begins_at)
+        return head is not None
+
+    def _function(self, start: int, at: int) -> bool:
+        """The same for the head of a function."""
+        head = ORDINARY.match(self.text, start, at)
+        if not head or head.end() != at:
+            return False
+        before, qualifier, name, parameters = head.groups()
+        kind = return_type(before)
+        if not kind or name in NOT_NAMES:
+            return False
+        scope = _join(self._scope(), qualifier[:-2])
+        name_at = head.start(3)
+        base = TEMPLATE if self._is_template(name_at) else ""
+        self.depth, self.keeps_statement = 1, False
+        self.function = Found(
+            name, scope, "function", name_at, parameters, "", int(kind == GLOBAL_TYPE), base,
+            at, at, head.start(1),
+        )  # fmt: skip
+        self.scan.found.append(self.function)
+        return True
+
+    def _enter(self, head: Head, at: int, start: int) -> None:
+        """Opens what a head from ``start`` to the brace ``at`` says."""
         if head.kind in ("namespace", "class", "enum"):
             self._push(head, at)
             return
@@ -253,7 +298,7 @@ class _Scanner:
     def _statements(self, start: int, stop: int) -> int:
         """Reads the complete statements in a gap; returns where the last, open one starts."""
         text = self.text
-        at = stop - len(text[start:stop].lstrip())
+        at = _skip_space(text, start, stop)
         if at >= stop:
             return stop
         while (semicolon := text.find(";", at, stop)) >= 0:
@@ -263,7 +308,7 @@ class _Scanner:
             if (semicolon := self._balance(at, semicolon, stop)) < 0:
                 break
             self._statement(at, semicolon)
-            at = semicolon + 1
+            at = _skip_space(text, semicolon + 1, stop)
         first = _FIRST.match(text, at, stop)
         if not first or not (first[2] or first[1] in _PREFIXES):
             return at
@@ -327,6 +372,11 @@ def _join(scope: str, name: str) -> str:
     if not name or not scope:
         return scope or name
     return f"{scope}::{name}"
+
+
+def _skip_space(text: str, at: int, stop: int) -> int:
+    space = _SPACE.match(text, at, stop)
+    return space.end() if space else at
 
 
 def scan_text(text: str) -> Scan:

@@ -43,7 +43,8 @@ class DefinitionFact(NamedTuple):
     end_line: int
     parameters: str
     guard: str
-    is_global: bool
+    is_global: int
+    """1 for a ``__global__`` function: sqlite3 binds an int several times faster than a bool."""
     base: str
     macro: str
     """The macro at whose use it stands: ``TORCH_IMPL_FUNC``, or one the tree defines."""
@@ -164,6 +165,7 @@ class _Assembler:
         self.with_calls = with_calls
         self.unread = unread
         self.lines = Lines(scan.plain)
+        self.guarded = bool(scan.lexed.guards)
         self.facts = CppFacts()
         self._bodies: list[tuple[Found, DefinitionFact]] = []
 
@@ -201,8 +203,9 @@ class _Assembler:
         return flat(text[text.index("(") + 1 : -1])
 
     def _guard(self, offset: int) -> str:
-        guards = self.scan.guard_at(offset)
-        return " && ".join(guards) if guards else ""
+        if not self.guarded:
+            return ""
+        return " && ".join(self.scan.guard_at(offset))
 
     def _macros(self) -> None:
         for macro in self.scan.lexed.macros:
@@ -227,7 +230,7 @@ class _Assembler:
         end_line = first + body.count("\n")
         return DefinitionFact(
             macro.name, "", "macro", line, end_line, ", ".join(macro.parameters or ()),
-            self._guard(macro.offset), False, "", "", "", 0, calls,
+            self._guard(macro.offset), 0, "", "", "", 0, calls,
         )  # fmt: skip
 
     def _macro_head(self, found: Found) -> None:
@@ -252,13 +255,14 @@ class _Assembler:
         self.facts.definitions.append(made)
 
     def _definition(self, found: Found, kind: str, name: str, macro: str) -> DefinitionFact:
-        line = self.lines.at(found.start)
+        at = found.start
+        line = self.lines.at(at)
         looked_into = self.with_calls and kind not in self.unread
         calls = self._calls(found, line) if looked_into else []
         end_line = self.lines.at(found.end) if found.end > found.body else line
         made = DefinitionFact(
             name, found.scope, kind, line, end_line, flat(found.parameters),
-            self._guard(found.start), found.is_global, found.base, macro, "", 0, calls,
+            self._guard(at), found.is_global, found.base, macro, "", 0, calls,
         )  # fmt: skip
         self._bodies.append((found, made))
         return made

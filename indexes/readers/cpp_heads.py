@@ -63,7 +63,7 @@ class Head:
     name_at: int = 0
     parameters: str = ""
     arguments: str = ""
-    is_global: bool = False
+    is_global: int = 0
     base: str = ""
     begins_at: int = 0
     """Behind labels and ``template <...>``; 0 where that was not looked for."""
@@ -249,7 +249,7 @@ def _declarator(text: str, start: int, opened: int, ended: int, stop: int) -> He
         name_at = start + prefix.rfind(name)
     else:
         return None
-    is_global = "__global__" in prefix
+    is_global = int("__global__" in prefix)
     return Head("function", name, qualifier, max(name_at, start), parameters, is_global=is_global)
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from indexes.readers.cpp_heads import NOT_NAMES, STORAGE, Head, any_head
+from indexes.readers.cpp_heads import NOT_NAMES, STORAGE, Head
 from indexes.regex import regex
 
 _PREFIX = r"(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?"
-_PARAMETERS = r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:(?:const|noexcept|override|final)\b\s*)*"
-_ORDINARY = regex(
-    _PREFIX + r"((?!(?:public|private|protected|template)\b)[A-Za-z_][\w:&*<>,\s]*[\s&*>])"
-    r"((?:[A-Za-z_]\w*::)*)([A-Za-z_]\w*)" + _PARAMETERS
+_PARAMETERS = r"\(([^();]*(?:\([^();]*\)[^();]*)*)\)\s*(?:(?:const|noexcept|override|final)\b\s*)*"
+ORDINARY = regex(
+    _PREFIX + r"((?!(?:public|private|protected|template|class|struct|namespace)\b)"
+    r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)([A-Za-z_]\w*)" + _PARAMETERS
 )
+"""The head of a function, ``Type name(parameters)``: type, qualifier, name and parameters."""
 _CONSTRUCTOR = regex(
     _PREFIX
     + r"()(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
@@ -34,55 +35,30 @@ _NOT_TYPES = frozenset(
     "class struct union enum namespace else return extern operator typedef using public private "
     "protected new delete case template".split()
 )
-_NO_TYPE, _TYPE, _GLOBAL_TYPE = 0, 1, 2
+NO_TYPE, TYPE, GLOBAL_TYPE = 0, 1, 2
 
 
 def quick_head(text: str, start: int, stop: int, class_name: str) -> Head | None:
     """What ``text[start:stop]`` opens, which begins with no space, holds one declaration and
-    ends in front of a ``{``; None for all but everyday heads."""
+    ends in front of a ``{``; None for all but everyday heads, and for ``ORDINARY`` ones."""
     if scope := _SCOPE.match(text, start, stop):
         return (
             _namespace(text, start, stop) if scope[1] == "namespace" else _class(text, start, stop)
         )
-    return (
-        _ordinary(text, start, stop)
-        or _constructor(text, start, stop, class_name)
-        or _macro(text, start, stop)
-    )
-
-
-def read_head(text: str, start: int, stop: int, class_name: str) -> Head:
-    """What ``text[start:stop]``, which ends in front of a ``{``, opens."""
-    at = stop - len(text[start:stop].lstrip())
-    return quick_head(text, at, stop, class_name) or any_head(text, start, stop, class_name)
-
-
-def _ordinary(text: str, start: int, stop: int) -> Head | None:
-    """The head of an everyday function, ``Type name(parameters)``."""
-    found = _ORDINARY.match(text, start, stop)
-    if not found or found.end() != stop:
-        return None
-    before, qualifier, name, parameters = found.groups()
-    kind = _return_type(before)
-    if not kind or name in NOT_NAMES:
-        return None
-    return Head(
-        "function", name, qualifier[:-2], found.start(3), parameters, "", kind == _GLOBAL_TYPE, "",
-        found.start(1),
-    )  # fmt: skip
+    return _constructor(text, start, stop, class_name) or _macro(text, start, stop)
 
 
 @lru_cache(maxsize=4096)
-def _return_type(before: str) -> int:
+def return_type(before: str) -> int:
     """What stands in front of a function's name: most functions share theirs with others."""
     if "operator" in before or before.count("<") != before.count(">"):
-        return _NO_TYPE
+        return NO_TYPE
     words = before.split()
     if not _NOT_TYPES.isdisjoint(words):
-        return _NO_TYPE
+        return NO_TYPE
     if words[-1] in STORAGE:
-        return _NO_TYPE  # a constructor, or an attribute macro
-    return _GLOBAL_TYPE if "__global__" in before else _TYPE
+        return NO_TYPE  # a constructor, or an attribute macro
+    return GLOBAL_TYPE if "__global__" in before else TYPE
 
 
 def _constructor(text: str, start: int, stop: int, class_name: str) -> Head | None:
