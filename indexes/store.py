@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from indexes.callers import Callers
     from indexes.packed import Defined
-    from indexes.readers.cpp_facts import CppFacts, LibraryFact, MacroFact, UseFact
+    from indexes.readers.cpp_facts import CppFacts, LibraryFact, UseFact
+    from indexes.readers.cpp_lex import MacroFact
 
 _OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "outlines")
 _BUFFERED = ("files", "definitions", *_OF_A_FILE)
@@ -289,7 +290,7 @@ class Store:
             " FROM macros m JOIN files f ON f.id=m.file"
         )
         where, given = (" WHERE m.name=?", (name,)) if name else ("", ())
-        from indexes.readers.cpp_facts import MacroFact
+        from indexes.readers.cpp_lex import MacroFact
 
         for path, *m in self.query(sql + where, given):
             parameters = None if m[1] is None else [p for p in m[1].split(FIELD) if p]

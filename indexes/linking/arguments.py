@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from indexes.regex import regex
 
 _NESTS = regex(r"[\"(\[{)\]}]")
@@ -30,3 +32,19 @@ def split_arguments(text: str) -> list[str]:
             start = at + 1
     parts.append(text[start:].strip())
     return parts
+
+
+def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:
+    """Arguments by parameter name; None when their number is off."""
+    if parameters and parameters[-1].endswith("..."):
+        named = parameters[:-1]
+        rest = ", ".join(arguments[len(named) :])
+        if len(arguments) < len(named):
+            return None
+        variadic = parameters[-1][:-3].strip() or "__VA_ARGS__"
+        return {**dict(zip(named, arguments, strict=False)), variadic: rest}
+    if len(parameters) == 1 and not arguments:
+        return {parameters[0]: ""}
+    if len(parameters) != len(arguments):
+        return None
+    return dict(zip(parameters, arguments, strict=True))

@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from indexes.linking.facts import Call, Known
 from indexes.model import Choice, Definition, Location
-from indexes.readers.cpp_facts import flat
-from indexes.readers.cpp_lex import ELSE, IF, Lexed, lex
+from indexes.readers.cpp_lex import ELSE, IF, Lexed, flat, lex
 from indexes.records import dataclass
 from indexes.regex import regex
 

@@ -15,9 +15,8 @@ from indexes.linking.arguments import split_arguments
 from indexes.linking.preprocess import Preprocessor
 from indexes.linking.visible import is_header
 from indexes.model import Definition, DtypeDispatch, Location
-from indexes.readers.cpp_facts import MacroFact, flat
 from indexes.readers.cpp_heads import close
-from indexes.readers.cpp_lex import lex
+from indexes.readers.cpp_lex import MacroFact, flat, lex
 from indexes.records import replace
 from indexes.regex import regex
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import commonpath
 
-from indexes.linking.arguments import split_arguments
-from indexes.linking.macros import MacroTable, PlacedMacro, bind
+from indexes.linking.arguments import bind, split_arguments
+from indexes.linking.macros import MacroTable, PlacedMacro
 from indexes.readers.cpp import scan_text
 from indexes.readers.cpp_facts import LibraryFact, UseFact, assemble
 from indexes.readers.cpp_heads import close

@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from indexes.linking.arguments import split_arguments
+from indexes.linking.arguments import bind, split_arguments
 from indexes.readers.cpp import scan_text
 from indexes.readers.cpp_facts import (
     CppFacts,
     DefinitionFact,
-    MacroFact,
     UseFact,
     assemble,
     is_interpreted,
 )
+from indexes.readers.cpp_lex import MacroFact
 from indexes.records import dataclass, field
 from indexes.regex import regex
 from indexes.typed import NamedTuple
@@ -187,22 +187,6 @@ def _distinct(macros: list[PlacedMacro]) -> list[PlacedMacro]:
     for macro in macros:
         seen[(macro.fact.body, str(macro.fact.parameters))] = macro
     return list(seen.values())
-
-
-def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:
-    """Arguments by parameter name; None when their number is off."""
-    if parameters and parameters[-1].endswith("..."):
-        named = parameters[:-1]
-        rest = ", ".join(arguments[len(named) :])
-        if len(arguments) < len(named):
-            return None
-        variadic = parameters[-1][:-3].strip() or "__VA_ARGS__"
-        return {**dict(zip(named, arguments, strict=False)), variadic: rest}
-    if len(parameters) == 1 and not arguments:
-        return {parameters[0]: ""}
-    if len(parameters) != len(arguments):
-        return None
-    return dict(zip(parameters, arguments, strict=True))
 
 
 def expand_file(path: str, facts: CppFacts, table: MacroTable) -> Expansion:

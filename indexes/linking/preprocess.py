@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from indexes.linking.macros import bind
-from indexes.readers.cpp_facts import MacroFact
+from indexes.linking.arguments import bind
+from indexes.readers.cpp_lex import MacroFact
 from indexes.regex import regex
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')

@@ -8,7 +8,7 @@ from functools import lru_cache
 from indexes.model import Problem
 from indexes.readers.cpp import Found, Macro, Scan, decode, scan_text
 from indexes.readers.cpp_body import body_calls, passed_names
-from indexes.readers.cpp_lex import NEVER
+from indexes.readers.cpp_lex import NEVER, MacroFact, flat
 from indexes.readers.cpp_library import library_calls
 from indexes.records import dataclass, field
 from indexes.regex import regex
@@ -65,17 +65,6 @@ class UseFact(NamedTuple):
     parameters: str | None
     """``(...)`` that follows, when the use begins a definition; None for a plain use."""
     end_line: int
-
-
-class MacroFact(NamedTuple):
-    """A ``#define``."""
-
-    name: str
-    parameters: list[str] | None
-    body: str
-    line: int
-    offset: int
-    undefined_at: int
 
 
 class LibraryFact(NamedTuple):
@@ -146,11 +135,6 @@ class Lines:
             self._line -= self._text.count("\n", offset, self._offset)
         self._offset = offset
         return self._line
-
-
-def flat(text: str) -> str:
-    """``text`` on one line with single spaces."""
-    return " ".join(text.split()) if "\n" in text or "  " in text else text.strip()
 
 
 @lru_cache(maxsize=16384)

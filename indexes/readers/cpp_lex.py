@@ -10,6 +10,7 @@ import re
 
 from indexes.records import dataclass, field
 from indexes.regex import regex
+from indexes.typed import NamedTuple
 
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""
@@ -55,6 +56,17 @@ class Macro:
     """Lines between the ``#define`` and the first of ``body``."""
 
 
+class MacroFact(NamedTuple):
+    """A ``#define``."""
+
+    name: str
+    parameters: list[str] | None
+    body: str
+    line: int
+    offset: int
+    undefined_at: int
+
+
 @dataclass(slots=True)
 class Lexed:
     """A cleaned file with its macros and the conditions in force at each offset."""
@@ -67,6 +79,11 @@ class Lexed:
     guard_kinds: list[int] = field(default_factory=list)
     guards: list[tuple[str, ...]] = field(default_factory=list)
     """Conditions in force behind each of them, outermost first."""
+
+
+def flat(text: str) -> str:
+    """``text`` on one line with single spaces."""
+    return " ".join(text.split()) if "\n" in text or "  " in text else text.strip()
 
 
 def _blank(found: str) -> str:

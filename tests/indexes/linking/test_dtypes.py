@@ -6,7 +6,8 @@ from indexes.linking.dtypes import Dtypes
 from indexes.linking.preprocess import Preprocessor
 from indexes.model import DtypeDispatch
 from indexes.query import Index
-from indexes.readers.cpp_facts import MacroFact, read_cpp
+from indexes.readers.cpp_facts import read_cpp
+from indexes.readers.cpp_lex import MacroFact
 
 HEADER = """
 #define AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(_) \\
