@@ -70,7 +70,6 @@ class _ChainBuilder:
         self.followed: set[str] = set()
         self.pending: deque[_Pending] = deque()
         self._level = 0
-        self._lines: dict[str, list[str]] = {}
 
     # ------------------------------------------------------------------ schema
 
@@ -309,12 +308,10 @@ class _ChainBuilder:
         self.pending.append(_Pending(native, parent, chosen, self._level + 1))
 
     def _text(self, path: str) -> list[str]:
-        if path not in self._lines:
-            try:
-                self._lines[path] = self.index.read(path).split("\n")
-            except SourceError:
-                self._lines[path] = []
-        return self._lines[path]
+        try:
+            return self.index.lines(path)
+        except SourceError:
+            return []
 
 
 def _grouped(rows: Sequence[KernelRow]) -> list[list[KernelRow]]:

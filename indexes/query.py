@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 from indexes.codec import load_engine_function, load_member, load_native
 from indexes.dispatch_model import DispatchTable
@@ -261,18 +261,24 @@ class Index:
         """Reads which dtypes a function is made for."""
         from indexes.linking.dtypes import Dtypes
 
-        return Dtypes(lambda name: tuple(self._store.macros(name)), self._bytewise)
+        return Dtypes(lambda name: tuple(self._store.macros(name)), self.lines)
 
     @cached_property
     def choices(self) -> Choices:
         """Reads which conditions decide at run time."""
         from indexes.linking.choices import Choices
 
-        return Choices(self._bytewise)
+        return Choices(self.lines)
 
-    def _bytewise(self, path: str) -> str:
-        """A file with one character for each byte, as the C++ readers take it."""
-        return self.source.read(path).decode("latin-1")
+    @cached_property
+    def lines(self) -> Callable[[str], list[str]]:
+        """Gives the lines of a file, with one character for each byte, as the C++ readers take
+        it; the last files are kept. Raises SourceError."""
+
+        def read(path: str) -> list[str]:
+            return self.source.read(path).decode("latin-1").split("\n")
+
+        return lru_cache(32)(read)
 
     # ------------------------------------------------------------------- exports
 

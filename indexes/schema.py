@@ -187,17 +187,21 @@ def parse_schema(text: str) -> Schema:
         raise ValueError(f"not a schema of the form name(arguments) -> returns: {_short(text)}")
     space, _, qualified = head.strip().rpartition("::")
     name, _, overload = qualified.partition(".")
-    if not _NAME.fullmatch(name) or (overload and not _NAME.fullmatch(overload)):
+    if not _is_name(name) or (overload and not _is_name(overload)):
         raise ValueError(f"not an operator name: {_short(head)}")
     return Schema(name, overload, _arguments(body), _returns(returns.strip()), space)
 
 
-_NAME = regex(r"[A-Za-z_]\w*")
+def _is_name(text: str) -> bool:
+    return text.isascii() and text.isidentifier()
+
+
 _DUNDER = regex(r"__([^_]+)__$")
 _AUGMENTED = frozenset(
     ["add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or"]
 )
 """The in-place operators of Python (PEP 203) that have an ``__i...__`` method."""
+_NESTS = frozenset("[]()\"'")
 _PART = regex(r"""(?:[^,\[\]()"']+|\[[^\]]*\]|\([^)]*\)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')+""")
 _ANNOTATED = regex(r"(\w[\w.]*)\(([^)]*)\)(.*)")
 _OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"))
@@ -210,8 +214,8 @@ def _short(text: str) -> str:
 
 def _parts(text: str) -> list[str]:
     """Split at the commas that stand outside brackets and quotes."""
-    parts = _PART.findall(text)
-    if sum(map(len, parts)) + len(parts) - 1 != len(text):
+    parts = text.split(",") if _NESTS.isdisjoint(text) else _PART.findall(text)
+    if not all(parts) or sum(map(len, parts)) + len(parts) - 1 != len(text):
         raise ValueError(f"unbalanced brackets in {_short(text)}")
     return [part.strip() for part in parts]
 
@@ -233,7 +237,7 @@ def _arguments(body: str) -> tuple[Argument, ...]:
 def _argument(text: str, kwarg_only: bool) -> Argument:
     left, equals, default = text.partition("=")
     annotated, _, name = left.rstrip().rpartition(" ")
-    if not annotated or not _NAME.fullmatch(name):
+    if not annotated or not _is_name(name):
         raise ValueError(f"not an argument of the form type name: {_short(text)}")
     type_, annotation = _type(annotated.strip())
     is_out = kwarg_only and annotation is not None and "!" in annotation
@@ -242,7 +246,7 @@ def _argument(text: str, kwarg_only: bool) -> Argument:
 
 @lru_cache(maxsize=4096)
 def _type(text: str) -> tuple[str, str | None]:
-    match = _ANNOTATED.fullmatch(text)
+    match = _ANNOTATED.fullmatch(text) if "(" in text else None
     if match is None or match[1] in ("Dict", "Tuple", "Union", "Future", "Await", "RRef"):
         return text, None
     return match[1] + match[3], match[2]
@@ -257,7 +261,7 @@ def _returns(text: str) -> tuple[Return, ...]:
 @lru_cache(maxsize=4096)
 def _return(text: str) -> Return:
     annotated, _, name = text.rpartition(" ")
-    if not annotated or not _NAME.fullmatch(name) or annotated.count("(") > annotated.count(")"):
+    if not annotated or not _is_name(name) or annotated.count("(") > annotated.count(")"):
         type_, annotation = _type(text)
         return Return(type_, None, annotation)
     type_, annotation = _type(annotated)

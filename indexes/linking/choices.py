@@ -41,8 +41,8 @@ class _Arm:
 class Choices:
     """Reads the conditions around calls. Answers are kept while it lives."""
 
-    def __init__(self, read: Callable[[str], str]) -> None:
-        self._text = lru_cache(32)(lambda path: read(path).split("\n"))
+    def __init__(self, lines: Callable[[str], Sequence[str]]) -> None:
+        self._lines = lines
         self._arms = lru_cache(512)(self._read)
 
     def of(self, call: Call, caller: Known) -> tuple[Choice, ...]:
@@ -69,7 +69,7 @@ class Choices:
 
     def _read(self, definition: Definition) -> list[tuple[str, list[_Arm]]]:
         where = definition.location
-        lines = self._text(where.path)[where.line - 1 : max(where.end_line, where.line)]
+        lines = self._lines(where.path)[where.line - 1 : max(where.end_line, where.line)]
         lexed = lex("\n".join(lines))
         return [(text, sorted(_arms(text), key=_outer_first)) for text in _variants(lexed)]
 

@@ -22,13 +22,11 @@ from indexes.regex import regex
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = regex(r"[A-Za-z_]\w*")
-_OF_PYTORCH = regex(r"_?AT_DISPATCH_(?!CASE)\w+$")
 _BRACES = regex(r"[{}]")
 _CASE = regex(r"\bcase\s+([\w:\s]+?)\s*(?<!:):(?!:)")
 _FIRST = regex(r"\s*(?:(\[|\(|\{|switch\b|do\b)|([A-Za-z_]\w*))")
 _SWITCH = regex(r"\bswitch\b")
 _USING = regex(r"\busing\s+(\w+)")
-_ENUMERATOR = regex(r"(?:(?:\w+::)*ScalarType::|(?:(?:at|c10|torch)::)?k)(\w+)$")
 _ALL_TYPES = "AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS"
 _MARK = "torchnav_type"
 _TAG = regex(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
@@ -40,16 +38,16 @@ _LAMBDA = regex(r"\{[^{}]*\}")
 
 Macros = Callable[[str], Sequence[tuple[str, MacroFact]]]
 """All macros of one name in the tree, each with its file."""
-Read = Callable[[str], str]
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file."""
 
 
 class Dtypes:
     """Reads the dtype dispatches of functions. Answers are kept while it lives."""
 
-    def __init__(self, macros: Macros, read: Read) -> None:
+    def __init__(self, macros: Macros, lines: Lines) -> None:
         self._macros = cache(macros)
-        self._read = read
-        self._text = lru_cache(32)(self._read_lines)
+        self._lines = lines
         self._covered = lru_cache(4096)(self._expanded)
         self._files_of = cache(self._find_files)
         self._switching: dict[str, bool] = {}
@@ -86,13 +84,10 @@ class Dtypes:
 
     # -------------------------------------------------------------------- text
 
-    def _read_lines(self, path: str) -> list[str]:
-        return self._read(path).split("\n")
-
     def _source(self, definition: Definition) -> tuple[str, int]:
         where = definition.location
         last = max(where.end_line, where.line)
-        return "\n".join(self._text(where.path)[where.line - 1 : last]), where.line
+        return "\n".join(self._lines(where.path)[where.line - 1 : last]), where.line
 
     def _in_text(self, text: str, first: int, where: Location) -> Iterator[DtypeDispatch]:
         lexed = lex(text)
@@ -145,7 +140,7 @@ class Dtypes:
 
     def dispatches(self, name: str) -> bool:
         """Whether a use of ``name`` may choose by dtype: its cases tell, if the tree has them."""
-        return self.switches(name) or (bool(_OF_PYTORCH.match(name)) and not self._macros(name))
+        return self.switches(name) or (_is_of_pytorch(name) and not self._macros(name))
 
     def switches(self, name: str) -> bool:
         """Whether a use of ``name`` is a ``switch``: in its body, or of what it begins with."""
@@ -187,7 +182,7 @@ class Dtypes:
         """Whether an ``#undef`` above ``at`` ends it."""
         if not macro.undefined_at:
             return False
-        text = "\n".join(self._text(at.path)[: at.line - 1])
+        text = "\n".join(self._lines(at.path)[: at.line - 1])
         return macro.undefined_at < len(text)
 
     def _macro(self, name: str, at: Location = _NOWHERE, number: int = 0) -> MacroFact | None:
@@ -230,16 +225,29 @@ class Dtypes:
         own = self._own(name, at)
         if len(own) < 2:
             return ""
-        lexed = lex("\n".join(self._text(at.path)))
+        lexed = lex("\n".join(self._lines(at.path)))
         before = bisect_right(lexed.guard_offsets, own[number].offset)
         return " && ".join(lexed.guards[before - 1]) if before else ""
 
     def _types_of(self, cases: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Each case as a ScalarType, or "" with its text."""
         for case in cases:
-            found = _ENUMERATOR.match(case.replace(" ", ""))
-            name = found[1] if found else ""
+            name = _enumerator(case.replace(" ", ""))
             yield (name if name in self.scalar_types else ""), case
+
+
+def _is_of_pytorch(macro: str) -> bool:
+    """Whether a macro that the tree does not define has the name of one that dispatches."""
+    kind = macro.removeprefix("_").partition("AT_DISPATCH_")
+    return not kind[0] and bool(kind[2]) and not kind[2].startswith("CASE")
+
+
+def _enumerator(case: str) -> str:
+    """``Half`` of ``at::ScalarType::Half`` and of ``kHalf``; empty for anything else."""
+    scope, _, last = case.rpartition("::")
+    if scope.rpartition("::")[2] == "ScalarType":
+        return last
+    return last[1:] if last.startswith("k") and scope in ("", "at", "c10", "torch") else ""
 
 
 def _nearness(placed: tuple[str, MacroFact]) -> tuple[bool, str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from indexes.linking.arguments import split_arguments
+from indexes.linking.arguments import opened_call, split_arguments
 from indexes.linking.facts import Call
 from indexes.model import NativeFunction
 from indexes.readers.cpp_heads import close
@@ -13,17 +13,16 @@ from indexes.regex import regex
 from indexes.schema import Argument, parse_schema
 
 _NUMBER = regex(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")
-_LIST = regex(r"\{.*\}$", re.DOTALL)
+_NUMBERS = frozenset("-0123456789sitf")
+"""What a number can begin with."""
 
 
 def call_arguments(lines: Sequence[str], line: int, name: str) -> list[str] | None:
     """The arguments of the call of ``name`` that begins on ``line``; None when not found."""
     text = "\n".join(lines[line - 1 : line + 30])
-    found = re.search(rf"\b{re.escape(name)}\s*\(", text)
-    if not found:
-        return None
-    ended = close(text, found.end() - 1)
-    return None if ended < 0 else split_arguments(text[found.end() : ended])
+    opened = opened_call(text, name)
+    ended = close(text, opened) if opened >= 0 else -1
+    return None if ended < 0 else split_arguments(text[opened + 1 : ended])
 
 
 def receiver_is_tensor(
@@ -76,8 +75,8 @@ def _accepts(parameters: Sequence[Argument], given: list[str], member: bool) -> 
 def _fits(parameter: Argument, text: str) -> bool:
     """Whether a literal could be passed; a name could be anything."""
     type_ = parameter.type
-    if _NUMBER.match(text):
+    if text[:1] in _NUMBERS and _NUMBER.match(text):
         return not type_.startswith(("Tensor", "Generator", "str", "Dimname"))
-    if _LIST.match(text):
+    if text[:1] == "{" and text[-1] == "}":
         return type_.endswith(("]", "]?"))
     return True

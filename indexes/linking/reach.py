@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from indexes.linking.choices import Choices
 from indexes.linking.dtypes import Dtypes
@@ -23,24 +24,31 @@ from indexes.regex import regex
 
 MAX_DEPTH = 6
 _LOOK_AHEAD = 4
-_LIBRARIES = (
-    ("cuBLAS", r"cublas(?:Lt)?[A-Z]\w*"),
-    ("cuDNN", r"cudnn[A-Z]\w*"),
-    ("cuSPARSE", r"cusparse[A-Z]\w*"),
-    ("cuSOLVER", r"cusolver[A-Z]\w*"),
-    ("cuFFT", r"cufft[A-Z]\w*"),
-    ("MIOpen", r"miopen[A-Z]\w*"),
-    ("hipBLAS", r"(?:hipblas|rocblas)\w+"),
-    ("MAGMA", r"magma_\w+"),
-    ("NCCL", r"nccl[A-Z]\w*"),
-    ("MPSGraph", r"\w*MPSGraph\w*"),
-    ("Metal", r"mtl_\w+|\w*MetalShaderLibrary\w*"),
-    ("MKL", r"(?:mkl_|Dfti|vml|vms|vmd|vsl|dss_|pardiso)\w+"),
-    ("BLAS", r"cblas_\w+|[sdcz](?:gemm|gemv|axpy|scal|dot|copy)_"),
-    ("LAPACK", r"[sdcz](?:getr|potr|geqr|orm|org|unm|ung|sy|he|ge|tr)\w*_"),
-    ("pocketfft", r"pocketfft\w*"),
+_BLAS = tuple(f"{t}{name}_" for t in "sdcz" for name in "gemm gemv axpy scal dot copy".split())
+_LAPACK = tuple(
+    f"{t}{name}" for t in "sdcz" for name in "getr potr geqr orm org unm ung sy he ge tr".split()
 )
-_LIBRARY = regex("|".join(f"(?P<l{i}>{p})$" for i, (_, p) in enumerate(_LIBRARIES)))
+_LIBRARIES = (
+    ("cuBLAS", ("cublas",), regex(r"cublas(?:Lt)?[A-Z]\w*$")),
+    ("cuDNN", ("cudnn",), regex(r"cudnn[A-Z]\w*$")),
+    ("cuSPARSE", ("cusparse",), regex(r"cusparse[A-Z]\w*$")),
+    ("cuSOLVER", ("cusolver",), regex(r"cusolver[A-Z]\w*$")),
+    ("cuFFT", ("cufft",), regex(r"cufft[A-Z]\w*$")),
+    ("MIOpen", ("miopen",), regex(r"miopen[A-Z]\w*$")),
+    ("hipBLAS", ("hipblas", "rocblas"), regex(r"(?:hipblas|rocblas)\w+$")),
+    ("MAGMA", ("magma_",), regex(r"magma_\w+$")),
+    ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
+    ("Metal", ("mtl_",), regex(r"mtl_\w+$")),
+    (
+        "MKL", ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),
+        regex(r"(?:mkl_|Dfti|vml|vms|vmd|vsl|dss_|pardiso)\w+$"),
+    ),
+    ("BLAS", ("cblas_", *_BLAS), regex(r"(?:cblas_\w+|[sdcz][a-z]+_)$")),
+    ("LAPACK", _LAPACK, regex(r"\w*_$")),
+    ("pocketfft", ("pocketfft",), regex(r"pocketfft\w*$")),
+)  # fmt: skip
+"""Of each library what its names begin with, and what they are: a regular expression is made
+only when a name begins so."""
 _QUALIFIED_LIBRARIES = {
     "ideep": "oneDNN", "dnnl": "oneDNN", "fbgemm": "FBGEMM", "cub": "CUB", "thrust": "Thrust",
     "cutlass": "CUTLASS", "pocketfft": "pocketfft", "cudnn_frontend": "cuDNN", "nccl": "NCCL",
@@ -55,10 +63,21 @@ def library_of(call: Call) -> str:
     first = call.qualifier.partition("::")[0]
     if named := _QUALIFIED_LIBRARIES.get(first):
         return named
-    found = _LIBRARY.match(call.name)
-    if not found or (call.qualifier and first not in ("at", "native", "")):
+    if call.qualifier and first not in ("at", "native", ""):
         return ""
-    return _LIBRARIES[int((found.lastgroup or "l0")[1:])][0]
+    return _library_by_name(call.name)
+
+
+@cache
+def _library_by_name(name: str) -> str:
+    if "MPSGraph" in name:
+        return "MPSGraph"
+    if "MetalShaderLibrary" in name:
+        return "Metal"
+    for library, beginnings, pattern in _LIBRARIES:
+        if name.startswith(beginnings) and pattern.match(name):
+            return library
+    return ""
 
 
 @dataclass(slots=True)

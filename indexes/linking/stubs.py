@@ -15,15 +15,16 @@ from indexes.linking.facts import Facts, Known, StubUse
 from indexes.model import StubRow
 from indexes.regex import regex
 
-_DEVICE = regex(r"REGISTER_(CUDA|XPU|HIP|MPS|MTIA|PRIVATEUSE1)_DISPATCH")
+_DEVICES = ("CUDA", "XPU", "HIP", "MPS", "MTIA", "PRIVATEUSE1")
 _BY_SUFFIX = {".cu": "CUDA", ".cuh": "CUDA", ".mm": "MPS", ".hip": "CUDA"}
 _TEMPLATE = regex(r"<.*>\s*$", re.DOTALL)
 
 
 def device_of(use: StubUse) -> str:
     """The device type that a registration is for."""
-    if found := _DEVICE.search(use.macro):
-        return found.group(1)
+    for device in _DEVICES:
+        if f"REGISTER_{device}_DISPATCH" in use.macro:
+            return device
     if use.macro == "REGISTER_DISPATCH":
         suffix = use.location.path[use.location.path.rfind(".") :]
         return _BY_SUFFIX.get(suffix, "CPU")
@@ -33,7 +34,7 @@ def device_of(use: StubUse) -> str:
 def registered_function(use: StubUse) -> str:
     """What a registration registers, as written; ``nullptr`` for none."""
     arguments = split_arguments(use.arguments)
-    if re.search(r"REGISTER_NO_", use.macro):
+    if "REGISTER_NO_" in use.macro:
         return "nullptr"
     return arguments[-1] if len(arguments) > 1 else ""
 

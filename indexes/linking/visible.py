@@ -10,7 +10,7 @@ from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.regex import regex
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
-_TRANSPARENT = regex(r"^(?:\(anonymous\)|CPU_CAPABILITY|DEFAULT|AVX\w*|__impl)$")
+_TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))
 _WORDS = regex(r"[A-Za-z_]\w{3,}")
 _DEVICE_FOLDERS = (
     ("CUDA", ("/cuda/", "/cudnn/", "/hip/", "/miopen/")),
@@ -27,7 +27,11 @@ def plain_scope(scope: str) -> str:
     """A scope without namespaces that names are found through: anonymous and inline ones."""
     if not scope:
         return ""
-    return "::".join(p for p in scope.split("::") if not _TRANSPARENT.match(p))
+    return "::".join(part for part in scope.split("::") if not _is_transparent(part))
+
+
+def _is_transparent(part: str) -> bool:
+    return part in _TRANSPARENT or (part.startswith("AVX") and part.isidentifier())
 
 
 def is_header(path: str) -> bool:

@@ -15,7 +15,7 @@ def around(body: str, name: str, line: int = 0, qualifier: str = "") -> list[tup
     text = f"void run(T t) {{\n{body}\n}}"
     where = Location("a.cpp", 1, text.count("\n") + 1)
     caller = Known(1, Definition("run", "", "function", where))
-    found = Choices({"a.cpp": text}.__getitem__).of(Call(name, qualifier, line, "call", ""), caller)
+    found = Choices(lambda _: text.split("\n")).of(Call(name, qualifier, line, "call", ""), caller)
     return [(one.arm, one.text, one.location.line) for one in found]
 
 

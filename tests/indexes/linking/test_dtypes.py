@@ -35,7 +35,7 @@ def dispatches(text: str, name: str = "run") -> list[DtypeDispatch]:
     def macros(wanted: str) -> list[tuple[str, MacroFact]]:
         return [(p, m) for p, f in facts.items() for m in f.macros if m.name == wanted]
 
-    reader = Dtypes(macros, files.__getitem__)
+    reader = Dtypes(macros, lambda path: files[path].split("\n"))
     from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
     from indexes.model import Definition, Location
 
