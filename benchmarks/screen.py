@@ -155,7 +155,7 @@ def _opening(name: str) -> Callable[[Bench], list[Cost]]:
         with closing(_open(bench)) as terminal:
             _ready(terminal)
             terminal.press("\x1b")
-            terminal.until(lambda: _shows(terminal, "Go to name"))
+            terminal.until(lambda: _shows(terminal, "s Find"))
             terminal.settle()
             return [_opened(terminal, name, 1000 + 371 * at) for at in range(8)]
 

@@ -103,6 +103,10 @@ class Index:
         as_left(source, path, seen)
         return cls(source, store, Report())
 
+    def is_current(self) -> bool:
+        """Whether nothing of the tree has moved since this was last brought up to date."""
+        return look(self.source, str(self._store.path)).unchanged
+
     def close(self) -> None:
         """Closes the index file."""
         self._store.close()

@@ -6,33 +6,30 @@ hold up everything else. The process ends with its input.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from indexes.model import Chain
+from navigator.tui import beside
 
-_START = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1));"
-    "from navigator.tui.chain_process import main; main(*sys.argv[1:])"
-)
+if TYPE_CHECKING:
+    from indexes.model import Chain, SourceKind
+    from indexes.query import Index
+    from indexes.source import Source
+
 _SIZE_BYTES = 8
 
 
 class ChainProcess:
     """Answers one question at a time."""
 
-    def __init__(self, root: str, cache: Path) -> None:
+    def __init__(self, source: Source, cache: Path) -> None:
         """Raises OSError when no process can be started."""
-        command = [sys.executable, "-c", _START, json.dumps(sys.path), root, str(cache)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        self._process = beside.start(
+            "navigator.tui.chain_process", source.top, source.kind, str(cache)
         )
 
     def chain(self, op: str) -> Chain | None:
@@ -57,14 +54,14 @@ class ChainProcess:
         self._process.wait()
 
 
-def main(root: str, cache: str) -> None:
+def main(top: str, kind: SourceKind, cache: str) -> None:
     """Answers names of operators on stdin with chains on stdout."""
     from indexes.query import Index
     from indexes.source import Source
 
     with suppress(OSError):
         os.nice(5)  # the screen comes first
-    index = Index.as_left(Source.find(root), Path(cache))
+    index = Index.as_left(Source(top, kind), Path(cache))
     for line in sys.stdin:
         answer = _answer(index, line.rstrip("\n"))
         sys.stdout.buffer.write(len(answer).to_bytes(_SIZE_BYTES, "little") + answer)
@@ -78,7 +75,3 @@ def _answer(index: Index, op: str) -> bytes:
         return pickle.dumps(index.chain(op), pickle.HIGHEST_PROTOCOL)
     except TorchnavError:  # who asked finds out why
         return b""
-
-
-if TYPE_CHECKING:
-    from indexes.query import Index

@@ -28,12 +28,15 @@ from navigator.tui.chains import Chains
 from navigator.tui.document import Shelf
 from navigator.tui.first_rows import FirstRows
 from navigator.tui.history import Visit
+from navigator.tui.index_process import EndedEarly, bring_up
 from navigator.tui.preview import Preview
 
 if TYPE_CHECKING:
     from indexes.contribution import Contributions
     from indexes.history import Blame
-    from indexes.query import Index, Progress
+    from indexes.query import Index
+    from indexes.report import Progress
+    from indexes.source import Source
 
 _FILE_LINE = regex(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
 
@@ -67,34 +70,55 @@ class Opener:
     """What is shown before anything is opened, if that is looked for."""
 
     def sessions(
-        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool]
-    ) -> Iterator[Session]:
+        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool],
+        tell: Callable[[str], None],
+    ) -> Iterator[Session]:  # fmt: skip
         """What there is to ask at once, then the same brought up to date. For a thread.
 
         At once there is the index as it was left, or the operators of the YAML where there
-        is no index yet. The second session is left out when nothing has changed.
+        is no index yet. The second session is left out when nothing has changed. What goes
+        wrong and does not matter is told to ``tell``.
         """
         from indexes.query import Index
         from indexes.source import Source
 
         source = Source.find(self.tree, self.cache)
-        has_index = True
+        is_new = False
         try:
-            yield _session(Index.as_left(source, self.cache))
+            index = Index.as_left(source, self.cache)
+            yield _session(index)
+            if index.is_current():
+                return
         except SourceError:  # there is none yet, or one of another version
-            has_index = False
+            is_new = True
             Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
             yield Session(Preview(source, self.first.entries if self.first else None))
-        index = Index.open(source, self.cache, progress=progress, cancelled=cancelled)
+        index = self._brought_up(source, progress, cancelled, tell)
         report = index.report
-        if not has_index or report.cold or report.read or report.removed:
+        if is_new or report.cold or report.read or report.removed or report.stale:
             yield _session(index)
+
+    def _brought_up(
+        self, source: Source, progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool], tell: Callable[[str], None],
+    ) -> Index:  # fmt: skip
+        """The index brought up to date beside the screen, or else here."""
+        from indexes.query import Index
+
+        try:
+            report = bring_up(source, self.cache, progress, cancelled)
+        except EndedEarly as why:
+            tell(f"the process that makes the index ended early ({why}); it is made here now")
+            return Index.open(source, self.cache, progress=progress, cancelled=cancelled)
+        index = Index.as_left(source, self.cache)
+        index.report = report
+        return index
 
 
 def _session(index: Index) -> Session:
     """An index whose chains are worked out beside the screen."""
-    root, cache = str(index.source.root), index.cache
-    return Session(index, lambda: ChainProcess(root, cache))
+    source, cache = index.source, index.cache
+    return Session(index, lambda: ChainProcess(source, cache))
 
 
 class Session:

@@ -30,7 +30,7 @@ class ChainScreen(SourceScreen):
     """A screen with a chain pane, a source pane and a history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("colon", "goto", "Go to name", key_display=":", id="goto"),
+        Binding("colon", "goto", "Name", tooltip="Go to name", key_display=":", id="goto"),
         Binding("s", "find", "Find", id="find"),
         Binding("o", "operator", "Open operator", show=False, id="operator"),
         Binding("f", "letters", "Hop by letter", show=False, id="hop.letter"),

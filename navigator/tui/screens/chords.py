@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
+
+from navigator.tui.screens.fitting import FittingScreen
 
 
 def member(chord: str, key: str, action: str, description: str) -> Binding:
@@ -30,7 +31,7 @@ def opener(chord: str, key: str, description: str) -> Binding:
     return Binding(key, f"chord('{chord}')", description, priority=True, id=chord)
 
 
-class ChordScreen(Screen[object]):
+class ChordScreen(FittingScreen):
     """A screen with keys in two strokes."""
 
     chord = ""

@@ -35,7 +35,7 @@ class Compared(Message):
         self.diff = diff
 
 
-class CompareScreen(EarlyKeys, PlacesScreen):
+class CompareScreen(PlacesScreen, EarlyKeys):
     """The first word typed names the version, enter compares; more words choose among what
     differs while they are typed."""
 
@@ -83,6 +83,7 @@ class CompareScreen(EarlyKeys, PlacesScreen):
         index = self._index
         if not isinstance(index, Index):
             self.places.message = f"nothing can be compared: {REASON}"
+            self.show_rows(())
             return
         self._name, self._diff = name, None
         self.places.message = f"comparing with {one_line(name)} …"

@@ -19,7 +19,7 @@ from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.place_list import PlaceList
 
 
-class FindScreen(EarlyKeys, PlacesScreen):
+class FindScreen(PlacesScreen, EarlyKeys):
     """Results while one types, with the source of the one under the cursor."""
 
     LIMIT: ClassVar[int] = 200

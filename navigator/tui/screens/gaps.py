@@ -30,7 +30,7 @@ class GapsLoaded(Message):
         self.answer = answer
 
 
-class GapsScreen(EarlyKeys, PlacesScreen):
+class GapsScreen(PlacesScreen, EarlyKeys):
     """Gaps by kind, filtered while one types; enter goes to the chain at the gap's line."""
 
     _gaps: GapList | None = None

@@ -32,7 +32,7 @@ class Planned(Message):
         self.plan = plan
 
 
-class NewOperatorScreen(EarlyKeys, SectionsScreen):
+class NewOperatorScreen(SectionsScreen, EarlyKeys):
     """A schema is typed; enter plans it."""
 
     _schema = ""

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.widget import Widget
 
-from indexes.errors import Cancelled
+from indexes.errors import Cancelled, SourceError
 from indexes.model import OperatorSummary
 from navigator.tui.config import Config
 from navigator.tui.highlight import prepare
@@ -75,14 +75,6 @@ class OpeningScreen(ChainScreen):
         self.open_index()
         self.set_timer(_EMPTY_AFTER, self._paint)
 
-    def fit_terminal(self) -> None:
-        """Take the classes for the size at once, as Textual does it after a first layout."""
-        width, height = self.app.size
-        sizes = (width, self.HORIZONTAL_BREAKPOINTS), (height, self.VERTICAL_BREAKPOINTS)
-        for size, breakpoints in sizes:
-            fitting = [name for least, name in sorted(breakpoints or ()) if least <= size]
-            self.add_class(*fitting[-1:], update=False)
-
     def _paint(self) -> None:
         if self._is_held:
             self._is_held = False
@@ -124,7 +116,11 @@ class OpeningScreen(ChainScreen):
                 self.post_message(Progressed(now.stage, now.done, now.total))
 
         self._look_first()
-        for session in self._opener.sessions(progress, stop.is_set):
+
+        def tell(text: str) -> None:
+            self.post_message(Failed("indexing beside", SourceError(text)))
+
+        for session in self._opener.sessions(progress, stop.is_set, tell):
             self.post_message(Opened(session, session.index.operators()))
             self.post_message(Described(session.info))
         prepare()

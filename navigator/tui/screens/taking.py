@@ -32,7 +32,7 @@ class TakingScreen(AskingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "Edit", id="edit"),
-        opener("copy", "y", "Copy…"),
+        opener("copy", "y", "Copy"),
         member("copy", "n", "copy_name", "name"),
         member("copy", "p", "copy_place", "path:line"),
         member("copy", "l", "copy_link", "link to GitHub"),

@@ -155,6 +155,8 @@ class LineList(InkedView, can_focus=True):
 
     def show_cursor(self) -> None:
         """Scroll so that the cursor is seen; a heading above the first row too."""
+        if not self.size.height:  # hidden as yet: from no height every place looks far
+            return
         top = self.cursor
         while top > 0 and not self.can_rest(top - 1):
             top -= 1

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from navigator.tui.app import TorchnavApp
 from navigator.tui.config import Config
+from navigator.tui.preview import Preview
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.session import Opener
 from tests.tree_marks import TREE
@@ -87,8 +88,14 @@ class Person:
         """Wait until the source pane shows this place (the end of its path will do)."""
         await self.until(lambda: self.place().endswith(place), place)
 
+    def has_index(self) -> bool:
+        """Whether there is more to ask than the YAML file."""
+        session = self.browser.session
+        return session is not None and not isinstance(session.index, Preview)
+
     async def asks_for(self, name: str) -> None:
-        """Filter for a name and go into the chain of the first operator."""
+        """Filter for a name and go into the chain of the first operator, of a whole index."""
+        await self.until(self.has_index, "the index")
         await self.types(name)
         await self.presses("enter")
         await self.until(lambda: self.browser.is_ready, f"the chain of {name}")

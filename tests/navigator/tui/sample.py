@@ -155,6 +155,7 @@ class SampleOpener(Opener):
     """Opens the sample."""
 
     def sessions(
-        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool]
-    ) -> Iterator[Session]:
+        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool],
+        tell: Callable[[str], None],
+    ) -> Iterator[Session]:  # fmt: skip
         yield Session(SampleIndex())

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from indexes.errors import NotFound
 from indexes.model import Chain
 from indexes.query import Index
+from indexes.source import Source
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
 from tests.navigator.tui.conftest import PATIENCE, Sit
@@ -44,7 +45,7 @@ def cache(small_tree: tuple[str, ...]) -> Path:
 
 def test_chains_are_made_ahead_by_another_process(tree_index: Index, cache: Path) -> None:
     made = _Made(tree_index)
-    chains = Chains(made, lambda: ChainProcess(str(TREE), cache))
+    chains = Chains(made, lambda: ChainProcess(Source.find(str(TREE)), cache))
     chains.ahead(["mul.Tensor", "add.Tensor"])
     assert _wait_for(chains, "add.Tensor") == tree_index.chain("add.Tensor")
     assert chains("mul.Tensor") == tree_index.chain("mul.Tensor")
@@ -69,7 +70,7 @@ def test_chains_are_made_here_where_no_process_starts(tree_index: Index) -> None
 
 
 def test_a_process_that_ended_answers_nothing(cache: Path) -> None:
-    process = ChainProcess(str(TREE), cache)
+    process = ChainProcess(Source.find(str(TREE)), cache)
     process.close()
     assert process.chain("relu") is None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from navigator.tui.screens.places import PlacesScreen
 from tests.navigator.tui.conftest import Sit
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -34,6 +35,33 @@ async def test_at_80_columns_the_chain_and_the_source_take_turns(sit: Sit) -> No
         await person.until(lambda: browser.source.region.width == 80, "the source")
         await person.presses("escape")
         await person.until(lambda: browser.chain.region.width > 40, "the chain")
+
+
+@pytest.mark.parametrize("key", ["s", "M", "V", "P", "c", "I", "A"])
+async def test_at_80_columns_a_list_and_its_source_take_turns(sit: Sit, key: str) -> None:
+    async with sit(80, 24) as person:
+        await person.asks_for("softmax")
+        await person.presses(key)
+        await person.until(lambda: isinstance(person.app.screen, PlacesScreen), "the list")
+        screen = person.app.screen
+        assert isinstance(screen, PlacesScreen)
+        await person.until(lambda: screen.places.region.width == 80, "the list alone")
+        await person.presses("tab")
+        await person.until(lambda: screen.source.region.width == 80, "the source alone")
+        await person.pilot.resize_terminal(120, 40)
+        await person.until(lambda: 0 < screen.places.region.width < 120, "both")
+
+
+async def test_a_size_that_changed_behind_a_list_is_known_on_return(sit: Sit) -> None:
+    async with sit(200, 50) as person:
+        await person.asks_for("softmax")
+        await person.presses("I")
+        await person.until(lambda: isinstance(person.app.screen, PlacesScreen), "the list")
+        await person.pilot.resize_terminal(80, 24)
+        await person.presses("escape")
+        await person.until(lambda: person.browser.source.region.width == 0, "no source")
+        assert person.browser.has_class("-narrow")
+        assert not person.browser.has_class("-wide")
 
 
 async def test_a_zoomed_pane_has_the_screen_to_itself(sit: Sit) -> None:

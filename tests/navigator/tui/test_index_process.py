@@ -1,0 +1,144 @@
+"""An index brought up to date by a process beside the screen, and every way for that to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexes.errors import Cancelled, SourceError
+from indexes.query import Index
+from indexes.report import Progress
+from indexes.source import Source
+from navigator.tui.index_process import EndedEarly, bring_up
+from navigator.tui.session import Opener
+from tests.navigator.tui.conftest import Sit
+from tests.tree_marks import TREE
+
+pytestmark = pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="children are told by /proc"
+)
+
+SCREEN = """\
+import sys
+from pathlib import Path
+from indexes.source import Source
+from navigator.tui.index_process import bring_up
+bring_up(Source.find(sys.argv[1]), Path(sys.argv[2]), lambda now: print(now.stage, flush=True),
+         lambda: False)
+"""
+
+
+def never() -> bool:
+    return False
+
+
+def ignored(_: object) -> None:
+    pass
+
+
+def children() -> list[int]:
+    """The processes that this one has started and that are still there."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[1]) == os.getpid() and fields[0] != "Z":
+            found.append(int(folder.name))
+    return found
+
+
+def running_with(word: str) -> bool:
+    """Whether there is a process with this word in its command line."""
+    return any(word.encode() in _command(folder) for folder in Path("/proc").glob("[0-9]*"))
+
+
+def _command(folder: Path) -> bytes:
+    try:
+        return (folder / "cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def until(so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not so():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_it_makes_the_index_and_tells_how_far_it_is(tmp_path: Path) -> None:
+    source, stages = Source.find(str(TREE)), []
+    report = bring_up(source, tmp_path, lambda now: stages.append(now.stage), never)
+    assert report.cold
+    assert report.read > 50
+    assert stages[0] == "reading"
+    assert Index.as_left(source, tmp_path).summary("mul.out") is not None
+    assert not bring_up(source, tmp_path, ignored, never).cold
+
+
+def test_it_stops_when_told_to_and_leaves_nothing(tmp_path: Path) -> None:
+    before = children()
+    told: list[Progress] = []
+    with pytest.raises(Cancelled, match="nothing was changed"):
+        bring_up(Source.find(str(TREE)), tmp_path, told.append, lambda: bool(told))
+    assert children() == before
+    assert list((tmp_path / "indexes").iterdir()) == []
+
+
+def test_a_read_only_cache_is_told_as_ever(tmp_path: Path) -> None:
+    (tmp_path / "indexes").touch()  # no folder can be made there, whoever asks
+    with pytest.raises(SourceError, match="choose another with --cache or TORCHNAV_CACHE"):
+        bring_up(Source.find(str(TREE)), tmp_path, ignored, never)
+
+
+def test_when_it_is_killed_the_index_is_made_here(tmp_path: Path) -> None:
+    before = set(children())
+    lines: list[str] = []
+
+    def kill(_: Progress) -> None:
+        for child in set(children()) - before:
+            os.kill(child, signal.SIGKILL)
+
+    opener = Opener(str(TREE), tmp_path)
+    sessions = list(opener.sessions(kill, never, lines.append))
+    assert [type(session.index).__name__ for session in sessions] == ["Preview", "Index"]
+    assert lines == ["the process that makes the index ended early (signal 9); it is made here now"]
+
+
+def test_it_is_told_apart_from_an_answer(tmp_path: Path) -> None:
+    before = set(children())
+
+    def kill(_: Progress) -> None:
+        for child in set(children()) - before:
+            os.kill(child, signal.SIGKILL)
+
+    with pytest.raises(EndedEarly, match="signal 9"):
+        bring_up(Source.find(str(TREE)), tmp_path, kill, never)
+
+
+def test_it_ends_with_the_screen_however_that_ended(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCREEN, str(TREE), str(tmp_path)],
+        stdout=subprocess.PIPE, text=True, cwd=TREE.parents[1],
+    ) as screen:  # fmt: skip
+        assert screen.stdout is not None
+        assert screen.stdout.readline() == "reading\n"
+        screen.kill()
+    until(lambda: not running_with(str(tmp_path)))
+    assert not list((tmp_path / "indexes").glob("*.building"))
+
+
+async def test_it_ends_when_the_screen_is_left(sit: Sit, tmp_path: Path) -> None:
+    async with sit(cache=tmp_path) as person:
+        await person.until(lambda: running_with(str(tmp_path)), "the process")
+    until(lambda: not running_with(str(tmp_path)))
+    assert not list((tmp_path / "indexes").glob("*.building"))
