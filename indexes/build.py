@@ -244,4 +244,7 @@ def _without_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            # What is left is looked at with all that is old, not before the next thing is done.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
