@@ -22,12 +22,12 @@ _OWN = {
     "find": frozenset(("--limit", "--json")),
     "uses": frozenset(("--limit", "--json")),
     "at": frozenset(("--json",)),
-    "index": frozenset[str](),
+    "index": frozenset(("--force",)),
     _SCREEN: frozenset[str](),
 }
 _ARGUMENTS = {"index": 0, _SCREEN: 0}
 """Commands that take another number of arguments than one."""
-_FLAGS = frozenset(("--all", "--full", "--json"))
+_FLAGS = frozenset(("--all", "--full", "--json", "--force"))
 
 
 def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | None:
@@ -46,7 +46,7 @@ def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | 
 
     def answer() -> int:
         if command == "index":
-            indexing.bring_up(settings)
+            indexing.bring_up(settings, force="--force" in options)
         elif command == "op":
             questions.op(
                 settings, name, options.get("--overload"), "--all" in options,

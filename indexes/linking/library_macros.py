@@ -44,6 +44,7 @@ class LibraryMacros:
         """The macro of another file that a name means in a file."""
 
         self._holding: dict[str, bool] = {}
+        self._without_block: set[str] = set()
 
     def expand(
         self, path: str, facts: Iterable[LibraryFact], uses: Iterable[UseFact] = ()
@@ -60,8 +61,7 @@ class LibraryMacros:
 
     def _of_blocks(self, path: str, use: UseFact, depth: int = 0) -> Iterator[LibraryFact]:
         """What the blocks register that a use at namespace scope becomes."""
-        words = (use.name, *_WORDS.findall(use.arguments))
-        if depth > _MAX_DEPTH or not any(map(self._holds_block, words)):
+        if depth > _MAX_DEPTH or not self._hold_block({use.name, *_WORDS.findall(use.arguments)}):
             return
         preprocessor = _Preprocessor(self, path, use.offset)
         macro = preprocessor.visible(use.name)
@@ -83,17 +83,25 @@ class LibraryMacros:
             for call in self._of_blocks(path, placed_use, depth + 1):
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
 
+    def _hold_block(self, names: set[str]) -> bool:
+        """Whether one of these names may hold a TORCH_LIBRARY block."""
+        found = any(map(self._holds_block, names - self._without_block))
+        if not found:
+            self._without_block |= names
+        return found
+
     def _holds_block(self, name: str) -> bool:
         """Whether an expansion of ``name`` may hold a TORCH_LIBRARY block."""
-        if name not in self._holding:
+        known = self._holding.get(name)
+        if known is None:
             self._holding[name] = False
             bodies = [m.fact.body for m in self.table.named(name)]
-            self._holding[name] = any(_BLOCK.search(body) for body in bodies) or any(
-                self._holds_block(called)
-                for body in bodies
-                for called in dict.fromkeys(_CALLED.findall(body))
+            known = bool(bodies) and (
+                any(_BLOCK.search(body) for body in bodies)
+                or any(map(self._holds_block, dict.fromkeys(_CALLED.findall(" ".join(bodies)))))
             )
-        return self._holding[name]
+            self._holding[name] = known
+        return known
 
 
 def _joined(arguments: str) -> str:

@@ -38,6 +38,15 @@ def test_it_answers_as_click_does(
     assert own == (cli.main([*question, *small_tree]), capsys.readouterr())
 
 
+def test_an_index_is_built_anew(
+    small_tree: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = direct([*small_tree, "index", "--force"], Settings())
+    assert run is not None
+    assert run() == 0
+    assert capsys.readouterr().out.startswith("built: ")
+
+
 @pytest.mark.parametrize(
     "line",
     ["", "op", "op a b", "op --json", "op a --wrong", "--json op a", "op a --key", "op a --json=1",
