@@ -21,7 +21,7 @@ from indexes.codegen.variants import (
     with_generated,
 )
 from indexes.model import DerivativeEntry, Location, NativeFunction
-from indexes.readers.torchgen_lists import ForeachRule, TorchgenLists
+from indexes.readers.torchgen_lists import ForeachRule, Functionalized, TorchgenLists
 from indexes.records import dataclass, field
 from indexes.schema import Schema, SchemaKind, parse_schema, tensor_options
 
@@ -30,6 +30,8 @@ _UNCHECKED = (
     "STORAGE_IMPL_USE_COUNT",
     "TENSOR_IMPL_USE_COUNT",
 )
+_WHOLE_GROUP = "set_.source_Tensor"
+_BY_HAND = frozenset((_WHOLE_GROUP, "lift", "lift_fresh", "resize_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class Rules:
     unchecked: frozenset[str] = frozenset()
     not_functionalized: frozenset[str] = frozenset()
     foreach: ForeachRule = "all"
+    functionalized: Functionalized = "views"
+    functionalized_by_hand: frozenset[str] = _BY_HAND
 
     @classmethod
     def of(cls, lists: TorchgenLists) -> Rules:
@@ -55,6 +59,7 @@ class Rules:
         structured = names.get("STRUCTURED_DISPATCH_KEYS", defaults.structured)
         ufunc = names.get("UFUNC_DISPATCH_KEYS", defaults.ufunc)
         views = names.get("RETURNS_VIEWS_OF_INPUT")
+        by_hand = lists.functionalized_by_hand
         return cls(
             keys=KeySets(structured, ufunc, _generation(lists)),
             manual_autograd=frozenset(names.get("MANUAL_AUTOGRAD", ())),
@@ -65,6 +70,8 @@ class Rules:
             unchecked=frozenset(n for k in _UNCHECKED for n in names.get(f"DONT_ENFORCE_{k}", ())),
             not_functionalized=frozenset(names.get("MUTABLE_OPS_NOT_USING_FUNCTIONALIZATION", ())),
             foreach=lists.foreach or "all",
+            functionalized=lists.functionalized or "views",
+            functionalized_by_hand=_BY_HAND if by_hand is None else frozenset(by_hand),
         )
 
 
@@ -260,8 +267,8 @@ class _Maker:
         views = self._view_groups()
         grouped = {f.full_name for group in views for f in group}
         for viewing in views:
-            if not any(f.full_name == "lift_fresh" for f in viewing):
-                yield from (self._functionalize(f) for f in viewing)
+            if self._rules.functionalized_by_hand.isdisjoint(f.full_name for f in viewing):
+                yield from (self._functionalize(f) for f in viewing if self._has_kernel(f))
         for group in self._groups.values():
             kinds = {parse_schema(f.schema).kind for f in group}
             if {SchemaKind.FUNCTIONAL, SchemaKind.OUT} <= kinds:
@@ -283,22 +290,28 @@ class _Maker:
     def _functionalize_group(self, group: tuple[NativeFunction, ...]) -> Iterator[Registration]:
         """Operators that write become their functional overload and a copy back. One
         hand-written member takes the whole group out."""
-        if len(group) > 1 and any(f.full_name == "set_.source_Tensor" for f in group):
+        by_hand = self._rules.functionalized_by_hand
+        if len(group) > 1 and _WHOLE_GROUP in by_hand & {f.full_name for f in group}:
             return
-        writing = [f for f in group if not is_composite_implicit(f)]
-        if any(f.full_name in ("lift", "resize_") for f in writing):
+        decomposes = self._rules.functionalized == "all"
+        members = [f for f in group if decomposes or not is_composite_implicit(f)]
+        if not (by_hand - {_WHOLE_GROUP}).isdisjoint(f.full_name for f in members):
             return
         kinds = (SchemaKind.INPLACE, SchemaKind.OUT, SchemaKind.MUTABLE)
-        for function in writing:
-            if parse_schema(function.schema).kind in kinds:
+        for function in members:
+            if is_composite_implicit(function) or parse_schema(function.schema).kind in kinds:
                 yield self._functionalize(function)
+
+    def _has_kernel(self, view: NativeFunction) -> bool:
+        """Whether torchgen registers a view for functionalization."""
+        return self._rules.functionalized != "none" or not is_composite_implicit(view)
 
     def _functionalize(self, function: NativeFunction) -> Registration:
         schema = parse_schema(function.schema)
         name = function.full_name
         if is_composite_implicit(function):
             row = next(r for r in self._rows if r.op == name and r.key.endswith("Autograd"))
-            rule = "a composite view decomposes before functionalization"
+            rule = "a composite operator decomposes before functionalization"
             return Registration(name, "Functionalize", row.symbol, _FUNCTIONALIZATION, rule)
         rule = "a view becomes its _copy operator"
         if not is_view(function):

@@ -25,6 +25,12 @@ _GENERATED = "generate_function"
 _MATCHES = "match_differentiability_info"
 _REPEATS = "gen_foreach_derivativeinfo"
 _CHOOSES = "is_foreach_func"
+_FUNCTIONALIZES = "gen_functionalization_registration"
+_IS_COMPOSITE = "has_composite_implicit_autograd_kernel"
+
+Functionalized = Literal["none", "views", "all"]
+"""Which composite operators torchgen registers under Functionalize with their own kernels, so that
+they decompose first: none, those that return views, or all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,10 @@ class TorchgenLists:
     """The tags that pass on to a generated variant."""
     foreach: ForeachRule | None = None
     """None when the function that matches formulas was not read."""
+    functionalized: Functionalized | None = None
+    """None when the function that registers for functionalization was not read."""
+    functionalized_by_hand: Names | None = None
+    """The operators that this function names: others are functionalized by rule."""
 
 
 def read_torchgen_lists(
@@ -67,7 +77,34 @@ def read_torchgen_lists(
         else:
             _assign(statement, names)
     foreach = _foreach(functions) or known.foreach
-    return TorchgenLists(names, known.functions.union(functions), core, kept_tags, foreach), ()
+    functionalized, by_hand = known.functionalized, known.functionalized_by_hand
+    if registers := functions.get(_FUNCTIONALIZES):
+        functionalized, by_hand = _functionalized(registers), _excepted(registers)
+    known_functions = known.functions.union(functions)
+    read = TorchgenLists(names, known_functions, core, kept_tags, foreach, functionalized, by_hand)
+    return read, ()
+
+
+def _functionalized(registers: ast.FunctionDef) -> Functionalized:
+    """The helper that writes one registration has a branch for composite kernels where there are
+    such; others than views are registered where being composite is one of several reasons."""
+    nodes = list(ast.walk(registers))
+    if any(isinstance(n, ast.BoolOp) and isinstance(n.op, ast.Or) and _asks(n) for n in nodes):
+        return "all"
+    helpers = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not registers]
+    branches = (n for helper in helpers for n in ast.walk(helper) if isinstance(n, ast.If))
+    return "views" if any(_asks(branch.test) for branch in branches) else "none"
+
+
+def _excepted(registers: ast.FunctionDef) -> Names:
+    """What names of operators are compared with: ``str(f.func.name) == "lift"``."""
+    compared = [n for n in ast.walk(registers) if isinstance(n, ast.Compare)]
+    equal = [n for n in compared if isinstance(n.ops[0], ast.Eq)]
+    return tuple(dict.fromkeys(text for node in equal for text in _texts(node)))
+
+
+def _asks(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == _IS_COMPOSITE for n in ast.walk(node))
 
 
 def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:

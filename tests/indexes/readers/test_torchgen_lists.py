@@ -73,6 +73,38 @@ def test_which_foreach_operators_have_formulas(source: str, rule: str | None) ->
     assert later.foreach == rule
 
 
+_REGISTERING = """
+def gen_functionalization_registration(g):
+    def emit(f):
+        {}
+        return f.name
+    if str(g.view.name) == "lift_fresh":
+        return []
+    for f in g:
+        if f.has_composite_implicit_autograd_kernel:
+            continue
+        if {}:
+            assert f.name != "set_"
+"""
+_COMPOSITE = "f.has_composite_implicit_autograd_kernel"
+
+
+@pytest.mark.parametrize(
+    ("helper", "reason", "expected"),
+    [
+        (f"assert not {_COMPOSITE}", "writes(f)", "none"),
+        (f"if {_COMPOSITE}: return 1", "writes(f)", "views"),
+        (f"if {_COMPOSITE}: return 1", f"writes(f) or {_COMPOSITE}", "all"),
+    ],
+)
+def test_which_composite_operators_are_functionalized(
+    helper: str, reason: str, expected: str
+) -> None:
+    lists, _ = read_torchgen_lists(_REGISTERING.format(helper, reason).encode(), "gen.py")
+    assert lists.functionalized == expected
+    assert lists.functionalized_by_hand == ("lift_fresh",)
+
+
 @pytest.mark.parametrize("data", [b"def f(:", b"\x00", b"(" * 5000, b"\xff\xfe"])
 def test_what_is_not_python_is_a_problem(data: bytes) -> None:
     known = TorchgenLists({"A": ("b",)})
