@@ -19,6 +19,7 @@ from indexes.rows_sql import (
     OP_LINES,
     calls_named,
     definition,
+    standing,
     unpack_calls,
 )
 from indexes.store import Store
@@ -39,6 +40,7 @@ class Lookup:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.named = lru_cache(8192)(self._named)
+        self._rows = lru_cache(8192)(self._rows_named)
         self.nominated = lru_cache(256)(self._nominated)
         self.calls = lru_cache(4096)(self._calls)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
@@ -50,10 +52,16 @@ class Lookup:
         self.by_id = lru_cache(16384)(self._by_id)
 
     def _named(self, name: str) -> Sequence[Known]:
-        rows = self.store.query(
+        return tuple(Known(r[0], definition(r)) for r in self._rows(name))
+
+    def _rows_named(self, name: str) -> Sequence[tuple[Any, ...]]:
+        return self.store.query(
             f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.name=?", (name,)
         )
-        return tuple(Known(r[0], definition(r)) for r in rows)
+
+    def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
+        """Those of ``named`` of whose kind, scope and path ``fits`` holds."""
+        return [Known(r[0], definition(r)) for r in self._rows(name) if fits(*standing(r))]
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""

@@ -80,6 +80,11 @@ def insert_many(db: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> 
     db.executemany(f"INSERT INTO {table} VALUES{one}", rows[len(together) * step :])
 
 
+def standing(row: tuple[Any, ...]) -> tuple[str, str, str]:
+    """The kind, scope and path of the definition in such a row."""
+    return row[4], row[2], row[3]
+
+
 CallRow = tuple[str, str, int, str, str]
 """Name, qualifier, line, kind and template arguments of a call."""
 

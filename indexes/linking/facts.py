@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
 from indexes.records import dataclass
@@ -71,6 +71,10 @@ class Facts(Protocol):
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition whose last component is ``name``."""
+
+    def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
+        """Those of ``named`` of whose kind, scope and path ``fits`` holds: of a name that many
+        bear, few are ever meant."""
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""

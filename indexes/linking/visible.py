@@ -86,9 +86,11 @@ def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
     kept = _reached.setdefault(facts, {})
     key = (call.name, call.qualifier, here, path)
     if key not in kept:
-        kept[key] = [
-            k for k in facts.named(call.name) if _is_callable(k, path) and in_scope(call, k, here)
-        ]
+
+        def fits(kind: str, scope: str, place: str) -> bool:
+            return _is_callable(kind, scope, place, path) and _is_seen(call, scope, here)
+
+        kept[key] = list(facts.fitting(call.name, fits))
     return kept[key]
 
 
@@ -100,12 +102,11 @@ def _nearest_macro(same: list[Known], call: Call) -> list[Known]:
     return [max(above or same, key=lambda k: k.definition.location.line)]
 
 
-def _is_callable(known: Known, path: str) -> bool:
+def _is_callable(kind: str, scope: str, place: str, path: str) -> bool:
     """A function that may be meant in a file, or a macro of that file."""
-    definition = known.definition
-    if definition.kind == "macro":
-        return definition.location.path == path
-    return definition.kind == "function" and linkable(known, path)
+    if kind == "macro":
+        return place == path
+    return kind == "function" and _is_linkable(scope, place, path)
 
 
 def visible_functors(call: Call, caller: Known, facts: Facts) -> list[tuple[Known, list[Known]]]:
@@ -142,18 +143,23 @@ def _within(known: Known, first: int, last: int) -> bool:
 
 def in_scope(call: Call, known: Known, here: str) -> bool:
     """Whether the name that a call writes in scope ``here`` can be that definition's."""
-    scope = plain_scope(known.definition.scope)
-    if call.qualifier:
-        return _named_by(call.qualifier, scope, here)
-    return encloses(scope, here)
+    return _is_seen(call, known.definition.scope, here)
+
+
+def _is_seen(call: Call, scope: str, here: str) -> bool:
+    plain = plain_scope(scope)
+    return _named_by(call.qualifier, plain, here) if call.qualifier else encloses(plain, here)
 
 
 def linkable(known: Known, path: str) -> bool:
     """Whether a function of another file can be meant: not one local to that file."""
-    definition = known.definition
-    if definition.location.path == path or is_header(definition.location.path):
+    return _is_linkable(known.definition.scope, known.definition.location.path, path)
+
+
+def _is_linkable(scope: str, place: str, path: str) -> bool:
+    if place == path or is_header(place):
         return True
-    return "(anonymous)" not in definition.scope and "CPU_CAPABILITY" not in definition.scope
+    return "(anonymous)" not in scope and "CPU_CAPABILITY" not in scope
 
 
 def _same_device(found: Sequence[Known], path: str) -> list[Known]:

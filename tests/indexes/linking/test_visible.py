@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from indexes.linking.facts import Call, Facts, Known
@@ -16,10 +18,11 @@ class Named:
     def __init__(self, *scopes: str) -> None:
         self.scopes = scopes
 
-    def named(self, name: str) -> list[Known]:
+    def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> list[Known]:
         return [
             Known(n, Definition("f", scope, "function", Location(f"aten/{n}.h", 1)))
             for n, scope in enumerate(self.scopes)
+            if fits("function", scope, f"aten/{n}.h")
         ]
 
 
