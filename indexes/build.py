@@ -10,7 +10,7 @@ import contextlib
 import gc
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cached_property
 
 from indexes.errors import Cancelled, SourceError
 from indexes.looked import Looked
@@ -21,6 +21,8 @@ from indexes.store import Store
 from indexes.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from indexes.scan_pool import FileFacts
     from indexes.walk import SourceFile
 
@@ -30,6 +32,8 @@ READ_KINDS = ("cpp", "python", "test", "page")
 
 def index_path(source: Source, cache: Path) -> Path:
     """Where the index of a tree is kept."""
+    from pathlib import Path
+
     return Path(index_file(source.key, str(cache)))
 
 
@@ -37,15 +41,23 @@ class Builder:
     """Builds or refreshes the index of one tree."""
 
     def __init__(
-        self, source: Source, cache: Path,
+        self, source: Source, cache: str | Path,
         progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
     ) -> None:  # fmt: skip
         self.source = source
-        self.cache = cache
-        self.path = index_path(source, cache)
+        self.cache = str(cache)
+        self.index = index_file(source.key, self.cache)
+        """The index file."""
         self._hashes: dict[str, bytes] = {}
         self._progress = progress or (lambda _: None)
         self._cancelled = cancelled or (lambda: False)
+
+    @cached_property
+    def path(self) -> Path:
+        """``index`` as a path."""
+        from pathlib import Path
+
+        return Path(self.index)
 
     def run(
         self, verify: bool = False, force: bool = False, looked: Looked | None = None
@@ -56,7 +68,7 @@ class Builder:
             return self._fixed(verify, force)
         store = None if force else self._existing()
         if store is None or looked is None:
-            looked = Looked(self.source, str(self.path), None)
+            looked = Looked(self.source, self.index, None)
         if store:
             report = self._refresh(store, self._hashed(looked.files), verify, looked)
         else:
@@ -72,7 +84,7 @@ class Builder:
             self._make_room()
             return report
         with contextlib.suppress(OSError):
-            os.utime(self.path)  # the last used are kept
+            os.utime(self.index)  # the last used are kept
         if verify:
             return self._refresh(store, self.files(), verify)
         with contextlib.closing(store):
@@ -80,9 +92,11 @@ class Builder:
 
     def _make_room(self) -> None:
         """Indexes of commits come with every comparison; only the last used stay."""
+        from pathlib import Path
+
         from indexes.shelf import make_room
 
-        make_room(self.cache)
+        make_room(Path(self.cache))
 
     def files(self) -> dict[str, SourceFile]:
         """The files of the tree by path, as they are now."""
@@ -94,10 +108,10 @@ class Builder:
         return files
 
     def _existing(self) -> Store | None:
-        if not self.path.exists():
+        if not os.path.exists(self.index):
             return None
         try:
-            return Store(self.path)
+            return Store(self.index)
         except SourceError:
             return None  # of another version, or damaged: build it again
 
@@ -125,9 +139,9 @@ class Builder:
         try:
             yield aside
             self._sign(aside)
-            os.replace(aside, self.path)
+            os.replace(aside, self.index)
         except OSError as error:
-            raise SourceError(f"cannot write the index {self.path}: {error.strerror}") from error
+            raise SourceError(f"cannot write the index {self.index}: {error.strerror}") from error
         finally:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
@@ -166,6 +180,7 @@ class Builder:
 
     def _aside(self) -> Path:
         import tempfile
+        from pathlib import Path
 
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import Any
 
 from indexes.build_summaries import keep_all_summaries, keep_summaries
 from indexes.codec import load_native
@@ -16,6 +15,7 @@ from indexes.model import Definition, NativeFunction
 from indexes.rows_sql import DEFINITION_COLUMNS, definition
 from indexes.store import Store
 from indexes.tables import FILE_OF, QUALIFIED, UFUNC
+from indexes.typed import Any
 
 
 def link_kernels(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
-from typing import Any
 
 from indexes.linking.kernel_rows import Kernels
 from indexes.model import NativeFunction
 from indexes.rows_sql import DEFINITION_FROM
 from indexes.store import Store
+from indexes.typed import Any
 
 _CHUNK = 500
 _NO_ENTRY = ("null", "[null,")

@@ -4,10 +4,10 @@ and texts where a file or a body is only asked for as a whole."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexes.rows_sql import CallRow
 from indexes.tables import FIELD
+from indexes.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from indexes.readers.cpp_facts import CallFact, DefinitionFact

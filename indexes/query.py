@@ -67,7 +67,7 @@ class Index:
 
     @classmethod
     def open(
-        cls, source: Source, cache: Path | None = None, *,
+        cls, source: Source, cache: str | Path | None = None, *,
         progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
         refresh: bool = True, verify: bool = False, force: bool = False, seen: Seen | None = None,
     ) -> Index:  # fmt: skip
@@ -371,8 +371,6 @@ def _builder(
     source: Source, cache: str, progress: ProgressCallback | None, cancelled: CancelCallback | None
 ) -> Builder:
     """What brings an index up to date: not loaded where nothing has changed."""
-    from pathlib import Path
-
     from indexes.build import Builder
 
-    return Builder(source, Path(cache), progress, cancelled)
+    return Builder(source, cache, progress, cancelled)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from indexes.build import READ_KINDS
 from indexes.build_links import link_kernels
@@ -18,6 +17,7 @@ from indexes.refresh import Changes
 from indexes.regex import regex
 from indexes.store import Store, stored_parameters
 from indexes.tables import numbers_of
+from indexes.typed import TYPE_CHECKING, Any
 from indexes.walk import SourceFile
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from indexes.codec import load_derivative, load_native
 from indexes.codegen.families import closed, family, named_families
@@ -19,6 +18,7 @@ from indexes.model import DerivativeEntry, NativeFunction
 from indexes.operator_rows import Derived, OperatorRows, differentiated, load_rules
 from indexes.rows_sql import OP_LINES, STEP
 from indexes.store import Store
+from indexes.typed import NamedTuple
 from indexes.yaml_edit import Edit, find_edit
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from indexes.content import content_hash
 from indexes.errors import Cancelled
@@ -11,6 +10,7 @@ from indexes.packed import Defined
 from indexes.readers.cpp_facts import CppFacts
 from indexes.records import dataclass, field
 from indexes.scan_worker import Contents, decode, encode, read_safely
+from indexes.typed import Any
 from indexes.walk import SourceFile
 
 FEW = 24

@@ -14,15 +14,17 @@ import gc
 import marshal
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from indexes.content import content_hash
 from indexes.model import Definition
 from indexes.packed import pack_definitions, pack_python
 from indexes.readers.cpp_facts import DefinitionFact, holds_operators, read_cpp
 from indexes.readers.jiterator import read as read_jiterator
+from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from typing import IO, NoReturn
+
     from indexes.git_objects import Blobs
 
 

@@ -26,12 +26,11 @@ def bring_up(
 ) -> None:  # fmt: skip
     """Brings the index up to date, from a shared one if one is given, and exports it ``into``
     a file if one is given."""
-    from indexes.build import index_path
     from indexes.query import Index
-    from indexes.source import cache_folder
+    from indexes.roots import cache_path, index_file
 
     source = settings.source()
-    cache = settings.cache or cache_folder()
+    cache = str(settings.cache or cache_path())
     started = time.perf_counter()
     with ProgressLine() as progress:
         began = _begin_from(shared, source, cache, progress) if shared else None
@@ -42,41 +41,41 @@ def bring_up(
     seconds = round(time.perf_counter() - started, 3)
     settings.note(opened.report)
     written = _export(source, cache, into) if into else None
-    path = index_path(source, cache)
+    path = index_file(source.key, cache)
     if settings.json:
         write_json(_json(opened, path, seconds, written))
     else:
         write_lines(_text(opened, path, seconds, written))
 
 
-def _begin_from(shared: Path, source: Source, cache: Path, progress: ProgressLine) -> Report:
+def _begin_from(shared: Path, source: Source, cache: str, progress: ProgressLine) -> Report:
     from indexes.build import Builder
     from indexes.sharing import import_index
 
     return import_index(Builder(source, cache, progress), shared)
 
 
-def _export(source: Source, cache: Path, into: Path) -> tuple[Path, Label]:
+def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
     from indexes.build import Builder
     from indexes.sharing import export_index
 
     return export_index(Builder(source, cache), into)
 
 
-def _json(opened: Index, path: Path, seconds: float, written: tuple[Path, Label] | None) -> Json:
+def _json(opened: Index, path: str, seconds: float, written: tuple[Path, Label] | None) -> Json:
     from indexes.contract import envelope, problem_json
 
     report = opened.report
     return envelope(
         opened.info, files=report.files, read=report.read, removed=report.removed,
-        cold=report.cold, seconds=seconds, index=str(path),
+        cold=report.cold, seconds=seconds, index=path,
         problems=[problem_json(one) for one in opened.problems()],
         exported={"path": str(written[0]), "tree": written[1].tree} if written else None,
     )  # fmt: skip
 
 
 def _text(
-    opened: Index, path: Path, seconds: float, written: tuple[Path, Label] | None
+    opened: Index, path: str, seconds: float, written: tuple[Path, Label] | None
 ) -> Iterator[str]:
     from navigator.plaintext import problem_lines, source_lines
 

@@ -8,12 +8,12 @@ own, such as the in-place wrapper around a functional kernel, are no rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from indexes.codegen.variants import Generation, is_generated, is_view, signature_of, with_generated
 from indexes.model import NativeFunction
 from indexes.records import dataclass, field
 from indexes.schema import SchemaKind, Signature, parse_schema
+from indexes.typed import Literal
 
 KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
 

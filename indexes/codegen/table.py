@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Literal
 
 from indexes.codegen.registration import Registration
 from indexes.model import Location
 from indexes.readers.dispatch_keys import DispatchKeys, KeySet, RuntimeKey
 from indexes.records import dataclass, replace
+from indexes.typed import Literal
 
 TableKind = Literal[
     "kernel",
