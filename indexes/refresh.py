@@ -73,6 +73,8 @@ def refresh(
     from indexes.refresh_apply import apply_changes
 
     try:
+        # A journal keeps the file whole; to sync it twice guards against file systems of old.
+        store.db.execute("PRAGMA synchronous=NORMAL")
         store.db.execute("BEGIN IMMEDIATE")
         try:
             report.read = apply_changes(builder, changes, suspects, removed)

@@ -14,7 +14,7 @@ from struct import calcsize, pack, unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
@@ -138,11 +138,20 @@ class Seen:
             self.looked_ns = self.looked_ns or time.time_ns()
             was = self._values
             self._now = (self._ahead() if self._ahead else _look(self.paths)) or was
-            steps = range(0, len(was), _SIZE) if self._now != was else ()
-            self._moved = [
-                at // _SIZE for at in steps if self._now[at : at + _SIZE] != was[at : at + _SIZE]
-            ]
+            self._moved = list(_differing(self._now, was)) if self._now != was else []
         return self._moved
+
+
+def _differing(now: bytes, was: bytes) -> Iterator[int]:
+    """The numbers of the paths of which not the same is said; compared many at once, since few
+    differ."""
+    many = 64 * _SIZE
+    for start in range(0, len(was), many):
+        if now[start : start + many] == was[start : start + many]:
+            continue
+        for at in range(start, min(start + many, len(was)), _SIZE):
+            if now[at : at + _SIZE] != was[at : at + _SIZE]:
+                yield at // _SIZE
 
 
 def has_free_processor() -> bool:
