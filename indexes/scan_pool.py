@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from indexes.content import content_hash
 from indexes.errors import Cancelled
 from indexes.packed import Defined
 from indexes.readers.cpp_facts import CppFacts
 from indexes.records import dataclass, field
-from indexes.scan_worker import Contents, decode, encode, read_safely
+from indexes.scan_worker import Answer, Contents, answer, decode
 from indexes.typed import Any
 from indexes.walk import SourceFile
 
@@ -38,7 +37,7 @@ def read_here(
     contents = Contents(root)
     for file in files:
         stop_if(cancelled)
-        yield _facts_of(contents, file)
+        yield unpack(*answer(contents, reader_kind(file), file.path, file.blob))
 
 
 def stop_if(cancelled: Callable[[], bool]) -> None:
@@ -47,14 +46,10 @@ def stop_if(cancelled: Callable[[], bool]) -> None:
         raise Cancelled("indexing was cancelled; nothing was changed")
 
 
-def _facts_of(contents: Contents, file: SourceFile) -> FileFacts:
-    try:
-        data = contents.read(file.path, file.blob)
-    except OSError as error:
-        return FileFacts(file.path, b"", None, problems=[[0, str(error)]])
-    kind = reader_kind(file)
-    packed = encode(read_safely(kind, file.path, data))
-    return unpack(kind, file.path, content_hash(data), packed)
+def read_answers(root: str, files: list[SourceFile]) -> list[Answer]:
+    """The same as it travels between processes."""
+    contents = Contents(root)
+    return [answer(contents, reader_kind(file), file.path, file.blob) for file in files]
 
 
 def reader_kind(file: SourceFile) -> str:

@@ -166,7 +166,7 @@ def _serve(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> None:
         batch: list[Answer] = []
         size = 0
         for one in asked:
-            batch.append(_answer(contents, *one))
+            batch.append(answer(contents, *one))
             size += len(batch[-1][3])
             if size > _BATCH_BYTES:
                 _send(out, batch)
@@ -176,7 +176,8 @@ def _serve(root: str, asked: list[Asked], pipe: int, pipes: list[int]) -> None:
         _send(out, [])
 
 
-def _answer(contents: Contents, kind: str, path: str, blob: bytes) -> Answer:
+def answer(contents: Contents, kind: str, path: str, blob: bytes) -> Answer:
+    """What is read from one file, or why it could not be read."""
     try:
         data = contents.read(path, blob)
     except OSError as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from tests.indexing import answers, contents, opened
 from tests.tree_marks import NATIVE, YAML
 
 BINARY_OPS = NATIVE + "BinaryOps.cpp"
+LONG_AGO = 1_600_000_000
 
 
 def _insert_line(file: Path) -> None:
@@ -217,3 +220,43 @@ def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: P
         assert answers(index) == before
     with opened(renamed / "aten" / "src", cache) as index:
         assert (index.report.read, answers(index)) == (0, before)
+
+
+_REFRESHED = """
+import indexes.forked, indexes.seen
+indexes.seen.has_free_processor = lambda: True
+begin, begun = indexes.forked.begin, []
+indexes.forked.begin = lambda work: (begun.append(work), begin(work))[1]
+from navigator.start import main
+assert main({arguments!r}) == 0
+print(len(begun))
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (BINARY_OPS, "\nvoid mul_another() {\n  mul_stub(1);\n}\n"),
+        ("torch/_refs/__init__.py", "\n\ndef another(a):\n    return a\n"),
+        (BINARY_OPS, ""),
+    ],
+    ids=["C++", "Python", "only touched"],
+)
+def test_an_edited_file_is_read_by_a_fork_while_the_rest_is_loaded(
+    tree_copy: Path, cache: Path, path: str, text: str
+) -> None:
+    """In a process of its own: this one may have threads."""
+    for folder, _, names in os.walk(tree_copy):
+        for name in [*names, ""]:
+            os.utime(Path(folder, name), (LONG_AGO, LONG_AGO))
+    with opened(tree_copy, cache):
+        pass
+    with open(tree_copy / path, "a") as file:
+        file.write(text)
+    os.utime(tree_copy / path, (LONG_AGO + 9, LONG_AGO + 9))
+    arguments = ["--tree", str(tree_copy), "--cache", str(cache), "index"]
+    command = [sys.executable, "-c", _REFRESHED.format(arguments=arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "2"  # one looks at the tree, one reads
+    assert f"{int(text != '')} read" in done.stdout
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
