@@ -37,10 +37,9 @@ def fill(
             report.read += 1
             _keep(builder, store, files[facts.path], facts, whole)
             builder.tell("reading", report.read, wanted)
-            if whole.is_ready():
-                whole.keep()
+            whole.go_on()
         builder.tell("expanding macros and linking", 0, 0)
-        whole.keep()
+        whole.finish()
     for file in files.values():
         if file.kind not in READ_KINDS:
             _add_file(store, file, builder.hash(file.path))

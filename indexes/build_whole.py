@@ -1,9 +1,9 @@
 """The part of a cold build that needs all C++ files at once: macro uses are expanded, and kernels
-linked. A fork does it while the other files are read."""
+linked. Forks do it while the other files are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from indexes.build_operators import Operators
@@ -30,8 +30,6 @@ from indexes.store import Store
 
 _Made = tuple[list[Any], tuple[Any, ...], list[Any]]
 """Calls in library blocks, definitions and uses that macros make in a file, as plain rows."""
-_Result = tuple[dict[int, _Made], list[Linked], list[str]]
-"""What macros make by the numbers of files, the links of all rows, summaries of all overloads."""
 _Candidate = tuple[int, str, Sequence[Any]]
 """Number, path and row of a definition."""
 
@@ -43,14 +41,16 @@ class Whole:
         """``files`` is how many C++ files there are."""
         self._store = store
         self._operators = operators
+        self._writer = operators.rows(store)
         self._has_sources = has_sources
         self._awaited = files
         self._facts: dict[int, tuple[str, CppFacts]] = {}
         self._wanted = {name for row in operators.kernels for name in wanted_names(row)}
         self._candidates: list[_Candidate] = []
         self._aliases: dict[str, str] = {}
-        self._task: Task | None = None
-        self._is_kept = False
+        self._expanding: Task | None = None
+        self._linking: Task | None = None
+        self._is_linked = False
 
     def add(self, number: int, path: str, facts: CppFacts, defined: Defined) -> None:
         """Takes what the store keeps of a file under a number. After the last one work begins."""
@@ -60,55 +60,66 @@ class Whole:
         self._facts[number] = path, _for_expansion(facts)
         self._awaited -= 1
         if not self._awaited:
-            self._task = Task(self._work)
+            self._expanding = Task(self._expand)
 
-    def is_ready(self) -> bool:
-        """Whether ``keep`` would not wait."""
-        return not self._is_kept and self._task is not None and self._task.is_ready()
+    def go_on(self) -> None:
+        """Keeps what is made by now, if anything is."""
+        if not self._linking:
+            if self._expanding and self._expanding.is_ready():
+                self._keep_made()
+        elif not self._is_linked and self._linking.is_ready():
+            self._keep_links(self._linking)
 
-    def keep(self) -> None:
-        """Keeps what was made in the store, unless that was done, and makes the indexes of it."""
-        if self._is_kept:
-            return
-        self._is_kept = True
-        made, links, summaries = (self._task or Task(self._work)).result()
-        for number, (libraries, defined, uses) in made.items():
-            self._store.add_libraries(number, libraries, made=1)
-            self._store.add_definitions(number, Defined(*defined))
-            self._store.add_uses(number, uses, made=1)
-        functions, derived, kernels = self._operators
-        rows = self._operators.rows(self._store)
-        rows.add(functions, derived, kernels, links, summaries)
-        self._store.add_passed_stubs()
-        self._store.add_cpp_indexes()
+    def finish(self) -> None:
+        """Waits for the rest, and keeps it."""
+        linking = self._linking or self._keep_made()
+        if not self._is_linked:
+            self._keep_links(linking)
 
     def close(self) -> None:
         """Ends what still works."""
-        if self._task and not self._is_kept:
-            self._task.drop()
+        for task in (self._expanding, self._linking):
+            if task:
+                task.drop()
 
-    # ------------------------------------------------------------------ the work of the fork
+    def _keep_made(self) -> Task:
+        """Keeps what macros make, and makes the indexes of all definitions while others link."""
+        made: dict[int, _Made] = (self._expanding or Task(self._expand)).result()
+        for number, (libraries, rows, uses) in made.items():
+            defined = Defined(*rows)
+            first = self._store.first_free(number)
+            self._candidates += self._wanted_of(self._facts[number][0], first, defined)
+            self._store.add_libraries(number, libraries, made=1)
+            self._store.add_definitions(number, defined)
+            self._store.add_uses(number, uses, made=1)
+        self._linking = linking = Task(self._link)
+        self._store.add_passed_stubs()
+        self._store.add_cpp_indexes()
+        self._rows = self._writer.made(*self._operators)
+        return linking
 
-    def _work(self) -> _Result:
-        made = dict(self._expand())
-        candidates = list(self._candidates)
-        for number, (_, defined, _) in made.items():
-            path, first = self._facts[number][0], self._store.first_free(number)
-            candidates += self._wanted_of(path, first, Defined(*defined))
-        found = Candidates((one[0], _definition(one)) for one in sorted(candidates))
+    def _keep_links(self, linking: Task) -> None:
+        self._is_linked = True
+        self._writer.write(self._rows, *linking.result())
+
+    # ------------------------------------------------------------------ the work of the forks
+
+    def _link(self) -> tuple[list[Linked], list[str]]:
+        """The links of all rows, and the summaries of all overloads."""
+        found = Candidates((one[0], _definition(one)) for one in sorted(self._candidates))
         rows = self._operators.kernels
         links, kernels = link_rows(rows, found, self._aliases, self._has_sources)
-        return made, links, self._summaries(kernels)
+        return links, self._summaries(kernels)
 
-    def _expand(self) -> Iterator[tuple[int, _Made]]:
+    def _expand(self) -> dict[int, _Made]:
+        """What macros make in each file, by its number."""
         macros: dict[str, list[PlacedMacro]] = {}
         for path, facts in self._facts.values():
             for macro in facts.macros:
                 macros.setdefault(macro.name, []).append(PlacedMacro(path, macro))
         libraries = LibraryMacros(MacroTable(macros))
-        for number, (path, facts) in self._facts.items():
-            if made := _expanded(path, facts, libraries):
-                yield number, made
+        made = ((n, _expanded(path, facts, libraries)) for n, (path, facts) in self._facts.items())
+        return {number: one for number, one in made if one}
 
     def _wanted_of(self, path: str, first: int, defined: Defined) -> list[_Candidate]:
         """Those of a file's definitions that could be kernels."""

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
+from typing import Any, NamedTuple
 
 from indexes.codec import dump_native, moved
 from indexes.codegen.fallback import Derivatives
@@ -49,6 +50,14 @@ def differentiated(
     return found
 
 
+class MadeRows(NamedTuple):
+    """Rows of overloads as they are kept, but for what linking adds to them."""
+
+    ops: list[tuple[Any, ...]]
+    nodes: list[tuple[Any, ...]]
+    kernels: list[tuple[Any, ...]]
+
+
 class OperatorRows:
     """Writes rows of overloads. ``lines`` tells by how many lines what stands at a position
     has moved since its rows were written: rows keep the lines of before."""
@@ -63,19 +72,32 @@ class OperatorRows:
 
     def add(
         self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived],
-        kernels: Iterable[Row], links: Iterable[Columns] = repeat(_NOT_LINKED),
+        kernels: Iterable[Row],
+    ) -> None:  # fmt: skip
+        """Keeps overloads with all their rows, before they are linked."""
+        self.write(self.made(functions, derived, kernels))
+
+    def made(
+        self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived],
+        kernels: Iterable[Row],
+    ) -> MadeRows:  # fmt: skip
+        """All rows of overloads."""
+        ops = [(self.positions[f.full_name], *self.operator(f, derived)) for f in functions]
+        return MadeRows(ops, self._nodes(functions, derived), self._kernels(kernels))
+
+    def write(
+        self, rows: MadeRows, links: Iterable[Columns] = repeat(_NOT_LINKED),
         summaries: Iterable[str | None] = repeat(None),
     ) -> None:  # fmt: skip
-        """Keeps overloads with all their rows, and what is known by now of each of them."""
-        self.store.db.executemany(
+        """Keeps rows, with what is known by now of each kernel and each overload."""
+        db = self.store.db
+        db.executemany(
             "INSERT OR IGNORE INTO ops VALUES(?,?,?,?,?,?,?)",
-            [
-                (self.positions[f.full_name], *self.operator(f, derived), summary)
-                for f, summary in zip(functions, summaries, strict=False)
-            ],
+            [(*row, summary) for row, summary in zip(rows.ops, summaries, strict=False)],
         )
-        self.add_nodes(functions, derived)
-        self._add_kernels(kernels, links)
+        insert_many(db, "nodes", rows.nodes)
+        kernels = zip(rows.kernels, links, strict=False)
+        insert_many(db, "kernels", [(*row, *link) for row, link in kernels])
 
     def operator(
         self, function: NativeFunction, derived: Mapping[str, Derived]
@@ -90,21 +112,26 @@ class OperatorRows:
         self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived]
     ) -> None:
         """Keeps the Node classes of overloads."""
-        rows = []
+        insert_many(self.store.db, "nodes", self._nodes(functions, derived))
+
+    def _nodes(
+        self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived]
+    ) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = []
         for name in dict.fromkeys(f.full_name for f in functions if f.full_name in derived):
             at, _, _, nodes = derived[name]
             first = self.positions[name] * ROWS
             rows += [(first + n, node, name, at) for n, node in enumerate(nodes.values())]
-        insert_many(self.store.db, "nodes", rows)
+        return rows
 
-    def _add_kernels(self, rows: Iterable[Row], links: Iterable[Columns]) -> None:
+    def _kernels(self, rows: Iterable[Row]) -> list[tuple[Any, ...]]:
         counts: Counter[str] = Counter()
-        values = []
-        for row, link in zip(rows, links, strict=False):
+        values: list[tuple[Any, ...]] = []
+        for row in rows:
             number = self.positions[row.op] * ROWS + counts[row.op]
             counts[row.op] += 1
-            values.append((number, *self.kernel(row), *link))
-        insert_many(self.store.db, "kernels", values)
+            values.append((number, *self.kernel(row)))
+        return values
 
     def kernel(self, row: Row) -> tuple[str, str, str, str, str, int, str]:
         """The columns of a kernel's row before it is linked."""

@@ -239,7 +239,7 @@ class Store:
         self.flush()
 
     def add_cpp_indexes(self) -> None:
-        """Makes the indexes of what C++ and YAML files fill, once all of it is there."""
+        """Makes the indexes of what C++ files fill, once all of it is there."""
         from indexes.known_names import keep_names
 
         self.flush()

@@ -70,7 +70,7 @@ QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
 UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
 """What torchgen calls kernels whose loops have other names."""
 
-CPP_INDEXES = f"""
+CPP_INDEXES = """
 CREATE INDEX definitions_name ON definitions(name);
 CREATE INDEX uses_file ON uses(file);
 CREATE INDEX uses_stub ON uses(stub) WHERE stub IS NOT NULL;
@@ -80,6 +80,14 @@ CREATE INDEX libraries_file ON libraries(file);
 CREATE INDEX libraries_op ON libraries(op);
 CREATE INDEX aliases_name ON aliases(name);
 CREATE INDEX aliases_file ON aliases(file);
+"""
+"""Of the tables that C++ files fill. Made when they are filled, which costs less than
+keeping them up meanwhile."""
+INDEXES = f"""
+CREATE UNIQUE INDEX files_path ON files(path);
+CREATE INDEX python_target ON python(target) WHERE target!='';
+CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
+CREATE INDEX python_file ON python(file);
 CREATE INDEX ops_base ON ops(base);
 CREATE INDEX ops_family ON ops(family);
 CREATE INDEX nodes_name ON nodes(grad_fn);
@@ -87,14 +95,6 @@ CREATE INDEX kernels_op ON kernels(op);
 CREATE INDEX kernels_symbol ON kernels(symbol);
 CREATE INDEX kernels_qualified ON kernels(symbol)
   WHERE {QUALIFIED};
-"""
-"""Of the tables that C++ and YAML files fill. Made when they are filled, which costs less than
-keeping them up meanwhile."""
-INDEXES = """
-CREATE UNIQUE INDEX files_path ON files(path);
-CREATE INDEX python_target ON python(target) WHERE target!='';
-CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
-CREATE INDEX python_file ON python(file);
 """
 """Of the other tables."""
 
