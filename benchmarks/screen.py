@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from benchmarks.harness import Bench, Comparison, Cost, Figure
+from benchmarks.harness import Bench, Comparison, Cost, Figure, percentile
 from benchmarks.terminal import COLUMNS, Terminal
 
 NEEDS = ()
 _START = "from navigator.start import run; run()"
+_PLAIN = "import navigator.tui.highlight as h; h.language_of = lambda path: None; "
+"""Before the start: a screen that knows no language shows every file without colours."""
 _FIRST = "_cast_Byte"
 """The first operator of the YAML in every version."""
 _SPLIT = 56
@@ -46,6 +48,12 @@ def figures(bench: Bench) -> Iterator[Comparison]:
         *((f"enter to {name} painted", _opening(name)) for name in _FILES),
     ):
         yield Comparison(_percentiles(name), _one_run(bench, taken), runs=bench.runs)
+    for name in _FILES:
+        yield Comparison(
+            (Figure(f"enter to {name} painted, beside a plain view", 1.25),),
+            _one_run(bench, _opening(name)), "the same without colours",
+            lambda name=name: _typical(_opening(name, _PLAIN)(bench)), bench.runs,
+        )  # fmt: skip
 
 
 def _percentiles(name: str) -> tuple[Figure, ...]:
@@ -59,8 +67,12 @@ def _one_run(bench: Bench, taken: Callable[[Bench], list[Cost]]) -> Callable[[],
     return lambda: taken(bench)
 
 
-def _open(bench: Bench) -> Terminal:
-    command = [sys.executable, "-c", _START, "--tree", str(bench.tree)]
+def _typical(costs: list[Cost]) -> Cost:
+    return Cost(wall=percentile([cost.wall for cost in costs], 50))
+
+
+def _open(bench: Bench, before: str = "") -> Terminal:
+    command = [sys.executable, "-c", before + _START, "--tree", str(bench.tree)]
     environment = {**bench.environment, "XDG_CONFIG_HOME": str(bench.cache)}
     return Terminal(command, str(bench.tree), environment)
 
@@ -148,31 +160,33 @@ _COLOURED = 4
 """Plain source has fewer colours: text, line numbers, cursor."""
 
 
-def _opening(name: str) -> Callable[[Bench], list[Cost]]:
+def _opening(name: str, before: str = "") -> Callable[[Bench], list[Cost]]:
     """Lines of a large file are asked for by ``:``, the file not yet read at first."""
 
     def taken(bench: Bench) -> list[Cost]:
-        with closing(_open(bench)) as terminal:
+        with closing(_open(bench, before)) as terminal:
             _ready(terminal)
             terminal.press("\x1b")
             terminal.until(lambda: _shows(terminal, "s Find"))
             terminal.settle()
-            return [_opened(terminal, name, 1000 + 371 * at) for at in range(8)]
+            least = 0 if before else _COLOURED
+            return [_opened(terminal, f"{name}:{1000 + 371 * at}", least) for at in range(8)]
 
     return taken
 
 
-def _opened(terminal: Terminal, name: str, line: int) -> Cost:
+def _opened(terminal: Terminal, place: str, least: int) -> Cost:
+    """From enter until a place is shown in more than so many colours."""
     terminal.press(":")
     terminal.settle()
-    terminal.press(f"{name}:{line}")
+    terminal.press(place)
     terminal.settle()
     pressed = terminal.press("\r")
+    line = place.rpartition(":")[2]
 
     def painted() -> bool:
         return (
-            _shows(terminal, f"{line}▎", _SPLIT, COLUMNS)
-            and terminal.inks(_SPLIT, COLUMNS) > _COLOURED
+            _shows(terminal, f"{line}▎", _SPLIT, COLUMNS) and terminal.inks(_SPLIT, COLUMNS) > least
         )
 
     taken = Cost(wall=terminal.until(painted) - pressed)

@@ -11,6 +11,8 @@ import struct
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import BinaryIO
 
 import pyte
 
@@ -37,6 +39,7 @@ class Terminal:
             os.execvpe(command[0], list(command), {**environment, **settings})
         size = struct.pack("HHHH", LINES, COLUMNS, 0, 0)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
+        self._reader, self._came = _read_beside(self._master)
 
     def press(self, keys: str) -> float:
         """Sends keys; when that was."""
@@ -72,12 +75,14 @@ class Terminal:
     _last = 0.0
 
     def _read(self, seconds: float) -> bool:
-        ready, _, _ = select.select([self._master], [], [], seconds)
+        ready, _, _ = select.select([self._came], [], [], seconds)
         if not ready:
             return False
-        data = os.read(self._master, 1 << 16)
-        self._last = time.perf_counter()
-        self._stream.feed(data)
+        head = self._came.read(_HEAD.size)
+        if not head:
+            raise EOFError("\n".join(self.screen.display))
+        self._last, size = _HEAD.unpack(head)
+        self._stream.feed(self._came.read(size))
         return True
 
     def rows(self, first: int, last: int) -> list[str]:
@@ -91,6 +96,28 @@ class Terminal:
 
     def close(self) -> None:
         """Ends the program."""
-        os.kill(self._process, signal.SIGKILL)
-        os.waitpid(self._process, 0)
+        for process in (self._process, self._reader):
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
         os.close(self._master)
+        self._came.close()
+
+
+_HEAD = struct.Struct("dI")
+"""When bytes came, and how many."""
+_PIPE_BYTES = 1 << 20
+
+
+def _read_beside(master: int) -> tuple[int, BinaryIO]:
+    """A process that reads what comes and says when, and what it hands on. To take a screenful
+    apart costs us 20 ms, and that long the next bytes would wait for us."""
+    out, into = os.pipe()
+    fcntl.fcntl(into, getattr(fcntl, "F_SETPIPE_SZ", fcntl.F_GETFD), _PIPE_BYTES)
+    process = os.fork()
+    if process:
+        os.close(into)
+        return process, os.fdopen(out, "rb", 0)
+    with suppress(OSError):  # the program has ended
+        while data := os.read(master, select.PIPE_BUF - _HEAD.size):
+            os.write(into, _HEAD.pack(time.perf_counter(), len(data)) + data)
+    os._exit(0)
