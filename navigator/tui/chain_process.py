@@ -6,10 +6,8 @@ hold up everything else. The process ends with its input.
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,8 +57,6 @@ def main(top: str, kind: SourceKind, cache: str) -> None:
     from indexes.query import Index
     from indexes.source import Source
 
-    with suppress(OSError):
-        os.nice(5)  # the screen comes first
     index = Index.as_left(Source(top, kind), Path(cache))
     for line in sys.stdin:
         answer = _answer(index, line.rstrip("\n"))

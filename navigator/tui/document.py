@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 
+from indexes.errors import TorchnavError
 from indexes.regex import regex
 from navigator.tui.highlight import Colourer, Span, colourer, part_colourer
 from navigator.tui.text import source_lines
@@ -27,16 +29,19 @@ class Document:
         self.width = max(map(len, self.lines), default=0)
         self._colourer: Colourer | None = None
         self._spans: dict[int, list[Span]] = {}
+        self._around = range(0)
+        self._lock = Lock()
 
     is_parsed = False
     """Whether the colours are those of the whole file."""
 
+    def is_coloured_at(self, line: int) -> bool:
+        """Whether the lines that are seen around one have their colours."""
+        return self.is_parsed or line in self._around
+
     def parse(self) -> None:
         """Get ready to colour; up to 40 ms for the largest files, so not on the event loop."""
-        found = colourer(self.path, self.lines)
-        self._spans = {}
-        self._colourer = found
-        self.is_parsed = True
+        self._take(colourer(self.path, self.lines), None)
 
     def parse_around(self, line: int) -> None:
         """The same, of a large file only for the lines around one: quickly, and right but for
@@ -46,7 +51,20 @@ class Document:
             return
         first = self._outside(max(0, line - _AROUND))
         lines = self.lines[first : line + _AROUND]
-        self._colourer = part_colourer(self.path, lines, first)
+        found = part_colourer(self.path, lines, first)
+        self._take(found, range(line - _AROUND // 2, line + _AROUND // 2))
+
+    def _take(self, found: Colourer | None, around: range | None) -> None:
+        """The colours from now on: of the lines around one, or of all, which then stay."""
+        with self._lock:
+            if around is None:
+                self.is_parsed = True
+            elif self.is_parsed:
+                return
+            else:
+                self._around = around
+            self._spans = {}
+            self._colourer = found
 
     def _outside(self, row: int) -> int:
         """The row behind the closing brace next above, where C++ is outside of functions."""
@@ -91,16 +109,19 @@ class Shelf:
         self._read = read
         self._size = size
         self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._reading: dict[str, Lock] = {}
         self._lock = Lock()
 
     def document(self, path: str, line: int = 0) -> Document:
         """The file at ``path``, read at the first call; with a line, a large one is parsed
         only around it. Errors are those of ``read``."""
         with self._lock:
-            if path in self._documents:
-                self._documents.move_to_end(path)
-                return self._documents[path]
-        document = Document(path, self._read(path))
+            reading = self._reading.setdefault(path, Lock())
+        with reading:  # who wants it while it is being read waits for that
+            return self.at_hand(path, line) or self._parsed(path, line)
+
+    def _parsed(self, path: str, line: int) -> Document:
+        document = self.at_hand(path) or Document(path, self._read(path))
         if line:
             document.parse_around(line)
         else:
@@ -108,10 +129,18 @@ class Shelf:
         self._put(document)
         return document
 
-    def at_hand(self, path: str) -> Document | None:
-        """The file at ``path`` if it was read already."""
+    def at_hand(self, path: str, line: int = 0) -> Document | None:
+        """The file at ``path`` if it was read already, with its colours at a line."""
         with self._lock:
-            return self._documents.get(path)
+            document = self._documents.get(path)
+            if document is not None:
+                self._documents.move_to_end(path)
+        return document if document and (not line or document.is_coloured_at(line)) else None
+
+    def ahead(self, path: str, line: int) -> None:
+        """Read a file that may be wanted soon; who wants it finds out what is wrong with it."""
+        with suppress(TorchnavError):
+            self.document(path, line)
 
     def forget(self, path: str) -> None:
         """Read it anew next time: it may have been edited."""

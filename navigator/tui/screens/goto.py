@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,7 +14,7 @@ from textual.widgets import Input
 
 from indexes.model import Location, NameMatch
 from navigator.tui.config import Config
-from navigator.tui.debounce import Debounce
+from navigator.tui.debounce import Debounce, Pause
 from navigator.tui.messages import Resolved
 from navigator.tui.place_rows import PlaceRow, of_hit, of_operators, target_of
 from navigator.tui.screens.asking import AskingScreen
@@ -40,6 +41,7 @@ class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
         super().__init__(session, config)
         self._path = path
         self._soon = Debounce(self, 0.05)
+        self._read_soon = Pause(self, 0.05)
         self._ahead = TypeAhead(self._resolve, self._choose)
 
     def compose(self) -> ComposeResult:
@@ -76,6 +78,17 @@ class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
         places.styles.height = min(len(rows), 12)
         self.query_one(Comment).show(note)
         self._ahead.answered(text)
+
+    def on_place_list_selected(self, message: PlaceList.Selected) -> None:
+        where = message.place.location
+        if where is not None:
+            self._read_soon(lambda: self._read_ahead(where))
+
+    def _read_ahead(self, where: Location) -> None:
+        """Read the file that enter would open, while the reader makes sure."""
+        if self.session is not None:
+            read = partial(self.session.shelf.ahead, where.path, where.line)
+            self.run_worker(read, group="ahead", thread=True, exclusive=True, exit_on_error=False)
 
     def on_input_submitted(self) -> None:
         self.action_choose()

@@ -71,7 +71,8 @@ class SourceScreen(TakingScreen):
     def show_at_hand(self, visit: Visit) -> bool:
         """Show a place in a file that was read already; whether it was."""
         path = visit.path
-        document = self.session.shelf.at_hand(path) if self.session and path else None
+        shelf, line = self.session and self.session.shelf, max(visit.line, 1)
+        document = shelf.at_hand(path, line) if shelf and path else None
         if document is None:
             return False
         self.workers.cancel_group(self, "source")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 from textual.widget import Widget
 
 from indexes.errors import TorchnavError
@@ -26,6 +25,7 @@ from navigator.tui.trace_links import TraceLinks, line_notes, read_users_source
 from navigator.tui.trace_messages import Linked, Noted, Refined, Walked
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
 from navigator.tui.widgets.chain_pane import ChainPane
+from navigator.tui.widgets.frame import Frame
 from navigator.tui.widgets.key_bar import KeyBar
 from navigator.tui.widgets.output_log import OutputLog
 from navigator.tui.widgets.source_pane import SourcePane
@@ -67,10 +67,10 @@ class TraceScreen(TraceViews):
         self.fit_terminal()
         yield TopBar()
         yield NoticeBar()
-        with Container(id="panes"):
-            with Container(id="left"):
+        with Frame(id="panes"):
+            with Frame(id="left"):
                 yield TracePane()
-            with Container(id="right"):
+            with Frame(id="right"):
                 yield ChainPane()
                 yield SourcePane()
         yield OutputLog()

@@ -40,8 +40,10 @@ class PaneTitle(Bar):
 
     def show(self, text: str, note: str = "", *, is_path: bool = False) -> None:
         """Show a text, and a note at the end of the line if there is room."""
+        shown = self._text, self._note, self._is_path
         self._text, self._note, self._is_path = one_line(text), one_line(note), is_path
-        self.refresh()
+        if shown != (self._text, self._note, self._is_path):
+            self.refresh()
 
     def render(self) -> Content:
         width = self.size.width
@@ -61,8 +63,9 @@ class TopBar(Bar):
 
     def show_crumbs(self, crumbs: Sequence[str]) -> None:
         """The last places, the one shown at the end."""
-        self._crumbs = [one_line(crumb) for crumb in crumbs if crumb]
-        self.refresh()
+        shown, self._crumbs = self._crumbs, [one_line(crumb) for crumb in crumbs if crumb]
+        if shown != self._crumbs:
+            self.refresh()
 
     def show_source(self, info: SourceInfo) -> None:
         """Which source the answers are from."""

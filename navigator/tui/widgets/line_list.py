@@ -170,7 +170,7 @@ class LineList(InkedView, can_focus=True):
 
     # ---------------------------------------------------------------------- drawing
 
-    def render_line(self, y: int) -> Strip:
+    def draw_line(self, y: int) -> Strip:
         index = round(self.scroll_y) + y
         width = self.size.width
         if width > 0 and not self.row_count:
@@ -180,7 +180,7 @@ class LineList(InkedView, can_focus=True):
         segments = [
             Segment(text, self._piece_style(name, index)) for text, name in self.row(index, width)
         ]
-        return Strip(segments).adjust_cell_length(width, self._piece_style("", index))
+        return Strip(segments).adjust_cell_length(self.seen_width, self._piece_style("", index))
 
     def _piece_style(self, name: str, index: int) -> Style:
         style = self.base

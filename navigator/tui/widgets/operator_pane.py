@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 
 from indexes.model import OperatorSummary
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
+from navigator.tui.widgets.frame import Frame
 from navigator.tui.widgets.operator_list import OperatorList
 
 
@@ -40,7 +41,7 @@ class Count(Bar):
         return Content(text.rjust(self.size.width))
 
 
-class OperatorPane(Vertical):
+class OperatorPane(Frame):
     """Filter above, list below."""
 
     DEFAULT_CSS: ClassVar[str] = """

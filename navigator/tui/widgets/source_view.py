@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -305,18 +305,27 @@ class SourceView(InkedView, can_focus=True):
         """The column of authors or notes; it must leave most of the width to the source."""
         return min(self._wanted_width, self.size.width // 3) if self._blame else 0
 
-    def render_line(self, y: int) -> Strip:
-        row = round(self.scroll_y) + y
-        width = self.size.width
+    def draw_line(self, y: int) -> Strip:
+        row, width = round(self.scroll_y) + y, self.seen_width
         if row >= len(self.lines):
             return message_line(self, y) if not self.lines else Strip.blank(width, self.base)
+        return Strip(chain.from_iterable(self._parts(row)), width).crop(0, width)
+
+    def render_line(self, y: int) -> Strip:
+        """A line whose text says where in the file it is, as a selection with the mouse asks."""
+        line, row = super().render_line(y), round(self.scroll_y) + y
+        if row >= len(self.lines):
+            return line
+        gutter, text = self._parts(row)
+        return Strip.join([gutter, text.apply_offsets(round(self.scroll_x), row)])
+
+    def _parts(self, row: int) -> tuple[Strip, Strip]:
+        """What stands left of a line, and as much of the line as there is room for."""
         base = self._row_style(row)
         gutter = self._gutter(row, base)
-        room = max(0, width - gutter.cell_length)
-        left = round(self.scroll_x)
-        text = Strip(list(self._segments(row, base)))
-        text = text.crop_extend(left, left + room, base).apply_offsets(left, row)
-        return Strip.join([gutter, text]).crop(0, width)
+        text = Strip(self._segments(row, base)).crop(round(self.scroll_x))
+        room = max(0, self.seen_width - gutter.cell_length)
+        return gutter, text.adjust_cell_length(room, base)
 
     def _author(self, row: int) -> str:
         """What is noted of a line. Who wrote it is said on the first of a run of lines, on top
@@ -332,11 +341,10 @@ class SourceView(InkedView, can_focus=True):
     def _gutter(self, row: int, base: Style) -> Strip:
         marked = row in self.marked
         style = base + self.ink("line-number-marked" if marked else "line-number")
-        mark = "▎" if marked else " "
-        width = self._blame_width
-        number = f"{row + 1:>{self._gutter_width - 2 - width}}{mark} "
-        author = self._author(row) if width else ""
-        return Strip([Segment(f"{author:<{width}.{width}}", style), Segment(number, style)])
+        width, blame = self._gutter_width, self._blame_width
+        author = f"{self._author(row):<{blame}.{blame}}" if blame else ""
+        number = f"{row + 1:>{width - 2 - blame}}{'▎' if marked else ' '} "
+        return Strip([Segment(author + number, style)], width)
 
     def _row_style(self, row: int) -> Style:
         style = self.base
@@ -346,30 +354,31 @@ class SourceView(InkedView, can_focus=True):
             style += self.paper("cursor-line")
         return style
 
-    def _segments(self, row: int, base: Style) -> Iterator[Segment]:
+    def _segments(self, row: int, base: Style) -> Iterable[Segment]:
         """The text of a line, cut wherever its style changes."""
-        line = self.lines[row] + " "
-        layers = self._layers(row, len(line))
-        cuts = sorted({0, len(line), *(at for start, end, _ in layers for at in (start, end))})
-        for start, end in pairwise(cuts):
-            style = base
-            for first, last, part in layers:
-                if first <= start and end <= last:
-                    style += part
-            yield Segment(line[start:end], style)
+        segments = self._coloured(row, base)
+        for start, end, style in self._layers(row):
+            segments = _laid_over(segments, start, end, style)
+        return segments
 
-    def _layers(self, row: int, length: int) -> list[tuple[int, int, Style]]:
-        """(first column, column behind the last, style), the later ones on top."""
-        spans = self.document.spans(row) if self.document else ()
-        layers = [(start, end, self.ink(name)) for start, end, name in spans]
-        layers += self._found_layers(row)
+    def _coloured(self, row: int, base: Style) -> Iterator[Segment]:
+        line, at = self.lines[row] + " ", 0
+        for start, end, name in self.document.spans(row) if self.document else ():
+            if start > at:
+                yield Segment(line[at:start], base)
+            yield Segment(line[start:end], base + self.ink(name))
+            at = end
+        yield Segment(line[at:], base)
+
+    def _layers(self, row: int) -> Iterator[tuple[int, int, Style]]:
+        """(first column, column behind the last, style) of what is marked, later ones on top."""
+        yield from self._found_layers(row)
         if row == self.row and self.has_focus:
-            layers.append((self.column, self.column + 1, self.ink("cursor")))
+            yield self.column, self.column + 1, self.ink("cursor")
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(row)) is not None:
             style = self.screen.get_component_rich_style("screen--selection")
-            layers.append((span[0], length if span[1] < 0 else span[1], style))
-        return [(start, min(end, length), style) for start, end, style in layers]
+            yield span[0], span[1] if span[1] >= 0 else len(self.lines[row]) + 1, style
 
     def _found_layers(self, row: int) -> list[tuple[int, int, Style]]:
         first = bisect_left(self.found, (row, 0))
@@ -398,3 +407,14 @@ class SourceView(InkedView, can_focus=True):
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
+
+
+def _laid_over(
+    segments: Iterable[Segment], start: int, end: int, style: Style
+) -> Iterator[Segment]:
+    """The segments with a style on top from one column to another."""
+    for text, own, _ in segments:
+        first, last = max(0, start), max(0, start, end)
+        parts = (text[:first], own), (text[first:last], (own or style) + style), (text[last:], own)
+        yield from (Segment(part, ink) for part, ink in parts if part)
+        start, end = start - len(text), end - len(text)

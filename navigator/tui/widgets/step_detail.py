@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widget import Widget
 
 from indexes.model import Hop, Unresolved
@@ -33,6 +35,7 @@ class StepDetail(Widget):
     }
     """
 
+    virtual_size = Reactive(Size(0, 0), layout=False)  # a new height has laid it out already
     _step: Step | None = None
 
     def show(self, step: Step | None) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from indexes.errors import SourceError
 from navigator.tui.document import Document, Shelf
 from navigator.tui.highlight import MAX_BYTES, language_of
 
@@ -153,4 +156,46 @@ def test_a_shelf_reads_a_file_once_and_says_what_it_has() -> None:
     assert document.spans(1490)
     assert not document.is_parsed
     assert shelf.at_hand("x.cpp") is shelf.document("x.cpp") is document
+    assert shelf.at_hand("x.cpp", 1400) is document
+    assert shelf.at_hand("x.cpp", 3) is None
+    assert shelf.document("x.cpp", 3) is document
+    assert document.spans(2)
     assert read == ["x.cpp"]
+
+
+def test_who_wants_a_file_that_is_being_read_waits_for_it() -> None:
+    read: list[str] = []
+    begun, may_end = Event(), Event()
+
+    def slow(path: str) -> str:
+        read.append(path)
+        begun.set()
+        assert may_end.wait(20)
+        return "int x;"
+
+    shelf = Shelf(slow)
+    with ThreadPoolExecutor() as threads:
+        threads.submit(shelf.ahead, "x.cpp", 1)
+        assert begun.wait(20)
+        wanted = threads.submit(shelf.document, "x.cpp", 1)
+        may_end.set()
+        assert wanted.result().lines == ["int x;"]
+    assert read == ["x.cpp"]
+
+
+def test_a_file_read_ahead_in_vain_says_so_when_it_is_wanted() -> None:
+    def fails(path: str) -> str:
+        raise SourceError(f"no {path}")
+
+    shelf = Shelf(fails)
+    shelf.ahead("x.cpp", 1)
+    with pytest.raises(SourceError, match=r"no x\.cpp"):
+        shelf.document("x.cpp", 1)
+
+
+def test_colours_of_a_part_never_replace_those_of_all() -> None:
+    document = Document("x.cpp", "int x;\n" * 2000)
+    document.parse()
+    document.parse_around(1500)
+    assert document.is_coloured_at(3)
+    assert document.spans(2)

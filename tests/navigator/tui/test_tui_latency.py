@@ -6,6 +6,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from textual.strip import Strip
 from textual.widgets import Input
 
 from indexes.errors import NotFound
@@ -14,7 +15,7 @@ from indexes.query import Index
 from indexes.source import Source
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
-from tests.navigator.tui.conftest import PATIENCE, Sit
+from tests.navigator.tui.conftest import PATIENCE, Person, Sit
 from tests.tree_marks import TREE
 
 
@@ -105,3 +106,59 @@ async def test_the_next_operator_is_there_before_its_key(sit: Sit) -> None:
         screen.follow(following)
         assert screen.chain.hops.chain is chain
         assert screen.source.view.line == chain.hops[0].location.line  # type: ignore[union-attr]
+
+
+class _Counts:
+    """How often the screen was painted and laid out, and how many lines were drawn for that."""
+
+    def __init__(self, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.paints = self.layouts = 0
+        self.lines: list[int] = []
+        screen, view = person.browser, person.browser.source.view
+        screen.screen_layout_refresh_signal.subscribe(screen, self._laid_out, immediate=True)
+        monkeypatch.setattr(person.app, "post_display_hook", self._painted)
+        self._draw = view.draw_line
+        monkeypatch.setattr(view, "draw_line", self._drawn)
+
+    def _painted(self) -> None:
+        self.paints += 1
+
+    def _drawn(self, y: int) -> Strip:
+        self.lines.append(y)
+        return self._draw(y)
+
+    def _laid_out(self, _screen: object) -> None:
+        self.layouts += 1
+
+
+async def test_a_step_draws_every_line_once(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cursor first, then chain, reason and source together; laid out at most once."""
+    async with sit(120, 40) as person:
+        await person.asks_for("mul")
+        screen, session = person.browser, person.browser.session
+        assert session is not None
+        screen.set_focus(screen.operators.list)
+        following = screen.operators.list.around()[0]
+        await person.until(lambda: session.chains.at_hand(following), following)
+        await person.pilot.pause(0.3)
+        counts = _Counts(person, monkeypatch)
+        await person.presses("down")
+        await person.until(lambda: counts.lines, "the source of another operator")
+        await person.pilot.pause(0.3)
+        assert counts.layouts <= 1
+        assert counts.paints <= 2 + counts.layouts
+        assert sorted(counts.lines) == list(range(screen.source.view.size.height))
+
+
+async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("mul")
+        session = person.browser.session
+        assert session is not None
+        await person.presses("colon")
+        await person.types("FunctionsManual.cpp:3")
+        path = "torch/csrc/autograd/FunctionsManual.cpp"
+        await person.until(lambda: session.shelf.at_hand(path, 3), path)
+        assert person.place() != f"{path}:3"
+        await person.presses("enter")
+        await person.is_at("FunctionsManual.cpp:3")
