@@ -94,10 +94,10 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
 
     def has_session(self, session: Session) -> None:
         """The first index to ask, or a newer one, which must not disturb a reader."""
-        here = self.here()
+        here = self.here() or Visit(op=self.op)  # the cursor may be on what has no place
         self.operators.set_total(len(session.index.operators()))
         self._filter()
-        if here is not None and here.op is not None and here.op == self.op:
+        if here.op is not None and here.op == self.op:
             self.load_chain(here)  # else the filter has just asked for another
         if self._op_wanted is not None:
             self._start_with(self._op_wanted, session)

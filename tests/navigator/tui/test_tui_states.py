@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model import Unresolved
+from indexes.source import Source
+from navigator.tui.messages import Opened
+from navigator.tui.preview import REASON, Preview
 from navigator.tui.screens.places import PlacesScreen
+from navigator.tui.session import Session
 from tests.navigator.tui.conftest import Sit
+from tests.tree_marks import TREE
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 
@@ -92,6 +98,20 @@ async def test_the_operators_are_there_while_the_index_is_built(
         await person.asks_for("softmax")
         await person.sees("softmax_cpu_out")
     assert (tmp_path / "cache").is_dir()
+
+
+async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("softmax")
+        browser = person.browser
+        assert browser.session is not None
+        index, preview = browser.session.index, Preview(Source.find(str(TREE)))
+        browser.on_opened(Opened(Session(preview), preview.operators()))
+        await person.sees(REASON)
+        await person.presses("G")
+        assert isinstance(browser.chain.hops.step, Unresolved)
+        browser.on_opened(Opened(Session(index), index.operators()))
+        await person.sees("softmax_cpu_out")
 
 
 async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Path) -> None:
