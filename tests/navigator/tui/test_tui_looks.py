@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from navigator.tui.app import TorchnavApp
 from navigator.tui.config import Config
@@ -123,6 +124,8 @@ def test_the_colours(name: str, theme: str, snap_compare: Callable[..., bool]) -
 
     async def play(pilot: Pilot[Any]) -> None:
         await story(Person(pilot))
+        for line in pilot.app.screen.query(Input):
+            line.cursor_blink = False  # a busy machine may take the picture between
         await pilot.pause(0.2)
 
     app = TorchnavApp(SampleOpener(), Config(theme=theme))
