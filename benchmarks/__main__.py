@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.harness import HEADER, Bench, measured
 
 MODULES = (
-    "cold", "warm", "keystrokes", "screen", "traces", "capture_overhead", "scale",
+    "cold", "warm", "keystrokes", "screen", "traces", "capture_overhead", "scale", "floors",
 )  # fmt: skip
 
 
