@@ -11,10 +11,14 @@ from indexes.readers.cpp_heads import NOT_NAMES, STORAGE, Head
 from indexes.regex import regex
 
 _PREFIX = r"(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?"
-_PARAMETERS = r"\(([^();]*(?:\([^();]*\)[^();]*)*)\)\s*(?:(?:const|noexcept|override|final)\b\s*)*"
+_PARAMETERS = (
+    r"\(([^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*)\)\s*"
+    r"(?:(?:(?:const|noexcept|override|final)\b|&&?)\s*)*"
+)
 ORDINARY = regex(
     _PREFIX + r"((?!(?:public|private|protected|template|class|struct|namespace)\b)"
-    r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)([A-Za-z_]\w*)" + _PARAMETERS
+    r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)"
+    r"(operator(?:\(\)|[^\w\s(\"]+)|[A-Za-z_]\w*)" + _PARAMETERS
 )
 """The head of a function, ``Type name(parameters)``: type, qualifier, name and parameters."""
 _CONSTRUCTOR = regex(
@@ -56,8 +60,8 @@ def return_type(before: str) -> int:
     words = before.split()
     if not _NOT_TYPES.isdisjoint(words):
         return NO_TYPE
-    if words[-1] in STORAGE:
-        return NO_TYPE  # a constructor, or an attribute macro
+    if words[-1] in STORAGE or words[-1].endswith("::"):
+        return NO_TYPE  # a constructor, an attribute macro, or the name's own scope
     return GLOBAL_TYPE if "__global__" in before else TYPE
 
 
