@@ -16,7 +16,7 @@ _HEADER = 4096
 
 def is_test_file(path: str) -> bool:
     """Whether a file belongs to PyTorch's own test suite."""
-    return bool(_TEST_FILE.search(path))
+    return "test/" in path and _TEST_FILE.search(path) is not None
 
 
 def read_tests(text: Text) -> list[PythonFact]:
