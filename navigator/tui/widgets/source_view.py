@@ -381,6 +381,8 @@ class SourceView(InkedView, can_focus=True):
             yield span[0], span[1] if span[1] >= 0 else len(self.lines[row]) + 1, style
 
     def _found_layers(self, row: int) -> list[tuple[int, int, Style]]:
+        if not self.found:
+            return []
         first = bisect_left(self.found, (row, 0))
         last = bisect_left(self.found, (row + 1, 0))
         here = self.column if row == self.row else -1
