@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from indexes.dispatch_model import DispatchSlot, DispatchTable
 from indexes.errors import NotFound, TorchnavError
 from indexes.model import (
     SCHEMA_VERSION,
@@ -35,7 +34,10 @@ from indexes.model import (
     StubRow,
     Unresolved,
 )
-from indexes.typed import TypeAlias
+from indexes.typed import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from indexes.dispatch_model import DispatchSlot, DispatchTable
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Object: TypeAlias = dict[str, Json]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from indexes.catalogue import like
 from indexes.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_native
 from indexes.errors import NotFound
 from indexes.linking.facts import Known
@@ -45,6 +44,8 @@ def _file(store: Store, path: str) -> tuple[int, str]:
     wanted = path.replace("\\", "/").removeprefix("./")
     rows = store.query("SELECT id,path FROM files WHERE path=?", (wanted,))
     if not rows:
+        from indexes.catalogue import like
+
         rows = store.query(
             "SELECT id,path FROM files WHERE path LIKE ? ESCAPE '\\'", (like("/" + wanted)[:-1],)
         )

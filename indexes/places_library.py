@@ -9,8 +9,6 @@ from indexes.linking.dispatch import registered_definition, written_registration
 from indexes.linking.facts import LibraryUse
 from indexes.lookup import Lookup
 from indexes.model import Definition, Hit, Location, Place
-from indexes.readers.cpp_heads import close
-from indexes.readers.cpp_lex import lex
 from indexes.written import library_uses, named_macros
 
 _LONGEST = 60
@@ -33,6 +31,9 @@ def library_places(facts: Lookup, file: int, path: str, text: str, line: int) ->
 
 def _end(text: str, start: int) -> int:
     """The last line of the call that begins on line ``start``."""
+    from indexes.readers.cpp_heads import close
+    from indexes.readers.cpp_lex import lex
+
     lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
     clean = lex("\n".join(lines)).clean
     opened = clean.find("(")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
 
 from indexes.codec import load_engine_function, load_member, load_native
-from indexes.dispatch_model import DispatchTable
 from indexes.errors import NotFound, SourceError
 from indexes.looked import Looked, as_left, look
 from indexes.lookup import Lookup
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
     from indexes.build import Builder
     from indexes.catalogue import Catalogue
+    from indexes.dispatch_model import DispatchTable
     from indexes.dispatch_table import Dispatch
     from indexes.linking.choices import Choices
     from indexes.linking.device_names import Resolver

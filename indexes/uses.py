@@ -53,11 +53,11 @@ def _operator(facts: Lookup, op: str, through: tuple[str, ...]) -> Hit:
 
 
 def _formulas(facts: Lookup, names: set[str]) -> list[Hit]:
-    from indexes.linking.formulas import formula_functions
-
     hits = []
     for name in sorted(names):
         for entry in facts.entries_with(name):
+            from indexes.linking.formulas import formula_functions  # few names are in any
+
             for function in formula_functions(entry, facts):
                 if function.name.rpartition("::")[2] == name and function.definition:
                     formula = function.formula

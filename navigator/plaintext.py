@@ -23,6 +23,7 @@ from indexes.model import (
     Unresolved,
 )
 from indexes.notes import choice_note, dtype_notes
+from indexes.regex import regex
 
 WIDTH = 80
 _DEPTH = 8
@@ -30,14 +31,16 @@ _DEPTH = 8
 _NARROWEST = 40
 # Controls, and what reorders or hides text: all of it can make a terminal show
 # something else than what is there.
-_UNSAFE = re.compile(
+_UNSAFE = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udfff]"
 )
-_SPACES = re.compile(r"\s+")
+_SPACES = regex(r"\s+")
 
 
 def clean(text: str) -> str:
     """``text`` on one line, with whatever could act on a terminal written out as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
     return _UNSAFE.sub(_escape, _SPACES.sub(" ", text) if "\n" in text or "\t" in text else text)
 
 
