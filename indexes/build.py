@@ -156,8 +156,10 @@ class Builder:
     def _sign(self, path: Path) -> None:
         """Notes in an index what it is of, for whoever lists what the cache holds."""
         with contextlib.closing(Store(path)) as store:
+            store.db.execute("BEGIN")
             store.set_meta("root", self.source.top)
             store.set_meta("revision", self.source.revision)
+            store.db.execute("COMMIT")
 
     def _from_another(self, aside: Path, files: dict[str, SourceFile]) -> Report | None:
         from indexes.seeds import bring_up_to_date, copy_nearest

@@ -123,10 +123,11 @@ class Whole:
 
     def _wanted_of(self, path: str, first: int, defined: Defined) -> list[_Candidate]:
         """Those of a file's definitions that could be kernels."""
+        wanted = self._wanted
         return [
             (first + at, path, row)
             for at, row in enumerate(defined.rows)
-            if row[0] in self._wanted and row[2] in KERNEL_KINDS
+            if row[0] in wanted and row[2] in KERNEL_KINDS
         ]
 
     def _summaries(self, kernels: Kernels) -> list[str]:
