@@ -111,7 +111,7 @@ def main(top: str, kind: SourceKind, cache: str, screen: str) -> None:
 
     _end_with(int(screen))
     with suppress(OSError):
-        os.nice(10)  # the screen comes first
+        os.nice(5)  # the screen comes first
     tell = _Telling(sys.stdout)
     with suppress(KeyboardInterrupt, BrokenPipeError):
         _bring_up(Source(top, kind), Path(cache) if cache else None, tell)

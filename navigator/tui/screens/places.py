@@ -22,7 +22,7 @@ from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.place_list import PlaceList
 from navigator.tui.widgets.source_pane import SourcePane
 
-_WIDTHS = [(0, "-narrow"), (110, "-wide")]
+_WIDTHS = [(0, "-narrow"), (110, "-wide"), (150, "-broad")]
 
 
 class PlacesScreen(SourceScreen):

@@ -12,6 +12,9 @@ from navigator.tui.place_rows import PlaceRow
 from navigator.tui.text import one_line, place, short_symbol
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
+_ROOMY = 64
+"""Cells from which a list names the one file of all its rows too: it may stand alone."""
+
 
 class PlaceList(LineList):
     """Rows of places, with headings that the cursor steps over and rows that fold."""
@@ -79,7 +82,7 @@ class PlaceList(LineList):
         if row.location is None:
             return fill([(f" {one_line(row.name)}", "head")], [], width)
         where = place(row.location, max(12, width * 2 // 5))
-        if self._has_one_file:
+        if self._has_one_file and width < _ROOMY:
             where = f":{row.location.line}"
         return fill(self._left(row), [(f"  {where} ", "dim")], width)
 

@@ -21,7 +21,7 @@ async def test_the_bar_of_a_wide_terminal_names_every_main_screen(sit: Sit) -> N
         assert bar(person).endswith("? Help")
 
 
-@pytest.mark.parametrize(("width", "last"), [(80, "I Impact"), (40, "g Go to…")])
+@pytest.mark.parametrize(("width", "last"), [(80, "y Copy  [ Back"), (40, "g Go to…")])
 async def test_a_narrow_bar_keeps_the_most_useful_whole(sit: Sit, width: int, last: str) -> None:
     async with sit(width, 24) as person:
         await person.asks_for("relu")
