@@ -27,3 +27,15 @@ def _text(change: Change | None) -> str:
     before = "≤" if change.at_cut else " "
     author = one_line(change.author)
     return f"{change.date[:_DATE]}{before}{number:<{_NUMBER}} {author}"[: BLAME_WIDTH - 1]
+
+
+def note_at(notes: Sequence[str], blamed: range, row: int, *, is_first: bool) -> str:
+    """What is noted of a row. Who wrote it is said on the first of a run of lines, and where the
+    reader begins to look."""
+    if not blamed:
+        return notes[row] if row < len(notes) else ""
+    if row + 1 not in blamed:
+        return ""
+    at = row + 1 - blamed.start
+    again = at > 0 and notes[at] == notes[at - 1]
+    return "" if again and not is_first else notes[at]

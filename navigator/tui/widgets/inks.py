@@ -6,8 +6,9 @@ Rich styles cannot do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
@@ -111,3 +112,12 @@ class InkedView(ScrollView):
             style = self.get_component_rich_style(f"{self.PREFIX}{name}")
             self._papers[name] = Style(bgcolor=style.bgcolor)
         return self._papers[name]
+
+
+def laid_over(segments: Iterable[Segment], start: int, end: int, style: Style) -> Iterator[Segment]:
+    """The segments with a style on top from one column to another."""
+    for text, own, _ in segments:
+        first, last = max(0, start), max(0, start, end)
+        parts = (text[:first], own), (text[first:last], (own or style) + style), (text[last:], own)
+        yield from (Segment(part, ink) for part, ink in parts if part)
+        start, end = start - len(text), end - len(text)

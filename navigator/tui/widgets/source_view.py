@@ -17,10 +17,10 @@ from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
-from navigator.tui.blame import BLAME_WIDTH, blame_column
+from navigator.tui.blame import BLAME_WIDTH, blame_column, note_at
 from navigator.tui.document import Document
 from navigator.tui.highlight import STYLES
-from navigator.tui.widgets.inks import InkedView
+from navigator.tui.widgets.inks import InkedView, laid_over
 from navigator.tui.widgets.message import message_line
 from navigator.tui.widgets.source_moves import next_word, previous_word
 
@@ -327,29 +327,17 @@ class SourceView(InkedView, can_focus=True):
         room = max(0, self.seen_width - gutter.cell_length)
         return gutter, text.adjust_cell_length(room, base)
 
-    def _author(self, row: int) -> str:
-        """What is noted of a line. Who wrote it is said on the first of a run of lines, on top
-        and at the cursor."""
-        if not self.blamed:
-            return self._blame[row] if row < len(self._blame) else ""
-        if row + 1 not in self.blamed:
-            return ""
-        at = row + 1 - self.blamed.start
-        again = at > 0 and self._blame[at] == self._blame[at - 1]
-        return "" if again and row not in (self.row, round(self.scroll_y)) else self._blame[at]
-
     def _gutter(self, row: int, base: Style) -> Strip:
         marked = row in self.marked
         style = base + self.ink("line-number-marked" if marked else "line-number")
         width, blame = self._gutter_width, self._blame_width
-        author = f"{self._author(row):<{blame}.{blame}}" if blame else ""
+        is_first = row in (self.row, round(self.scroll_y))
+        note = note_at(self._blame, self.blamed, row, is_first=is_first) if blame else ""
         number = f"{row + 1:>{width - 2 - blame}}{'▎' if marked else ' '} "
-        return Strip([Segment(author + number, style)], width)
+        return Strip([Segment(f"{note:<{blame}.{blame}}{number}", style)], width)
 
     def _row_style(self, row: int) -> Style:
-        style = self.base
-        if row in self.marked:
-            style += self.paper("marked")
+        style = self.base + self.paper("marked") if row in self.marked else self.base
         if row == self.row:
             style += self.paper("cursor-line")
         return style
@@ -358,7 +346,7 @@ class SourceView(InkedView, can_focus=True):
         """The text of a line, cut wherever its style changes."""
         segments = self._coloured(row, base)
         for start, end, style in self._layers(row):
-            segments = _laid_over(segments, start, end, style)
+            segments = laid_over(segments, start, end, style)
         return segments
 
     def _coloured(self, row: int, base: Style) -> Iterator[Segment]:
@@ -409,14 +397,3 @@ class SourceView(InkedView, can_focus=True):
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
-
-
-def _laid_over(
-    segments: Iterable[Segment], start: int, end: int, style: Style
-) -> Iterator[Segment]:
-    """The segments with a style on top from one column to another."""
-    for text, own, _ in segments:
-        first, last = max(0, start), max(0, start, end)
-        parts = (text[:first], own), (text[first:last], (own or style) + style), (text[last:], own)
-        yield from (Segment(part, ink) for part, ink in parts if part)
-        start, end = start - len(text), end - len(text)
