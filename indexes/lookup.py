@@ -42,6 +42,7 @@ class Lookup:
         self.named = lru_cache(8192)(self._named)
         self._rows = lru_cache(8192)(self._rows_named)
         self.nominated = lru_cache(256)(self._nominated)
+        self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.native = lru_cache(8192)(self._native)
@@ -94,14 +95,20 @@ class Lookup:
         texts = [row[0] for number in numbers for row in self.store.query(sql, (number,))]
         return tuple(Call(*call) for text in texts for call in unpack_calls(text))
 
-    def _written_bodies(self, made: Definition) -> list[int]:
+    def _written_bodies(self, made: Definition) -> Sequence[int]:
         """The body written behind the macro use that begins a definition."""
+        return self._macro_uses(made.location.path).get(made.location.line, ())
+
+    def _macro_uses_in(self, path: str) -> dict[int, list[int]]:
+        """The bodies written behind the macro uses of a file, by line."""
         rows = self.store.query(
-            f"SELECT d.id FROM {DEFINITION_FROM}"
-            " WHERE f.path=? AND d.line=? AND d.kind='macro_use'",
-            (made.location.path, made.location.line),
+            f"SELECT d.line,d.id FROM {DEFINITION_FROM} WHERE f.path=? AND d.kind='macro_use'",
+            (path,),
         )
-        return [r[0] for r in rows]
+        found: dict[int, list[int]] = {}
+        for line, number in rows:
+            found.setdefault(line, []).append(number)
+        return found
 
     @cached_property
     def _stubs(self) -> frozenset[str]:
