@@ -66,7 +66,10 @@ def _about(command: str, arguments: list[str], options: dict[str, str]) -> Quest
 def run() -> NoReturn:
     """``main`` as a process of its own, which then ends at once: to take apart what it holds,
     object by object, takes as long after a build as an answer. Threads are waited for."""
-    status = main()
+    try:
+        status = main()
+    except KeyboardInterrupt:  # before there is a command to tell of it
+        status = 130
     sys.stdout.flush()
     sys.stderr.flush()
     threads = sys.modules.get("threading")

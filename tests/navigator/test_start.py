@@ -188,6 +188,25 @@ def test_a_damaged_answer_is_answered_anew(
     assert len(asked) == 2
 
 
+_INTERRUPTED = """
+import indexes.seen
+def moved(seen):
+    raise KeyboardInterrupt
+indexes.seen.has_free_processor = lambda: True
+indexes.seen.Seen.moved = moved
+import sys
+sys.argv = ["torchnav", "find", "mul"]
+from navigator.start import run
+run()
+"""
+
+
+def test_an_interrupt_while_the_tree_is_looked_at_is_quiet(tree: Path) -> None:
+    run = [sys.executable, "-c", _INTERRUPTED]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize(("question", "status"), [(["op", "mul.out"], 0), (["op", "nothing"], 1)])
 def test_the_process_ends_with_its_whole_output(
     tree: Path, question: list[str], status: int, capsys: pytest.CaptureFixture[str]
