@@ -1,0 +1,88 @@
+"""Searching by parts of names: whatever is asked before, and however much is asked at once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from indexes.known_names import KnownNames, Lines
+from indexes.model import OperatorSummary
+from indexes.query import Index
+from indexes.search import Wanted
+from indexes.source import Source
+
+_WORDS = ("a", "m", "mul", "mul_", "_mul", "mul.out", "out", "ad", "dd", "tns", "m.o", "_", "zz")
+
+
+def _ranked(word: str, operators: Sequence[OperatorSummary]) -> list[OperatorSummary]:
+    """Operators that fit, each ranked by itself."""
+    rank = Wanted(word).rank_lowered
+    ranked = [(rank(op.full_name.lower()), op) for op in operators]
+    fitting = [(found, op) for found, op in ranked if found is not None]
+    return [op for _, op in sorted(fitting, key=lambda one: one[0])]
+
+
+@pytest.mark.parametrize("word", _WORDS)
+def test_operators_stand_in_the_order_of_their_ranks(wheel_index: Index, word: str) -> None:
+    operators = wheel_index.operators()
+    assert list(wheel_index.filter(word)) == _ranked(word, operators)
+
+
+@pytest.mark.parametrize(("first", "second"), [("out", "a"), ("add", "_"), ("o", "m")])
+def test_a_second_word_keeps_the_order_of_the_first(
+    wheel_index: Index, first: str, second: str
+) -> None:
+    found = wheel_index.filter(f"{first} {second}")
+    assert found
+    assert list(found) == _ranked(second, wheel_index.filter(first))
+
+
+def test_what_was_asked_before_changes_no_answer(tree: Path, tree_index: Index) -> None:
+    typed = ["m", "mu", "mul", "mul_", "mul_k", "mul", "ul", "ul_s", "BinaryO", "BinaryOps.c"]
+    for text in typed:
+        alone = Index.as_left(Source.find(str(tree)), tree_index.cache)
+        with contextlib.closing(alone):
+            alone.find("x")
+            assert tree_index.find(text) == alone.find(text), text
+
+
+def test_a_narrowed_line_is_searched_on_where_the_last_search_ended() -> None:
+    lines = Lines("\nab\nabc\nxab\nabcd\nzabc\n")
+    assert lines.holding("ab", 2) == [(1, 3), (4, 7)]
+    assert lines.holding("abc", 2) == [(4, 7), (12, 16)]
+    assert lines.holding("abc", 9) == [(4, 7), (12, 16), (17, 21)]
+    assert lines.holding("abcd", 9) == [(12, 16)]
+    assert lines.holding("b\nx", 9) == []
+
+
+def test_a_letter_whose_small_form_is_longer_moves_no_name() -> None:
+    names = KnownNames([("aİb\nABC",), ("abcd",)])
+    assert names.holding("abc", 9) == ["ABC", "abcd"]
+    assert names.holding("İb", 9) == ["aİb"]
+    assert list(names.beginning("a")) == ["aİb", "abcd"]
+
+
+@pytest.fixture
+def crowded(tmp_path: Path) -> Iterator[Index]:
+    """An index of three files that hold 250 methods each with the same name."""
+    folder = tmp_path / "tree/aten/src/ATen/native"
+    folder.mkdir(parents=True)
+    for name in "zxy":
+        lines = (f"struct S{at} {{ int same() {{ return {at}; }} }};\n" for at in range(250))
+        (folder / f"{name}.cpp").write_text("".join(lines))
+    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
+    index = Index.open(Source.find(str(tmp_path / "tree")), tmp_path / "cache")
+    with contextlib.closing(index):
+        yield index
+
+
+def test_of_very_many_definitions_the_first_by_their_place_are_found(crowded: Index) -> None:
+    hits = crowded.find("same", limit=1000)
+    places = [(hit.location.path[-5:], hit.location.line) for hit in hits]
+    assert places == [("x.cpp", at) for at in range(1, 251)] + [
+        ("y.cpp", at) for at in range(1, 151)
+    ]
+    assert crowded.find("same", limit=3) == hits[:3]
