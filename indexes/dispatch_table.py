@@ -10,7 +10,7 @@ from indexes.codegen.python_meta import FILE as META_FILE
 from indexes.codegen.python_meta import left_to_cpp, python_meta
 from indexes.codegen.registration import Registration
 from indexes.codegen.registrations import generated_registrations
-from indexes.codegen.table import AliasSets, TableModel, TableRow
+from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
 from indexes.dispatch_model import DispatchSlot, DispatchTable
 from indexes.errors import NotFound, SourceError
 from indexes.linking.dispatch import Written, registered_definition, written_registrations
@@ -32,6 +32,9 @@ _PROBE = "empty.memory_format"
 """Every back end has a kernel of its own for it: there is no other way to make a tensor."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
 _ELSEWHERE = "this tree holds no kernels of the back end, an extension may register some"
+_FROM_PYTHON = (
+    "Python may register a meta kernel while torch is imported: that is not followed here"
+)
 _NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
 """Files that are no part of torch's own libraries."""
 
@@ -82,8 +85,11 @@ class Dispatch:
         """The table of every operator."""
         sets, registrations = self._sets, self._registrations
         if self._source.kind == "wheel":
-            return TableModel(self.keys, sets, registrations, INCOMPLETE)
-        return TableModel(self.keys, sets, registrations, self._without_kernels, _ELSEWHERE)
+            return TableModel(self.keys, sets, registrations, dict.fromkeys(INCOMPLETE, NOT_HERE))
+        incomplete = dict.fromkeys(self._without_kernels, _ELSEWHERE)
+        if self._source.locate(META_FILE) and self._left_to_cpp is None:
+            incomplete["Meta"] = _FROM_PYTHON
+        return TableModel(self.keys, sets, registrations, incomplete)
 
     @cached_property
     def _sets(self) -> AliasSets:
@@ -126,8 +132,7 @@ class Dispatch:
     def _python(
         self, known: Iterable[Registration], natives: Mapping[str, NativeFunction]
     ) -> Iterable[Registration]:
-        path = self._source.locate(META_FILE)
-        left = left_to_cpp(self._source.read(path)) if path else None
+        left = self._left_to_cpp
         if left is None:
             return ()
         keys: dict[str, set[str]] = {}
@@ -135,6 +140,12 @@ class Dispatch:
             keys.setdefault(one.op, set()).add(one.key)
         have = {op: frozenset(k) for op, k in keys.items()}
         return python_meta(self._python_facts(), natives, have, left)
+
+    @cached_property
+    def _left_to_cpp(self) -> frozenset[str] | None:
+        """What Python leaves to C++ for the Meta key; None where it goes by no such list."""
+        path = self._source.locate(META_FILE)
+        return left_to_cpp(self._source.read(path)) if path else None
 
     def _python_facts(self) -> list[tuple[str, PythonFact]]:
         """Rows of decompositions and meta functions, those that helpers of other files make too."""

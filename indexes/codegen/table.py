@@ -90,6 +90,9 @@ _NO_AUTOGRAD_BACKEND = frozenset({"HIP", "VE", "MTIA"})
 """Backends that ``getBackendKeySetFromAutograd`` leaves out."""
 
 
+NOT_HERE = "C++ source that decides otherwise may exist, and is not in this tree"
+
+
 class TableModel:
     """All registrations of a tree, ready to be asked for any operator."""
 
@@ -98,17 +101,15 @@ class TableModel:
         keys: DispatchKeys,
         sets: AliasSets,
         registrations: Iterable[Registration],
-        incomplete: frozenset[str] = frozenset(),
-        unknown: str = "C++ source that decides otherwise may exist, and is not in this tree",
+        incomplete: Mapping[str, str] | None = None,
     ) -> None:
         """Later registrations win over earlier ones for the same operator and key.
 
-        ``incomplete``: keys for which the tree's registrations are not all at hand, and
-        ``unknown``, why.
+        ``incomplete``: keys for which the tree's registrations are not all at hand, with the
+        reason.
         """
-        self._unknown = unknown
         self.keys = keys
-        self._incomplete = incomplete
+        self._incomplete = incomplete or {}
         self._sets = sets
         self._by_op: dict[str, dict[str, Registration]] = {}
         for registration in registrations:
@@ -145,22 +146,19 @@ class TableModel:
         row = self._from_alias(key, own)
         composite = "CompositeImplicitAutograd" in own and self._sets.composite is None
         if composite and key.name == "Functionalize":
-            return self._unsure(row or self._fallback(key))
+            return _unsure(row or self._fallback(key), NOT_HERE)
         if row is None:
             return self.without_kernel[key.name]
-        return self._unsure(row) if key.name in self._incomplete else row
+        return self._as_known(row)
 
-    def _unsure(self, row: TableRow) -> TableRow:
-        return replace(row, rule=f"{row.rule}; {self._unknown}", certain=False)
+    def _as_known(self, row: TableRow) -> TableRow:
+        why = self._incomplete.get(row.key)
+        return _unsure(row, why) if why else row
 
     @cached_property
     def without_kernel(self) -> Mapping[str, TableRow]:
         """The row of each key for the operators that register nothing for it."""
-        rows = {key.name: self._fallback(key) for key in self.keys.runtime}
-        return {
-            name: self._unsure(row) if name in self._incomplete else row
-            for name, row in rows.items()
-        }
+        return {key.name: self._as_known(self._fallback(key)) for key in self.keys.runtime}
 
     def _fallback(self, key: RuntimeKey) -> TableRow:
         fallback = self._fallbacks.get(key.name)
@@ -256,3 +254,7 @@ def _won(key: RuntimeKey, winner: Registration, kind: TableKind, why: str) -> Ta
         key.name, winner.kernel, kind, winner.origin, rule, winner.fallthrough, winner.location,
         winner=winner,
     )  # fmt: skip
+
+
+def _unsure(row: TableRow, why: str) -> TableRow:
+    return replace(row, rule=f"{row.rule}; {why}", certain=False)

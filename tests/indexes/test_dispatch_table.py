@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from indexes.dispatch_model import DispatchSlot
 from indexes.errors import NotFound
 from indexes.query import Index
+from tests.indexing import opened
 
 AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
 BATCHING = "aten/src/ATen/functorch/BatchRulesDecompositions.cpp"
@@ -89,3 +92,14 @@ def test_a_wheel_says_which_registrations_it_does_not_hold(
     assert "batch rules" in reasons["batch_rule"]
     assert tree_index.table("add.Tensor").unseen == ""
     assert not any(u.role == "batch_rule" for u in tree_index.chain("add.Tensor").unresolved)
+
+
+def test_where_python_goes_by_no_list_a_meta_row_is_not_certain(
+    tree_index: Index, tree_copy: Path, cache: Path
+) -> None:
+    """Up to 1.13 each decorator registers for itself as it is run."""
+    assert slots(tree_index, "relu")["Meta"].confidence == "ambiguous"
+    with open(tree_copy / "torch/_meta_registrations.py", "a") as file:
+        file.write("\n\ndef activate_meta():\n    left = {'aten::clone'}\n")
+    with opened(tree_copy, cache) as later:
+        assert slots(later, "relu")["Meta"].confidence == "exact"

@@ -12,7 +12,7 @@ import pytest
 from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
 from indexes.codegen.registration import Registration
 from indexes.codegen.registrations import Rules, generated_registrations
-from indexes.codegen.table import AliasSets, TableModel, computed_table
+from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, computed_table
 from indexes.model import DerivativeEntry, NativeFunction
 from indexes.readers.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.readers.native_functions import read_native_functions
@@ -54,7 +54,9 @@ def model(
         lists, problems = read_torchgen_lists((packaged.parent / name).read_bytes(), name, lists)
         assert not problems
     generated = generated_registrations(wheel_functions, wheel_derivatives, Rules.of(lists))
-    return TableModel(keys, sets, [*handwritten_registrations(), *generated], INCOMPLETE)
+    return TableModel(
+        keys, sets, [*handwritten_registrations(), *generated], dict.fromkeys(INCOMPLETE, NOT_HERE)
+    )
 
 
 @pytest.fixture(scope="module")
