@@ -24,15 +24,16 @@ ATEN, AUTOGRAD = "aten/src/ATen", "tools/autograd"
 
 
 def _generate(root: Path, into: Path) -> None:
-    native = f"{ATEN}/native/native_functions.yaml"
-    gen = ("torchgen.gen", "--source-path", ATEN, "--install_dir", str(into / "aten"))
-    tags = f"{ATEN}/native/tags.yaml"
-    autograd = ("tools.autograd.gen_autograd", native, tags, str(into / "autograd"), AUTOGRAD)
+    """Not in the checkout: some of what torchgen writes goes to where it is run."""
+    aten, native = root / ATEN, root / ATEN / "native"
+    gen = ("torchgen.gen", "--source-path", aten, "--install_dir", into / "aten")
+    yaml = (native / "native_functions.yaml", native / "tags.yaml")
+    autograd = ("tools.autograd.gen_autograd", *yaml, into / "autograd", root / AUTOGRAD)
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    for module in (gen, autograd):
-        (into / module[0].split(".")[-2].replace("torchgen", "aten")).mkdir()
-        run = [sys.executable, "-m", *module]
-        subprocess.run(run, cwd=root, env=environment, check=True, capture_output=True)
+    for folder, module in (("aten", gen), ("autograd", autograd)):
+        (into / folder).mkdir()
+        run = [sys.executable, "-m", *map(str, module)]
+        subprocess.run(run, cwd=into, env=environment, check=True, capture_output=True)
 
 
 def _written(folder: Path) -> Iterator[tuple[str, str]]:
