@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate
 
@@ -70,6 +70,7 @@ class Catalogue:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._places: dict[int, int] = {}
         store.query(f"PRAGMA cache_size={_PAGES}")
         self.operators = _Kind(
             store, "full_name", "SELECT full_name FROM ops WHERE {} ORDER BY +position"
@@ -96,8 +97,11 @@ class Catalogue:
         """Every name that is defined in C++."""
         return KnownNames(self._store.query("SELECT names FROM names ORDER BY length"))
 
-    @cached_property
-    def file_order(self) -> dict[int, int]:
-        """The place of each file, by its number, among all by their paths."""
-        rows = self._store.query("SELECT id FROM files ORDER BY path")
-        return {number: at for at, (number,) in enumerate(rows)}
+    def file_order(self, files: Set[int]) -> Mapping[int, int]:
+        """The places of files, by their numbers, in the order of paths. All are read once it is
+        asked for others than the first time."""
+        if not files <= self._places.keys():
+            which = "1" if self._places else f"id IN ({','.join(map(str, files))})"
+            rows = self._store.query(f"SELECT id FROM files WHERE {which} ORDER BY path")
+            self._places = {number: at for at, (number,) in enumerate(rows)}
+        return self._places

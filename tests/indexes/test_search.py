@@ -86,3 +86,30 @@ def test_of_very_many_definitions_the_first_by_their_place_are_found(crowded: In
         ("y.cpp", at) for at in range(1, 151)
     ]
     assert crowded.find("same", limit=3) == hits[:3]
+
+
+def test_the_first_of_many_definitions_are_the_same_when_asked_for_again(crowded: Index) -> None:
+    alone = crowded.find("same", limit=1000)
+    crowded.find("S")
+    assert crowded.find("same", limit=1000) == alone
+
+
+def test_a_function_of_a_long_name_comes_before_many_classes_of_short_ones(tmp_path: Path) -> None:
+    folder = tmp_path / "tree/aten/src/ATen/native"
+    folder.mkdir(parents=True)
+    classes = [f"same{at}" for at in range(10, 50)]
+    lines = [f"struct {name} {{}};\n" for name in reversed(classes)]
+    lines += [f"int same_{at}() {{ return {at}; }}\n" for at in range(10, 15)]
+    (folder / "a.cpp").write_text("".join(lines))
+    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
+    index = Index.open(Source.find(str(tmp_path / "tree")), tmp_path / "cache")
+    with contextlib.closing(index):
+        hits = [hit.name for hit in index.find("same", limit=30)]
+    assert hits == [*(f"same_{at}" for at in range(10, 15)), *classes[:-26:-1]]
+
+
+@pytest.mark.parametrize("word", [*_WORDS, "__", "mul_.", "a.b", "."])
+def test_names_ranked_at_once_have_their_own_ranks(wheel_index: Index, word: str) -> None:
+    names = [op.full_name for op in wheel_index.operators()]
+    names += ["a.b.c", "x.mul", ".mul", "_mul_", "MUL", "mul2", "a/b.cpp", "", "İmul"]
+    assert Wanted(word).ranks(names) == [Wanted(word).rank(name) for name in names]
