@@ -209,10 +209,10 @@ class Builder:
         self, files: list[SourceFile]
     ) -> contextlib.AbstractContextManager[Iterator[FileFacts]]:
         """Facts of files, read in parallel when there are many, from now on."""
-        from indexes.scan_pool import FEW, read_here, unpack
+        from indexes.scan_pool import FEW, read_here
 
         if ahead := self._ahead.pop(tuple(file.path for file in files), None):
-            return contextlib.nullcontext(unpack(*answer) for answer in ahead())
+            return contextlib.nullcontext(_unpacked(ahead))
         if len(files) <= FEW:
             return contextlib.nullcontext(read_here(self.source.top, files, self._cancelled))
         from indexes.scan_children import reading
@@ -269,6 +269,13 @@ class Builder:
             for unused in self._ahead.values():
                 unused()
             self._ahead.clear()
+
+
+def _unpacked(ahead: Callable[[], list[Answer]]) -> Iterator[FileFacts]:
+    """What a fork read, waited for when the first facts are asked for."""
+    from indexes.scan_pool import unpack
+
+    yield from (unpack(*answer) for answer in ahead())
 
 
 def _read(root: str, files: list[SourceFile]) -> list[Answer]:

@@ -17,7 +17,7 @@ from indexes.refresh import Changes
 from indexes.regex import regex
 from indexes.store import Store, stored_parameters
 from indexes.tables import numbers_of
-from indexes.typed import TYPE_CHECKING, Any
+from indexes.typed import TYPE_CHECKING, Any, NamedTuple
 from indexes.walk import SourceFile
 
 if TYPE_CHECKING:
@@ -46,6 +46,13 @@ class _StoredMacros(Mapping[str, list[PlacedMacro]]):
 
     def __len__(self) -> int:
         raise NotImplementedError("macros are fetched by name")
+
+
+class _Visible(NamedTuple):
+    """Rows of a file that what is made of other files depends on."""
+
+    macros: set[tuple[Any, ...]] = set()
+    aliases: list[tuple[Any, ...]] = []
 
 
 class _Refresh:
@@ -80,18 +87,24 @@ class _Refresh:
 
     def remove(self, path: str) -> None:
         number = self.known[path][0]
-        self._note(number, CppFacts())
+        self._note(self._seen_by_others(number), CppFacts())
         self.names |= self.store.drop_file(number)
         self.store.db.execute("DELETE FROM problems WHERE path=?", (path,))
 
-    def _note(self, number: int, now: CppFacts) -> None:
-        """Compares what other files see of a file with what it held before."""
-        sql = "SELECT name,parameters,body,line FROM macros WHERE file=?"
-        before = set(self.store.query(sql, (number,)))
+    def _seen_by_others(self, number: int) -> _Visible:
+        """What other files see of a file."""
+        macros = "SELECT name,parameters,body,line FROM macros WHERE file=?"
+        aliases = "SELECT name,target,scope FROM aliases WHERE file=?"
+        return _Visible(
+            set(self.store.query(macros, (number,))), self.store.query(aliases, (number,))
+        )
+
+    def _note(self, before: _Visible, now: CppFacts) -> None:
+        """Compares what other files see of a file with what they saw before."""
         after = {(m.name, stored_parameters(m), m.body, m.line) for m in now.macros}
-        self.macros |= {m[0] for m in before ^ after}
-        rows = self.store.query("SELECT name,target,scope FROM aliases WHERE file=?", (number,))
-        self.aliases_changed |= sorted(rows) != sorted(tuple(a[:3]) for a in now.aliases)
+        self.macros |= {m[0] for m in before.macros ^ after}
+        aliases = sorted(tuple(a[:3]) for a in now.aliases)
+        self.aliases_changed |= sorted(before.aliases) != aliases
 
     def renew_operators(self, changed: set[str]) -> set[str] | None:
         """Reads again what of the operators and documents rests on changed files; returns the
@@ -143,19 +156,30 @@ class _Refresh:
         numbers = []
         readable = [f for f in changed if f.kind in READ_KINDS]
         with self.builder.reading(readable) as read:
+            before = self._cleared(readable)  # while others read
             for at, facts in enumerate(read):
                 self.builder.tell("reading", at, len(readable))
                 number = self._replace(self.files[facts.path], facts.hash)
                 if facts.cpp:
-                    self._note(number, facts.cpp)
+                    self._note(before.get(facts.path, _Visible()), facts.cpp)
                     self._remember(number)
                     numbers.append(number)
-                self.store.drop_rows(number)
                 self.builder.add_facts(self.store, number, facts)
         for file in changed:
             if file.kind not in READ_KINDS:
                 self._replace(file, self.builder.hash(file.path))
         return numbers
+
+    def _cleared(self, files: list[SourceFile]) -> dict[str, _Visible]:
+        """Removes what was read of files; what others saw of each that was known."""
+        numbers = {f.path: int(self.known[f.path][0]) for f in files if f.path in self.known}
+        visible = {path: self._seen_by_others(number) for path, number in numbers.items()}
+        for file in files:
+            if file.path in numbers:
+                if file.kind == "cpp":
+                    self._remember(numbers[file.path])
+                self.store.drop_rows(numbers[file.path])
+        return visible
 
     def _remember(self, number: int) -> None:
         if number not in self._before:
