@@ -12,12 +12,15 @@ import time
 
 from indexes.errors import SourceError
 from indexes.looked import Looked
-from indexes.seen import RACY_NS
+from indexes.regex import compiling
+from indexes.seen import RACY_NS, Seen
 from indexes.store import Store
 from indexes.typed import TYPE_CHECKING
 from indexes.walk import SourceFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from indexes.build import Builder
     from indexes.report import Report
 
@@ -55,6 +58,23 @@ class Changes:
 
     def removed(self) -> list[str]:
         return [path for path in self.known if path not in self.files]
+
+
+def make_ready(seen: Seen) -> None:
+    """Loads what a change of C++ files will need, for as long as the tree is looked at."""
+    for _ in _loading():
+        if not seen.is_awaited:
+            return
+
+
+def _loading() -> Iterator[None]:
+    yield
+    import indexes.scan_pool
+    from indexes.readers import cpp, cpp_facts, cpp_heads, cpp_lex, cpp_quick
+
+    yield
+    yield from compiling((cpp_lex, cpp, cpp_heads, cpp_quick, cpp_facts))
+    import indexes.refresh_apply  # noqa: F401
 
 
 def refresh(

@@ -51,8 +51,11 @@ class _StoredMacros(Mapping[str, list[PlacedMacro]]):
 class _Visible(NamedTuple):
     """Rows of a file that what is made of other files depends on."""
 
-    macros: set[tuple[Any, ...]] = set()
-    aliases: list[tuple[Any, ...]] = []
+    macros: set[tuple[Any, ...]]
+    aliases: list[tuple[Any, ...]]
+
+
+_NOTHING = _Visible(set(), [])
 
 
 class _Refresh:
@@ -161,7 +164,7 @@ class _Refresh:
                 self.builder.tell("reading", at, len(readable))
                 number = self._replace(self.files[facts.path], facts.hash)
                 if facts.cpp:
-                    self._note(before.get(facts.path, _Visible()), facts.cpp)
+                    self._note(before.get(facts.path, _NOTHING), facts.cpp)
                     self._remember(number)
                     numbers.append(number)
                 self.builder.add_facts(self.store, number, facts)

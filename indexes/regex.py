@@ -8,10 +8,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from re import compile as regex
+    from types import ModuleType
     from typing import Any
 
-__all__ = ["regex"]
+__all__ = ["compiling", "regex"]
 
 
 class _Regex:
@@ -28,6 +30,15 @@ class _Regex:
         for method in ("match", "search", "finditer", "findall", "sub", "split", "fullmatch"):
             setattr(self, method, getattr(compiled, method))  # found without us from now on
         return getattr(compiled, name)
+
+
+def compiling(modules: Iterable[ModuleType]) -> Iterator[None]:
+    """Compiles the expressions of modules, one at each step."""
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, _Regex) and "match" not in vars(value):
+                value.__getattr__("match")
+                yield
 
 
 if not TYPE_CHECKING:

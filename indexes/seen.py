@@ -14,7 +14,9 @@ from struct import calcsize, pack, unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
+
+    from indexes.forked import Task
 
 _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
@@ -50,7 +52,7 @@ class Seen:
         self._values = values
         self._now = values
         self._moved: list[int] = []
-        self._ahead: Callable[[], bytes | None] | None = None
+        self._ahead: Task | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -115,15 +117,20 @@ class Seen:
         """Begins to look at the paths while other things are done, where a processor is free
         for that."""
         if not self.looked_ns and has_free_processor():
-            from indexes.forked import begin
+            from indexes.forked import Task
 
             self.looked_ns = time.time_ns()
-            self._ahead = begin(self._changed)
+            self._ahead = Task(self._changed)
 
     @property
     def looks_ahead(self) -> bool:
         """Whether that was begun, and nobody has asked yet what came of it."""
         return self._ahead is not None and not self._looks
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether who asks now what came of it would have to wait."""
+        return self._ahead is not None and not self._looks and not self._ahead.is_ready()
 
     def _changed(self) -> bytes | None:
         """What the paths are like now; None, which is quickly told, where all is as it was."""
@@ -137,7 +144,7 @@ class Seen:
             self._looks = True
             self.looked_ns = self.looked_ns or time.time_ns()
             was = self._values
-            self._now = (self._ahead() if self._ahead else _look(self.paths)) or was
+            self._now = (self._ahead.result() if self._ahead else _look(self.paths)) or was
             self._moved = list(_differing(self._now, was)) if self._now != was else []
         return self._moved
 

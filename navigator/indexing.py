@@ -27,8 +27,11 @@ def bring_up(
     """Brings the index up to date, from a shared one if one is given, and exports it ``into``
     a file if one is given."""
     from indexes.query import Index
+    from indexes.refresh import make_ready
     from indexes.roots import cache_path, index_file
 
+    if settings.seen:
+        make_ready(settings.seen)
     source = settings.source()
     cache = str(settings.cache or cache_path())
     started = time.perf_counter()

@@ -257,6 +257,40 @@ loaded.look_ahead()
 print(len(forks), *loaded.moved())
 """
 
+_READY = """
+import os, sys, time
+from indexes import seen
+from indexes.refresh import make_ready
+from indexes.seen import Seen
+index, how, path = sys.argv[1:]
+seen.has_free_processor = lambda: True
+Seen.take(index, [path], [], "no", 4_000_000_000_000_000_000).save(index)
+loaded = Seen.load(index)
+begun, go = os.pipe()
+look = seen._look
+seen._look = lambda paths: (how == "slow" and os.read(begun, 1), look(paths))[1]
+loaded.look_ahead()
+while how == "fast" and loaded.is_awaited:
+    time.sleep(0.01)
+make_ready(loaded)
+os.write(go, b".")
+print("indexes.refresh_apply" in sys.modules, *loaded.moved())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(("how", "loaded"), [("slow", "True"), ("fast", "False")])
+def test_what_a_change_needs_is_loaded_only_while_the_tree_is_looked_at(
+    tmp_path: Path, how: str, loaded: str
+) -> None:
+    files = [tmp_path / name for name in ("index", "a")]
+    for file in files:
+        file.write_text("")
+        os.utime(file, (1, 1))
+    run = [sys.executable, "-c", _READY, str(files[0]), how, str(files[1])]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [loaded]
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.parametrize(("how", "moved"), [("same", []), ("edited", ["1"]), ("dies", [])])

@@ -225,8 +225,8 @@ def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: P
 _REFRESHED = """
 import indexes.forked, indexes.seen
 indexes.seen.has_free_processor = lambda: True
-begin, begun = indexes.forked.begin, []
-indexes.forked.begin = lambda work: (begun.append(work), begin(work))[1]
+begun, begin = [], indexes.forked.Task.__init__
+indexes.forked.Task.__init__ = lambda task, work: (begun.append(work), begin(task, work))[1]
 from navigator.start import main
 assert main({arguments!r}) == 0
 print(len(begun))
