@@ -158,9 +158,10 @@ def _answer_and_keep(
     fix_output()
     if seen and seen.looks_ahead and asked.command != "index":
         settings = Settings(seen=seen, hopes=True)
-        status, output, beside = _heard(arguments, settings)
-        if settings.hoped and seen.moved():
+        hoped = _hoped(arguments, settings, seen)
+        if hoped is None:
             return _answer_and_keep(arguments, asked, program, seen)
+        status, output, beside = hoped
         settings.state = seen.name if settings.hoped else settings.state
         told = _write(status, output, beside)
     else:
@@ -173,6 +174,20 @@ def _answer_and_keep(
         except OSError:
             pass  # a cache that is only read
     return told
+
+
+def _hoped(
+    arguments: Sequence[str], settings: Settings, seen: Seen
+) -> tuple[int, bytes, bytes] | None:
+    """The answer of the index as it was left; None where the tree is not as it was, which an
+    answer may also have stumbled over."""
+    try:
+        heard = _heard(arguments, settings)
+    except Exception:
+        if settings.hoped and seen.moved():
+            return None
+        raise
+    return None if settings.hoped and seen.moved() else heard
 
 
 def _heard(arguments: Sequence[str], settings: Settings) -> tuple[int, bytes, bytes]:

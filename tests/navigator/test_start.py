@@ -12,6 +12,7 @@ import pytest
 from indexes.build import index_path
 from indexes.source import Source
 from navigator import start
+from navigator.asking import Settings
 from tests.tree_marks import NATIVE
 
 LONG_AGO = 1_600_000_000
@@ -108,6 +109,30 @@ def test_after_an_edit_it_is_answered_anew(
     after = _ask(question, capsys)
     assert after != before
     assert asked == [question, question]
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_an_answer_may_stumble_only_over_a_tree_that_has_moved(
+    tree: Path, moves: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines of the index that was left may be past the end of a file that was cut."""
+    monkeypatch.setattr("indexes.seen.has_free_processor", lambda: True)
+    answer = start._run
+
+    def stumbles(arguments: list[str], settings: Settings) -> int:
+        status = answer(arguments, settings)
+        if settings.hopes:
+            raise IndexError
+        return status
+
+    monkeypatch.setattr(start, "_run", stumbles)
+    if moves:
+        (tree / KERNEL).write_text((tree / KERNEL).read_text() + "\nvoid quite_another() {}\n")
+        assert start.main(["find", "quite_anoth"]) == 0
+        assert capsys.readouterr().out.count("void quite_another") <= 1
+    else:
+        with pytest.raises(IndexError):
+            start.main(["find", "mul"])
 
 
 def test_nothing_is_said_before_the_tree_is_known_to_be_as_it_was(
