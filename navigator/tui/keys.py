@@ -83,8 +83,8 @@ def _types_nothing(key: str) -> bool:
 
 
 def _opens(one: Binding) -> bool:
-    """Whether it is the first stroke of a chord."""
-    return one.action.startswith("chord(")
+    """Whether it is the first stroke of a chord, or opens an input: in one it is a letter."""
+    return one.action.startswith(("chord(", "typing("))
 
 
 def _argument(one: Binding) -> str:

@@ -15,7 +15,7 @@ from navigator.tui.debounce import Debounce
 from navigator.tui.history import History, Visit
 from navigator.tui.messages import ChainLoaded, Named
 from navigator.tui.preview import REASON, Preview
-from navigator.tui.screens.chords import member
+from navigator.tui.screens.chords import member, typing
 from navigator.tui.screens.source_screen import SourceScreen
 from navigator.tui.session import Session, visit_to
 from navigator.tui.text import short_symbol
@@ -30,8 +30,8 @@ class ChainScreen(SourceScreen):
     """A screen with a chain pane, a source pane and a history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("colon", "goto", "Name", tooltip="Go to name", key_display=":", id="goto"),
-        Binding("s", "find", "Find", id="find"),
+        typing("colon", "goto", "Name", tooltip="Go to name", key_display=":"),
+        typing("s", "find", "Find"),
         Binding("o", "operator", "Open operator", show=False, id="operator"),
         Binding("f", "letters", "Hop by letter", show=False, id="hop.letter"),
         Binding("left_square_bracket,alt+left,ctrl+o", "back", "Back", id="back"),

@@ -31,6 +31,13 @@ def opener(chord: str, key: str, description: str) -> Binding:
     return Binding(key, f"chord('{chord}')", description, priority=True, id=chord)
 
 
+def typing(key: str, action: str, description: str, **options: Any) -> Binding:
+    """A key behind which letters are typed: it is heard before them, however fast they come."""
+    return Binding(
+        key, f"typing('{action}')", description, priority=True, id=action, **options
+    )  # fmt: skip
+
+
 class ChordScreen(FittingScreen):
     """A screen with keys in two strokes."""
 
@@ -60,7 +67,7 @@ class ChordScreen(FittingScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "in_chord":
             return parameters[0] == self.chord
-        if action == "chord":
+        if action in ("chord", "typing"):
             return not self.chord and not self.is_typing
         return True
 
@@ -71,6 +78,10 @@ class ChordScreen(FittingScreen):
     async def action_in_chord(self, _chord: str, action: str) -> None:
         """The second key."""
         self._set_chord("")
+        await self.run_action(action)
+
+    async def action_typing(self, action: str) -> None:
+        """Opens an input."""
         await self.run_action(action)
 
     def take_key(self, event: events.Key) -> bool:

@@ -13,7 +13,7 @@ from navigator.tui.document import Document
 from navigator.tui.history import Visit
 from navigator.tui.messages import Blamed, Coloured, Defined, Failed, Reread, SourceLoaded, Used
 from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
-from navigator.tui.screens.chords import member, opener
+from navigator.tui.screens.chords import member, opener, typing
 from navigator.tui.screens.taking import Edited, TakingScreen
 from navigator.tui.session import Session
 from navigator.tui.widgets.source_pane import SourcePane
@@ -35,7 +35,7 @@ class SourceScreen(TakingScreen):
         Binding("V", "compare", "Diff", tooltip="Compare with a version", id="compare"),
         Binding("M", "gaps", "Gaps", tooltip="What is missing", id="gaps"),
         Binding("B", "blame", "Blame", id="blame"),
-        Binding("slash", "search", "Search", key_display="/", show=False, id="search"),
+        typing("slash", "search", "Search", key_display="/", show=False),
         opener("go", "g", "Go to…"),
         member("go", "g", "top", "top"),
         member("go", "d", "definition", "definition"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from textual.widgets import Input
+
 from tests.navigator.tui.conftest import Sit
 
 SOFTMAX_CPU = "aten/src/ATen/native/SoftMax.cpp"
@@ -58,6 +61,24 @@ async def test_keys_may_be_typed_before_the_answers_are_there(
         line = line_of(tree, "aten/src/ATen/native/BinaryOps.cpp", "TORCH_IMPL_FUNC(mul_out)")
         await person.until(editor.read_text, "its call")
         assert editor.read_text().endswith(f"/aten/src/ATen/native/BinaryOps.cpp:{line}\n")
+
+
+@pytest.mark.parametrize("opens", ["/", ":", "s"])
+@pytest.mark.parametrize("text", ["gelu", "gd", "yn", "sum"])
+async def test_a_text_pasted_behind_a_key_that_asks_for_one_is_whole(
+    sit: Sit, opens: str, text: str
+) -> None:
+    """Its letters are keys of their own, and first strokes of two, where nothing is asked for.
+    A slash goes on with the filter."""
+    whole = f"mul.Tensor{text}" if opens == "/" else text
+    async with sit() as person:
+        await person.asks_for("mul.Tensor")
+        await person.types(opens + text)
+        await person.until(lambda: _typed_in(person.app.focused) == whole, whole)
+
+
+def _typed_in(line: object) -> str | None:
+    return line.value if isinstance(line, Input) else None
 
 
 async def test_a_formula_of_the_backward_pass(sit: Sit) -> None:
