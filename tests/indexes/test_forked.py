@@ -50,7 +50,8 @@ def test_a_task_whose_fork_dies_is_done_here() -> None:
 def test_a_task_that_nobody_asks_leaves_neither_process_nor_pipe() -> None:
     opened = len(os.listdir("/dev/fd"))
     task = Task(lambda: "x" * 10_000_000)  # more than a pipe holds: it waits to be read
+    assert task._fork
     task.drop()
     assert len(os.listdir("/dev/fd")) == opened
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    with pytest.raises(ChildProcessError):  # it has been waited for
+        os.waitpid(task._fork._pid, os.WNOHANG)
