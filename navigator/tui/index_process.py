@@ -41,6 +41,11 @@ class EndedEarly(Exception):
     """The process ended and left no answer: it was killed, or there was no room for it."""
 
 
+def possible() -> bool:
+    """Whether this system has what it takes: timers, and pipes that can be waited for."""
+    return hasattr(signal, "setitimer")
+
+
 def bring_up(
     source: Source, cache: Path | None,
     progress: Callable[[Progress], None], cancelled: Callable[[], bool],

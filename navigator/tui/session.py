@@ -23,12 +23,12 @@ from indexes.model import (
     SourceInfo,
 )
 from indexes.regex import regex
+from navigator.tui import index_process
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
 from navigator.tui.document import Shelf
 from navigator.tui.first_rows import FirstRows
 from navigator.tui.history import Visit
-from navigator.tui.index_process import EndedEarly, bring_up
 from navigator.tui.preview import Preview
 
 if TYPE_CHECKING:
@@ -105,10 +105,13 @@ class Opener:
         """The index brought up to date beside the screen, or else here."""
         from indexes.query import Index
 
-        try:
-            report = bring_up(source, self.cache, progress, cancelled)
-        except EndedEarly as why:
-            tell(f"the process that makes the index ended early ({why}); it is made here now")
+        report = None
+        if index_process.possible():
+            try:
+                report = index_process.bring_up(source, self.cache, progress, cancelled)
+            except index_process.EndedEarly as why:
+                tell(f"the process that makes the index ended early ({why}); it is made here now")
+        if report is None:
             return Index.open(source, self.cache, progress=progress, cancelled=cancelled)
         index = Index.as_left(source, self.cache)
         index.report = report

@@ -142,3 +142,16 @@ async def test_it_ends_when_the_screen_is_left(sit: Sit, tmp_path: Path) -> None
         await person.until(lambda: running_with(str(tmp_path)), "the process")
     until(lambda: not running_with(str(tmp_path)))
     assert not list((tmp_path / "indexes").glob("*.building"))
+
+
+def test_without_timers_and_pipes_to_wait_for_the_thread_makes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows: nothing is said of a process that was never begun."""
+    monkeypatch.setattr("navigator.tui.index_process.possible", lambda: False)
+    monkeypatch.setattr("navigator.tui.beside.start", pytest.fail)
+    told: list[str] = []
+    *_, last = Opener(str(TREE), tmp_path).sessions(ignored, never, told.append)
+    assert isinstance(last.index, Index)
+    assert last.index.report.cold
+    assert told == []
