@@ -14,7 +14,7 @@ from benchmarks.cold import ctags
 from benchmarks.harness import Bench, Comparison, Cost, Figure
 from indexes.content import content_hash
 from indexes.seen import Seen
-from indexes.tables import INDEXES
+from indexes.tables import CPP_INDEXES, INDEXES
 
 NEEDS = ("rg", "ctags")
 _CPP = (".cpp", ".h", ".cu", ".cuh", ".mm", ".cc", ".c", ".hpp", ".hip", ".metal")
@@ -84,5 +84,5 @@ def _rows(_: Seen, index: str) -> None:
         for name, sql in tables.fetchall():
             copy.execute(sql)
             copy.execute(f"INSERT INTO main.{name} SELECT * FROM made.{name}")
-        copy.executescript(INDEXES)
+        copy.executescript(f"{CPP_INDEXES}{INDEXES}")
         copy.close()
