@@ -32,6 +32,7 @@ _UNCHECKED = (
 )
 _WHOLE_GROUP = "set_.source_Tensor"
 _BY_HAND = frozenset((_WHOLE_GROUP, "lift", "lift_fresh", "resize_"))
+"""What torchgen's function names, where the tree's own could not be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def test_an_answer_may_stumble_only_over_a_tree_that_has_moved(
     if moves:
         (tree / KERNEL).write_text((tree / KERNEL).read_text() + "\nvoid quite_another() {}\n")
         assert start.main(["find", "quite_anoth"]) == 0
-        assert capsys.readouterr().out.count("void quite_another") <= 1
+        assert "quite_another" in capsys.readouterr().out
     else:
         with pytest.raises(IndexError):
             start.main(["find", "mul"])

@@ -93,15 +93,23 @@ async def test_a_letter_lays_out_nothing_and_asks_no_thread(sit: Sit) -> None:
         assert laid_out == []
 
 
+async def _next_at_hand(person: Person) -> tuple[str, Chain]:
+    """Goes to the list; the operator below the cursor, once its chain has been made ahead."""
+    await person.asks_for("mul")
+    screen, session = person.browser, person.browser.session
+    assert session is not None
+    screen.set_focus(screen.operators.list)
+    following = screen.operators.list.around()[0]
+    await person.until(lambda: session.chains.at_hand(following), following)
+    chain = session.chains.at_hand(following)
+    assert chain is not None
+    return following, chain
+
+
 async def test_the_next_operator_is_there_before_its_key(sit: Sit) -> None:
     async with sit(120, 40) as person:
-        await person.asks_for("mul")
-        screen, session = person.browser, person.browser.session
-        assert session is not None
-        screen.set_focus(screen.operators.list)
-        following = screen.operators.list.around()[0]
-        await person.until(lambda: session.chains.at_hand(following), following)
-        chain = session.chains.at_hand(following)
+        following, chain = await _next_at_hand(person)
+        screen = person.browser
         screen.operators.list.action_move(1)
         screen.follow(following)
         assert screen.chain.hops.chain is chain
@@ -134,12 +142,8 @@ class _Counts:
 async def test_a_step_draws_every_line_once(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cursor first, then chain, reason and source together; laid out at most once."""
     async with sit(120, 40) as person:
-        await person.asks_for("mul")
-        screen, session = person.browser, person.browser.session
-        assert session is not None
-        screen.set_focus(screen.operators.list)
-        following = screen.operators.list.around()[0]
-        await person.until(lambda: session.chains.at_hand(following), following)
+        await _next_at_hand(person)
+        screen = person.browser
         await person.pilot.pause(0.3)
         counts = _Counts(person, monkeypatch)
         await person.presses("down")
