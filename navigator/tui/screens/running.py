@@ -66,6 +66,7 @@ class OpenedScreen(TraceScreen):
 class RunningScreen(TraceScreen):
     """A trace that a program is being recorded into."""
 
+    WAITING: ClassVar = "the program is starting …"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("O", "output", "Output", id="trace.output"),
         Binding("ctrl+x", "interrupt", "Interrupt the program", show=False, priority=True,
@@ -85,7 +86,6 @@ class RunningScreen(TraceScreen):
     def on_mount(self) -> None:
         self.add_class("-output")
         self.pane.ops.is_following = True
-        self.pane.ops.message = "the program is starting …"
         for work in (self._follow, self._listen):
             self.run_worker(work, thread=True, exit_on_error=False)
 
@@ -120,6 +120,9 @@ class RunningScreen(TraceScreen):
         log.finish()
         how = f"signal {-message.status}" if message.status < 0 else f"status {message.status}"
         log.show_title(f"output of the program, which ended with {how}")
+        if message.status == 0 and not (self.has_class("-tall") or log.has_focus_within):
+            self.remove_class("-output")  # few rows: they are for what it ran
+            self.say("the program ended with status 0; O shows what it printed")
         if self._is_leaving:
             self.action_leave_trace()
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from navigator.trace.model import TraceOp
 
 _WIDTHS = [(0, "-narrow"), (110, "-medium"), (150, "-wide")]
-_HEIGHTS = [(0, "-short"), (16, "-tall")]
+_HEIGHTS = [(0, "-short"), (16, "-low"), (32, "-tall")]
 
 
 class TraceScreen(TraceViews):
@@ -45,6 +45,7 @@ class TraceScreen(TraceViews):
     CSS_PATH = "trace.tcss"
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     VERTICAL_BREAKPOINTS = _HEIGHTS
+    WAITING: ClassVar = "reading the trace …"
     PANES: ClassVar = {TracePane: "trace", ChainPane: "chain", SourcePane: "source"}
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -78,7 +79,7 @@ class TraceScreen(TraceViews):
         yield KeyBar(self.config.keys)
 
     def on_mount(self) -> None:
-        self.pane.ops.message = "reading the trace …"
+        self.pane.ops.message = self.WAITING
         self.set_focus(self.pane.ops)
         self.show_state()
         self.begin()

@@ -16,6 +16,8 @@ from navigator.tui.screens.running import OpenedScreen, RunningScreen
 from navigator.tui.screens.trace import TraceScreen
 from navigator.tui.session import Opener
 from navigator.tui.tracing import MakeScreen, TraceApp
+from navigator.tui.widgets.chain_pane import ChainPane
+from navigator.tui.widgets.output_log import OutputLog
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import RECORDER
 from tests.navigator.tui.conftest import Person
@@ -201,26 +203,53 @@ async def test_a_row_without_keys_says_so(opener: Opener, step_folder: Path) -> 
         await person.sees("its key set was not recorded")
 
 
-async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(TEN_LINES)
-    file = tmp_path / "trace.json"
-    command = [sys.executable, str(RECORDER), "-o", str(file), "--", str(tmp_path / "program.py")]
-    program = RunningProgram(command)
+@asynccontextmanager
+async def running(
+    opener: Opener, folder: Path, text: str, width: int = 120, height: int = 40
+) -> AsyncIterator[tuple[Person, RunningProgram]]:
+    (folder / "program.py").write_text(text)
+    file = folder / "trace.json"
+    program = RunningProgram(
+        [sys.executable, str(RECORDER), "-o", str(file), "--", str(folder / "program.py")]
+    )
     try:
         make: MakeScreen = lambda opener, config: RunningScreen(  # noqa: E731
             opener, config, file, program, "program.py"
         )
-        async with sit(opener, make) as person:
-            await person.sees("name?")
-            assert program.is_running
-            await person.pilot.click("#stdin")
-            await person.types("you")
-            await person.presses("enter")
-            await person.sees("torch.Tensor.mul", "program.py:6", "backward", "hello you")
-            await person.sees("ended with status 0")
-            screen = screen_of(person)
-            await person.until(lambda: screen.trace and screen.trace.meta.complete)
-            assert screen.trace is not None
-            assert "MulBackward0" in {op.name for op in screen.trace.ops()}
+        async with sit(opener, make, width, height) as person:
+            yield person, program
     finally:
         program.stop()
+
+
+async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Path) -> None:
+    async with running(opener, tmp_path, TEN_LINES) as (person, program):
+        await person.sees("name?")
+        assert program.is_running
+        await person.pilot.click("#stdin")
+        await person.types("you")
+        await person.presses("enter")
+        await person.sees("torch.Tensor.mul", "program.py:6", "backward", "hello you")
+        await person.sees("ended with status 0")
+        screen = screen_of(person)
+        await person.until(lambda: screen.trace and screen.trace.meta.complete)
+        assert screen.trace is not None
+        assert "MulBackward0" in {op.name for op in screen.trace.ops()}
+
+
+async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_path: Path) -> None:
+    text = TEN_LINES.replace("input()", "'you'")
+    async with running(opener, tmp_path, text, 80, 24) as (person, _):
+        screen = screen_of(person)
+        await person.until(lambda: not screen.query_one(OutputLog).display)
+        await person.sees("Tensor.backward")
+        assert screen.query_one(ChainPane).region.height > 0
+        assert screen.pane.ops.size.height >= 6
+        await person.presses("O")
+        await person.sees("hello you")
+        assert screen.query_one(ChainPane).region.height == 0
+
+
+async def test_in_few_rows_the_output_of_a_failure_stays(opener: Opener, tmp_path: Path) -> None:
+    async with running(opener, tmp_path, "raise ValueError('no')", 80, 24) as (person, _):
+        await person.sees("ended with status 1", "ValueError: no")
