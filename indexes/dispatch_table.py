@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
-from indexes.codegen.python_meta import FILE as META_FILE
-from indexes.codegen.python_meta import left_to_cpp, python_meta
+from indexes.codegen.python_meta import MetaRules, Row, python_meta
 from indexes.codegen.registration import Registration
 from indexes.codegen.registrations import generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
@@ -28,6 +27,7 @@ from indexes.source import Source
 from indexes.torchgen_rules import TABLE_RULES, read_rules
 from indexes.written import UNSEEN, library_uses, named_macros
 
+_META_FILE = "torch/_meta_registrations.py"
 _PROBE = "empty.memory_format"
 """Every back end has a kernel of its own for it: there is no other way to make a tensor."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
@@ -87,7 +87,7 @@ class Dispatch:
         if self._source.kind == "wheel":
             return TableModel(self.keys, sets, registrations, dict.fromkeys(INCOMPLETE, NOT_HERE))
         incomplete = dict.fromkeys(self._without_kernels, _ELSEWHERE)
-        if self._source.locate(META_FILE) and self._left_to_cpp is None:
+        if self._source.locate(_META_FILE) and not self._meta_rules.known:
             incomplete["Meta"] = _FROM_PYTHON
         return TableModel(self.keys, sets, registrations, incomplete)
 
@@ -132,22 +132,31 @@ class Dispatch:
     def _python(
         self, known: Iterable[Registration], natives: Mapping[str, NativeFunction]
     ) -> Iterable[Registration]:
-        left = self._left_to_cpp
-        if left is None:
+        if not self._meta_rules.known:
             return ()
         keys: dict[str, set[str]] = {}
         for one in known:
-            keys.setdefault(one.op, set()).add(one.key)
+            if one.op:
+                keys.setdefault(one.op, set()).add(one.key)
         have = {op: frozenset(k) for op, k in keys.items()}
-        return python_meta(self._python_facts(), natives, have, left)
+        cpp = TableModel(self.keys, self._sets, known)
+
+        def served(op: str) -> bool:
+            row = cpp.row(op, "Meta")
+            return row is not None and row.kind != "missing"
+
+        return python_meta(self._python_facts(), self._meta_rules, natives, have, served)
 
     @cached_property
-    def _left_to_cpp(self) -> frozenset[str] | None:
-        """What Python leaves to C++ for the Meta key; None where it goes by no such list."""
-        path = self._source.locate(META_FILE)
-        return left_to_cpp(self._source.read(path)) if path else None
+    def _meta_rules(self) -> MetaRules:
+        """How this version makes Python functions Meta kernels."""
+        rows = self._facts.store.query(
+            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
+            " JOIN files f ON f.id=p.file WHERE p.kind='meta_rule'"
+        )
+        return MetaRules.of([(row[0], PythonFact(*row[1:])) for row in rows])
 
-    def _python_facts(self) -> list[tuple[str, PythonFact]]:
+    def _python_facts(self) -> list[Row]:
         """Rows of decompositions and meta functions, those that helpers of other files make too."""
         rows = self._facts.store.query(
             "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
@@ -224,7 +233,7 @@ class Dispatch:
         if written := self._written.get(id(one)):
             found = registered_definition(written, self._facts)
             return found.location if found else None
-        if one.origin == META_FILE:
+        if _is_python(one):
             return one.location
         for row in self._facts.kernels(one.op):
             if (row.key, row.symbol) == (one.key, one.kernel) and row.definitions:
@@ -255,7 +264,12 @@ class Dispatch:
 
     def _under(self, winner: Registration) -> Registration | None:
         """The C++ kernel for the same key that one registered from Python replaces."""
-        if winner.origin != META_FILE:
+        if not _is_python(winner):
             return None
         same = [r for r in self._registered[winner.op] if r.key == winner.key and r is not winner]
         return same[-1] if same else None
+
+
+def _is_python(one: Registration) -> bool:
+    """Whether it is made by a Python file of PyTorch, not by one of torchgen's."""
+    return one.origin.startswith("torch/") and one.origin.endswith(".py")

@@ -1,80 +1,162 @@
 """Meta kernels that PyTorch registers from Python as it is imported.
 
 ``activate_meta`` (torch/_meta_registrations.py) registers every meta function and every
-decomposition of the global tables for the Meta key, with the exceptions that it lists.
+decomposition of the global tables for the Meta key, with the exceptions that it lists. Up to
+1.13 the decorators register for themselves, decompositions only where C++ has nothing.
 """
 
 from __future__ import annotations
 
-import ast
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from indexes.codegen.registration import Registration
+from indexes.codegen.variants import is_composite_implicit
 from indexes.model import Location, NativeFunction
 from indexes.readers.python_facts import PythonFact, unpack
-from indexes.schema import parse_schema
+from indexes.records import dataclass, field
+from indexes.schema import SchemaKind, parse_schema
 
-FILE = "torch/_meta_registrations.py"
-_HEAD = b"\ndef activate_meta("
-_RULE = "activate_meta registers {} for the Meta key as torch is imported"
+Row = tuple[str, PythonFact]
+"""A row of a Python file, with the file's path."""
+
+_ACTIVATE = "activate_meta"
+_TABLES = ("meta", "post_autograd", "pre_autograd")
+"""The global tables, the one that decides first."""
+_DECORATOR = {"meta_registration": "register_meta", "decomposition": "register_decomposition"}
+_SERVE_META = frozenset((
+    "Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+))  # fmt: skip
 
 
-def left_to_cpp(data: bytes) -> frozenset[str] | None:
-    """The operators that ``activate_meta`` leaves alone by name, such as ``clone``; None when
-    the file has no such function."""
-    start = data.find(_HEAD)
-    if start < 0:
-        return None
-    end = data.find(b"\n\n\n", start + 1)
-    try:
-        tree = ast.parse(textwrap.dedent(data[start : end if end > 0 else None].decode()))
-    except (SyntaxError, ValueError):
-        return None
-    names = [
-        element.value
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Set, ast.List, ast.Tuple))
-        for element in node.elts
-        if isinstance(element, ast.Constant) and isinstance(element.value, str)
-    ]
-    return frozenset(n.removeprefix("aten::") for n in names if n.startswith("aten::"))
+@dataclass(frozen=True, slots=True)
+class MetaRules:
+    """How a version of PyTorch makes Python functions Meta kernels, from its own functions."""
+
+    activate: Row | None = None
+    decorators: Mapping[str, Row] = field(default_factory=dict)
+    """Where there is no such function: the decorators that register, by the kind of row."""
+    left: frozenset[str] = frozenset()
+    """What ``activate_meta`` leaves to C++ by name: ``aten::clone.default``."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> MetaRules:
+        """From the ``meta_rule`` rows of a tree."""
+        found = {fact.symbol.rpartition(".")[2]: (path, fact) for path, fact in rows}
+        left = frozenset(fact.target for _, fact in rows if "::" in fact.target)
+        kinds = {kind: found[name] for kind, name in _DECORATOR.items() if name in found}
+        return cls(found.get(_ACTIVATE), kinds, left)
+
+    @property
+    def known(self) -> bool:
+        """Whether they say what becomes of every row."""
+        return self.activate is not None or len(self.decorators) == len(_DECORATOR)
+
+    def by(self, fact: PythonFact) -> Row | None:
+        """What would register a row's function for Meta; None when nothing does."""
+        detail = unpack(fact.detail)
+        if fact.kind not in _DECORATOR or "registry" in detail or "key" in detail:
+            return None
+        if self.activate:
+            return self.activate
+        rule = self.decorators.get(fact.kind)
+        return rule if rule and _is_on(unpack(rule[1].detail), detail) else None
+
+    def leaves(self, target: str, native: NativeFunction | None, composite: bool) -> bool:
+        """Whether ``activate_meta`` leaves an operator to C++."""
+        return target in self.left or composite or (native is not None and _is_view(native))
+
+    def only_where_none(self, rule: Row) -> bool:
+        """Whether it asks first if C++ has a kernel that serves Meta."""
+        return "where" in unpack(rule[1].detail)
+
+
+def _is_on(rule: Mapping[str, str], detail: Mapping[str, str]) -> bool:
+    """Whether a decorator's own parameter lets it register."""
+    if "on" in rule:
+        return detail.get(rule["on"]) != "False"
+    return detail.get(rule["off"]) in (None, "False")
+
+
+def served_by_cpp(native: NativeFunction) -> bool:
+    """Whether its entry in native_functions.yaml gives it a kernel that serves the Meta key."""
+    if native.structured or native.structured_delegate or is_composite_implicit(native):
+        return True
+    schema = parse_schema(native.schema)
+    if schema.kind is SchemaKind.INPLACE and len(schema.returns) == 1:
+        return True  # torchgen makes a Meta kernel that returns self
+    return any(kernel.key in _SERVE_META for kernel in native.dispatch or ())
 
 
 def python_meta(
-    facts: Iterable[tuple[str, PythonFact]],
+    rows: Iterable[Row],
+    rules: MetaRules,
     natives: Mapping[str, NativeFunction],
     keys: Mapping[str, frozenset[str]],
-    left: frozenset[str],
+    served: Callable[[str], bool],
 ) -> Iterator[Registration]:
-    """What ``activate_meta`` registers. ``keys``: those that each operator has kernels for."""
+    """What Python registers. ``keys``: those that C++ registers something for, of each operator;
+    ``served``: whether that serves Meta."""
+    for op, row in _chosen(rows, rules, keys).items():
+        rule = rules.by(row[1])
+        if rule and _goes(op, rule, rules, natives.get(op), keys[op], served):
+            yield _registration(op, row, rule)
+
+
+def _goes(
+    op: str, rule: Row, rules: MetaRules, native: NativeFunction | None, own: frozenset[str],
+    served: Callable[[str], bool],
+) -> bool:  # fmt: skip
+    if rule is rules.activate:
+        return not rules.leaves(_target(op), native, "CompositeImplicitAutograd" in own)
+    return not (rules.only_where_none(rule) and served(op))
+
+
+def _registration(op: str, row: Row, rule: Row) -> Registration:
+    path, fact = row
+    what = "a meta function" if fact.kind == "meta_registration" else "a decomposition"
+    who = rule[1].symbol.rpartition(".")[2]
+    how = f"{who} registers {what} for the Meta key as torch is imported"
+    where = Location(path, fact.line, fact.end_line)
+    condition = unpack(fact.detail).get("when", "")
+    how += f", if {condition}" if condition else ""
+    return Registration(op, "Meta", fact.symbol, rule[0], how, False, where, condition)
+
+
+def _chosen(
+    rows: Iterable[Row], rules: MetaRules, keys: Mapping[str, frozenset[str]]
+) -> dict[str, Row]:
+    """Of each operator the row that decides: the surest of the first table that has it."""
     overloads: dict[str, list[str]] = {}
-    for full_name, native in natives.items():
-        overloads.setdefault(native.name, []).append(full_name)
-    chosen: dict[str, tuple[str, PythonFact]] = {}
-    for path, fact in facts:
-        for op in _operators(fact, overloads):
-            known = chosen.get(op)
-            if known is None or known[1].kind == "decomposition" != fact.kind:
-                chosen[op] = (path, fact)
-    for op, (path, fact) in chosen.items():
-        own = keys.get(op, frozenset())
-        if own and not (op in left or "CompositeImplicitAutograd" in own or _is_view(natives[op])):
-            what = "a meta function" if fact.kind == "meta_registration" else "a decomposition"
-            where = Location(path, fact.line, fact.end_line)
-            yield Registration(op, "Meta", fact.symbol, FILE, _RULE.format(what), False, where)
+    for op in filter(keys.get, keys):
+        overloads.setdefault(op.partition(".")[0], []).append(op)
+    ranked: dict[str, tuple[tuple[int, bool], Row]] = {}
+    for row in rows:
+        if not row[1].target or not rules.by(row[1]):
+            continue
+        rank = _rank(row[1])
+        for op in _operators(row[1].target, overloads):
+            if op not in ranked or rank < ranked[op][0]:
+                ranked[op] = (rank, row)
+    return {op: row for op, (_, row) in ranked.items()}
 
 
-def _operators(fact: PythonFact, overloads: Mapping[str, list[str]]) -> list[str]:
-    """The overloads that a row of one of the global tables is for."""
-    if fact.kind not in ("decomposition", "meta_registration") or not fact.target:
-        return []
+def _rank(fact: PythonFact) -> tuple[int, bool]:
     detail = unpack(fact.detail)
-    if "registry" in detail or "key" in detail or not fact.target.startswith("aten::"):
-        return []
-    name, _, overload = fact.target.removeprefix("aten::").partition(".")
+    table = "meta" if fact.kind == "meta_registration" else detail.get("type", "post_autograd")
+    return _TABLES.index(table) if table in _TABLES else len(_TABLES), "when" in detail
+
+
+def _operators(target: str, overloads: Mapping[str, list[str]]) -> list[str]:
+    """The overloads that a row is for: one, or all of the name's."""
+    name, _, overload = target.removeprefix("aten::").partition(".")
     full_name = name if overload in ("", "default") else f"{name}.{overload}"
     return [o for o in overloads.get(name, []) if not overload or o == full_name]
+
+
+def _target(op: str) -> str:
+    name = op if "::" in op else f"aten::{op}"
+    return name if "." in name else f"{name}.default"
 
 
 def _is_view(native: NativeFunction) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from indexes.codegen.python_meta import MetaRules, served_by_cpp
+from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.around_tests import tests_naming
 from indexes.linking.hops import Link
 from indexes.linking.python_paths import (
@@ -91,15 +93,15 @@ def _location(found: Found) -> Location:
 
 def _registrations(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
     overload, packet = operator_targets(op)
-    for target in (overload, packet):
-        for found in facts.by_target(target):
-            if found[1].kind in _REGISTERED:
-                yield _registration(found, target == packet)
-                if found[1].kind == "decomposition":
-                    yield from _implied_meta(found, op, facts)
+    rows = [(one, target) for target in (overload, packet) for one in facts.by_target(target)]
+    metas = _Metas(op, overload, [*(one for one, _ in rows), *facts.by_target("Meta")])
+    for found, target in rows:
+        if found[1].kind in _REGISTERED:
+            yield _registration(found, target == packet, metas.left(found))
+            yield from metas.implied(found)
 
 
-def _registration(found: Found, packet: bool) -> Link:
+def _registration(found: Found, packet: bool, left: str) -> Link:
     path, fact = found
     role, rule = _REGISTERED[fact.kind]
     detail = unpack(fact.detail)
@@ -108,9 +110,10 @@ def _registration(found: Found, packet: bool) -> Link:
         rule += f"; {fact.target} stands for all of its overloads"
     certain = not packet and "when" not in detail
     keys = (detail["key"],) if "key" in detail else ()
+    note = ", ".join(filter(None, (left, _note(detail))))
     return Link(
         role, fact.symbol, _location(found), rule, "exact" if certain else "by rule",
-        _note(detail), _evidence(path, detail), keys,
+        note, _evidence(path, detail), keys,
     )  # fmt: skip
 
 
@@ -127,6 +130,8 @@ def _module(fact: PythonFact) -> str:
 
 def _note(detail: dict[str, str]) -> str:
     parts = [detail.get("note", "")]
+    off = detail.get("register_dispatcher") == "False"
+    parts += ["not with the dispatcher: register_dispatcher=False"] if off else []
     parts += [f"only if {detail['when']}"] if "when" in detail else []
     parts += [f"through {detail['by']}"] if "by" in detail else []
     parts += [f"made from {detail['of']}"] if "of" in detail else []
@@ -139,22 +144,50 @@ def _evidence(path: str, detail: dict[str, str]) -> tuple[Location, ...]:
     return tuple(Location(path, int(line), int(line)) for line in lines if line.isdigit())
 
 
-def _implied_meta(found: Found, op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
-    """``activate_meta`` makes a decomposition the Python Meta kernel where there is no other."""
-    activate = next(iter(facts.definitions("activate_meta")), None)
-    detail = unpack(found[1].detail)
-    others = [
-        fact
-        for target in operator_targets(op)
-        for _, fact in facts.by_target(target)
-        if fact.kind == "meta_registration"
-    ]
-    if activate and not others and "registry" not in detail:
+class _Metas:
+    """Which rows of an operator become its Meta kernel."""
+
+    def __init__(self, op: NativeFunction, overload: str, rows: list[Found]) -> None:
+        self._op = op
+        self._overload = overload
+        self._rules = MetaRules.of([row for row in rows if row[1].kind == "meta_rule"])
+        self._ruled = [row for row in rows if self._rules.by(row[1])]
+
+    def left(self, found: Found) -> str:
+        """That a meta function is entered in its table, and C++ serves the Meta key."""
+        rule = self._rules.by(found[1])
+        if rule is None or found[1].kind != "meta_registration" or not self._leaves(rule):
+            return ""
+        return f"{_name(rule)} leaves the operator to C++"
+
+    def implied(self, found: Found) -> Iterator[Link]:
+        """A decomposition is the Meta kernel where there is no meta function."""
+        rule = self._rules.by(found[1])
+        if rule is None or found[1].kind != "decomposition" or self._leaves(rule):
+            return
+        if any(row[1].kind == "meta_registration" for row in self._ruled):
+            return
+        if _unsure(found) and not all(map(_unsure, self._ruled)):
+            return
         yield Link(
             "meta_registration", found[1].symbol, _location(found),
-            "activate_meta registers a decomposition for the Meta key too", "by rule",
-            "", (_location(activate),), ("Meta",),
+            f"{_name(rule)} registers a decomposition for the Meta key too", "by rule",
+            "", (_location(rule),), ("Meta",),
         )  # fmt: skip
+
+    def _leaves(self, rule: Found) -> bool:
+        if rule is self._rules.activate:
+            composite = is_composite_implicit(self._op)
+            return self._rules.leaves(self._overload, self._op, composite)
+        return self._rules.only_where_none(rule) and served_by_cpp(self._op)
+
+
+def _name(rule: Found) -> str:
+    return rule[1].symbol.rpartition(".")[2]
+
+
+def _unsure(found: Found) -> bool:
+    return "when" in unpack(found[1].detail)
 
 
 def _references(names: list[str], facts: PythonIndex) -> Iterator[Link]:

@@ -15,6 +15,7 @@ from indexes.readers import (
 )
 from indexes.readers.python_facts import PythonFact
 from indexes.readers.python_lines import Text
+from indexes.readers.python_meta_rules import read_meta_rules
 from indexes.readers.python_registrations import read_registrations, touches_api
 
 PythonFacts = tuple[PythonFact, ...]
@@ -39,6 +40,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
         found, failed = read_registrations(text, path)
         facts += found
         problems += failed
+        facts += read_meta_rules(text, path)
     for reads, reader in _READERS:
         if reads(path, data):
             found, failed = reader(text, path)

@@ -131,7 +131,7 @@ class Calls(Expressions):
         name = callee.last if isinstance(callee, Path) else name
         root = python_roots.ROOTS.get(name)
         if root and not self._wraps_namesake(callee, name):
-            return self._root(root, (args, kwargs), texts)
+            return self._root(root, (args, kwargs), texts, callee)
         if isinstance(callee, Partial):
             args, kwargs = (*callee.args, *args), {**callee.kwargs, **kwargs}
             return self.call(callee.callee, args, kwargs, name, texts)
@@ -184,9 +184,12 @@ class Calls(Expressions):
         root: python_roots.Root,
         arguments: python_roots.Arguments,
         texts: python_roots.Texts,
+        callee: object,
     ) -> object:
         helper = self.stack[0] if self.stack else ""
         found = python_roots.pending(root, arguments, texts, helper)
+        if isinstance(callee, Closure) and "registry" in found.detail:
+            found.detail["registry"] = found.detail["registry"] or python_roots.own_table(callee)
         passed = python_roots.argument(arguments, root.function) if root.function else UNKNOWN
         if root.immediate or identity(passed):
             return self._register(found, passed)

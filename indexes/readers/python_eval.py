@@ -159,7 +159,13 @@ class Evaluator(Calls):
         return self.execute(node.body, scope)
 
     def _try(self, node: ast.Try, scope: Scope) -> Returned | None:
-        return self.execute([*node.body, *node.orelse, *node.finalbody], scope)
+        body = [*node.body, *node.orelse, *node.finalbody]
+        if not self.stack or not any(map(_swallows, node.handlers)):
+            return self.execute(body, scope)
+        self.conditions.append(("it raises nothing", True))
+        returned = self.execute(body, scope)
+        self.conditions.pop()
+        return returned
 
     def _return(self, node: ast.Return, scope: Scope) -> Returned:
         return Returned(self.value(node.value, scope) if node.value else None)
@@ -177,6 +183,7 @@ class Evaluator(Calls):
             scope.names[alias.asname or alias.name] = path(f"{module}.{alias.name}")
 
 
+_BROAD = frozenset(("BaseException", "Exception", "RuntimeError"))
 _STATEMENTS: dict[type[ast.stmt], Callable[[Any, Any, Scope], Returned | None]] = {
     ast.Assign: Evaluator._assign,
     ast.AnnAssign: Evaluator._annotated,
@@ -193,6 +200,13 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Any, Any, Scope], Returned | None]] 
     ast.Import: Evaluator._import,
     ast.ImportFrom: Evaluator._import_from,
 }
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    """Whether what a registration raises (there is one already) is passed over."""
+    kind = handler.type
+    broad = kind is None or (isinstance(kind, ast.Name) and kind.id in _BROAD)
+    return broad and not any(isinstance(one, ast.Raise) for one in handler.body)
 
 
 def _unlabelled(value: object) -> bool:

@@ -10,7 +10,7 @@ PythonKind = Literal[
     "decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering",
     "onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module", "alias",
     "docs", "page", "override", "opinfo", "test", "def", "class", "generated_file", "binding",
-    "binding_skip", "helpers", "deferred", "unresolved", "owner",
+    "binding_skip", "helpers", "deferred", "unresolved", "owner", "meta_rule",
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from indexes.readers.python_values import (
     UNKNOWN,
     Called,
+    Closure,
     Library,
     Op,
     Opaque,
@@ -44,13 +45,24 @@ class Root:
 
 
 _DECOMPOSITION = Root(
-    "decomposition", (0, "aten_op"), extra=(("registry", (1, "registry")), ("type", (-1, "type")))
+    "decomposition",
+    (0, "aten_op"),
+    extra=(
+        ("registry", (1, "registry")),
+        ("type", (-1, "type")),
+        ("disable_meta", (-1, "disable_meta")),
+    ),
+)
+_META = Root(
+    "meta_registration",
+    (0, "op"),
+    extra=(("register_dispatcher", (1, "register_dispatcher")),),
 )
 _LOWERING = Root("lowering", (0, "aten_fn"))
 
 ROOTS: dict[str, Root] = {
     "register_decomposition": _DECOMPOSITION,
-    "register_meta": Root("meta_registration", (0, "op")),
+    "register_meta": _META,
     "register_op_impl": Root("fake_impl", (0, "run_impl_check")),
     "register_fast_op_impl": Root("fake_impl", (0, "func"), note="fast path"),
     "register_fake": Root("fake_impl", (0, "op"), function=(1, "func")),
@@ -90,6 +102,15 @@ def pending(root: Root, arguments: Arguments, texts: Texts, helper: str) -> Pend
         detail["note"] = root.note
     ops = operators(argument(arguments, root.op))
     return Pending(root.kind, ops, detail, _written(root.op, texts), helper)
+
+
+def own_table(callee: Closure) -> str:
+    """The table that a module's own function of the API's name fills when it is given none:
+    ``if registry is None: registry = decomposition_table``."""
+    for node in ast.walk(callee.node):
+        if isinstance(node, ast.Assign) and "registry" in map(text, node.targets):
+            return text(node.value)
+    return callee.function.name
 
 
 def _described(slot: Slot, arguments: Arguments, texts: Texts) -> str:

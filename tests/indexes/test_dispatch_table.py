@@ -11,6 +11,65 @@ from indexes.errors import NotFound
 from indexes.query import Index
 from tests.indexing import opened
 
+ITSELF = """
+import torch
+aten = torch.ops.aten
+lib = torch.library.Library("aten", "IMPL", "Meta")
+
+
+def register_meta(op, register_dispatcher=True):
+    def wrapper(f):
+        if register_dispatcher:
+            lib.impl(op, f)
+        return f
+    return wrapper
+
+
+@register_meta(aten.relu.default)
+def meta_relu(x): ...
+
+
+@register_meta(aten.nonzero.default, register_dispatcher=False)
+def meta_nonzero(x): ...
+
+
+@register_meta(aten.abs.default)
+def meta_abs(x): ...
+"""
+DECORATOR = """
+import torch
+lib = torch.library.Library("aten", "IMPL", "Meta")
+
+
+def register_decomposition(aten_op, registry=None, *, disable_meta=False):
+    def decorator(f):
+        if (
+            not disable_meta
+            and torch._C._dispatch_has_kernel(aten_op.name())
+            and not torch._C._dispatch_has_computed_kernel_for_dispatch_key(aten_op.name(), "Meta")
+        ):
+            lib.impl(aten_op, f)
+        return f
+    return decorator
+"""
+DECOMPOSED = """
+import torch
+from torch._decomp import register_decomposition
+aten = torch.ops.aten
+
+
+@register_decomposition([aten.index_select, aten.embedding])
+def indexed(x): ...
+
+
+@register_decomposition(aten.dropout)
+def dropout(x): ...
+
+
+@register_decomposition(aten._fft_c2c, disable_meta=True)
+def fft(x): ...
+"""
+
 AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
 BATCHING = "aten/src/ATen/functorch/BatchRulesDecompositions.cpp"
 
@@ -103,3 +162,55 @@ def test_where_python_goes_by_no_list_a_meta_row_is_not_certain(
         file.write("\n\ndef activate_meta():\n    left = {'aten::clone'}\n")
     with opened(tree_copy, cache) as later:
         assert slots(later, "relu")["Meta"].confidence == "exact"
+
+
+def metas(index: Index, *operators: str) -> list[str]:
+    """Those of them whose chain has a decomposition as their Meta kernel."""
+    hops = {op: index.chain(op).hops for op in operators}
+    return [
+        op
+        for op in operators
+        if any(h.role == "meta_registration" and h.keys == ("Meta",) for h in hops[op])
+    ]
+
+
+def test_decorators_that_register_for_themselves(tree_copy: Path, cache: Path) -> None:
+    """As up to 1.13: each has a switch, and a decomposition is for what C++ does not serve."""
+    torch = tree_copy / "torch"
+    (torch / "_meta_registrations.py").write_text(ITSELF)
+    (torch / "_decomp/__init__.py").write_text(DECORATOR)
+    (torch / "_decomp/decompositions.py").write_text(DECOMPOSED)
+    with opened(tree_copy, cache) as index:
+        for op, kernel in (
+            ("relu", "torch._meta_registrations.meta_relu"), ("nonzero", ""),
+            ("abs", "torch._meta_registrations.meta_abs"), ("dropout", "dropout"),
+            ("index_select", "torch._decomp.decompositions.indexed"), ("_fft_c2c", ""),
+            ("embedding", "embedding_symint"),
+        ):  # fmt: skip
+            slot = slots(index, op)["Meta"]
+            assert (slot.kernel, slot.confidence == "ambiguous") == (kernel, False), op
+        made = slots(index, "index_select")["Meta"]
+        assert made.origin == "torch/_decomp/__init__.py"
+        assert made.definition is not None
+        assert made.definition.path == "torch/_decomp/decompositions.py"
+        assert metas(index, "index_select", "embedding", "dropout", "_fft_c2c") == ["index_select"]
+
+
+def test_what_activate_meta_leaves_alone(tree_copy: Path, cache: Path) -> None:
+    """By name, and what has a composite kernel; operators of other libraries are registered."""
+    (tree_copy / "torch/_decomp/decompositions.py").write_text(DECOMPOSED)
+    (tree_copy / "torch/_meta_registrations.py").write_text(
+        ITSELF.replace("            lib.impl(op, f)\n", "            pass\n")
+        + "\n\nif torch._C._has_mkldnn:\n"
+        + "    @register_meta(torch.ops.quantized.add)\n    def meta_add(x): ...\n"
+        + "\n\ndef activate_meta():\n    left = {'aten::embedding'}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        for op, kernel in (
+            ("relu", "torch._meta_registrations.meta_relu"), ("embedding", "embedding_symint"),
+            ("dropout", "dropout"), ("quantized::add", "torch._meta_registrations.meta_add"),
+            ("_fft_c2c", "torch._decomp.decompositions.fft"),
+        ):  # fmt: skip
+            assert slots(index, op)["Meta"].kernel == kernel, op
+        assert slots(index, "quantized::add")["Meta"].guard == "torch._C._has_mkldnn"
+        assert metas(index, "index_select", "embedding", "dropout") == ["index_select"]

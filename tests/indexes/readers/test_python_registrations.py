@@ -470,3 +470,57 @@ def test_what_grows_without_end_is_given_up(growth: str) -> None:
 def test_rows_survive_json() -> None:
     facts = _read(INPLACE, _REFS)
     assert from_rows(to_rows(facts)) == facts
+
+
+def test_a_decorator_of_the_module_own_fills_its_own_table() -> None:
+    source = """\
+import torch
+aten = torch.ops.aten
+table = {}
+
+def register_decomposition(aten_op, registry=None):
+    def decorator(f):
+        nonlocal registry
+        if registry is None:
+            registry = table
+        registry[str(aten_op)] = f
+        return f
+    return decorator
+
+@register_decomposition(aten.var)
+def var(x): ...
+"""
+    (fact,) = (f for f in _read(source, "torch/jit/_x.py") if f.kind == "decomposition")
+    assert unpack(fact.detail)["registry"] == "table"
+
+
+def test_what_is_passed_over_when_it_raises_is_conditional() -> None:
+    source = (
+        HEAD
+        + """\
+def maybe(op):
+    def decorator(f):
+        try:
+            return register_decomposition(op)(f)
+        except Exception:
+            return f
+    return decorator
+
+@maybe(aten.trace.default)
+def trace(x): ...
+
+@register_decomposition(aten.mv, disable_meta=True)
+def mv(x): ...
+"""
+    )
+    maybe, sure = (unpack(f.detail) for f in _read(source) if f.kind == "decomposition")
+    assert maybe["when"] == "it raises nothing"
+    assert "when" not in sure
+    assert sure["disable_meta"] == "True"
+
+
+def test_a_switch_that_is_not_understood_is_no_rule() -> None:
+    source = "def register_meta(op, on=True):\n    if on or op:\n        lib.impl(op)\n"
+    assert not [f for f in _read(source, "torch/x.py") if f.kind == "meta_rule"]
+    (rule,) = (f for f in _read(source.replace("on or op", "on")) if f.kind == "meta_rule")
+    assert (rule.target, unpack(rule.detail)) == ("Meta", {"on": "on"})
