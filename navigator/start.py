@@ -203,6 +203,8 @@ def _heard(arguments: Sequence[str], settings: Settings) -> tuple[int, bytes, by
     finally:
         sys.stdout, sys.stderr = out.stream, beside.stream
         if collects:
+            gc.freeze()
+            gc.unfreeze()  # what there is, is old: not gone through at once, but later with the rest
             gc.enable()
     return status, out.written(), beside.written()
 
