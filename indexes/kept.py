@@ -7,7 +7,8 @@ the program that made it, so it is given again only where all of its sources are
 from __future__ import annotations
 
 import os
-from binascii import crc32
+
+from indexes.roots import short_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ class Kept:
             file.write(self._stamp)
 
     def _file(self, question: Sequence[str]) -> str:
-        key = _key(question)
-        return os.path.join(self._folder, f"{crc32(key):08x}{crc32(key, 1):08x}{len(key):x}")
+        return os.path.join(self._folder, short_hash(_key(question), 12))
 
 
 def program_state(folders: Iterable[str]) -> str:

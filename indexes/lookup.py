@@ -48,6 +48,7 @@ class Lookup:
         self.native = lru_cache(8192)(self._native)
         self.kernels = lru_cache(4096)(self._kernels)
         self.overloads = lru_cache(2048)(self._overloads)
+        self.meant: dict[tuple[str, str, str, str], list[Known]] = {}
         self._registrations: dict[str, list[StubUse]] = {}
         self._kernel_ops: dict[int, Sequence[str]] = {}
         self.by_id = lru_cache(16384)(self._by_id)

@@ -52,11 +52,16 @@ def cache_path(environ: Mapping[str, str] = os.environ) -> str:
 
 def index_key(root: str, kind: str) -> str:
     """The name of a tree's index among those of other trees."""
+    return f"{kind}-{short_hash(root.encode(), 6)}"
+
+
+def short_hash(data: bytes, size: int) -> str:
+    """``size`` bytes, in hexadecimal, that stand for what may be much longer."""
     try:
         from _blake2 import blake2b  # without the ten times that OpenSSL takes to load
     except ImportError:
         from hashlib import blake2b
-    return f"{kind}-{blake2b(root.encode(), digest_size=6).hexdigest()}"
+    return blake2b(data, digest_size=size).hexdigest()
 
 
 def index_file(key: str, cache: str) -> str:

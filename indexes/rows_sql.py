@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 
 from indexes.model import TEMPLATE, Definition, Location
 from indexes.tables import FIELD, FILE_OF, IN_FILE, QUALIFIED, UFUNC
@@ -80,9 +81,8 @@ def insert_many(db: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> 
     db.executemany(f"INSERT INTO {table} VALUES{one}", rows[len(together) * step :])
 
 
-def standing(row: tuple[Any, ...]) -> tuple[str, str, str]:
-    """The kind, scope and path of the definition in such a row."""
-    return row[4], row[2], row[3]
+standing: Callable[[tuple[Any, ...]], tuple[str, str, str]] = itemgetter(4, 2, 3)
+"""The kind, scope and path of the definition in such a row."""
 
 
 CallRow = tuple[str, str, int, str, str]

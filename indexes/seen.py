@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import time
-from struct import calcsize, pack, unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
 """A file written so shortly before it was read may have changed with the same time."""
 _VALUES = "4q"
-_SIZE = calcsize(_VALUES)
+_SIZE = 4 * 8
 """Bytes of what is kept for each path."""
 _ABSENT = (0, 0, 0, 0)
 _RACY = (-1, -1, -1, -1)
@@ -74,6 +73,8 @@ class Seen:
     def again(self, edited: str) -> Seen:
         """The same paths as ``moved`` found them, before anything was read, and the index file
         as it is now."""
+        from struct import pack, unpack_from
+
         values = bytearray(self._values)
         for at in self.moved():
             start = at * _SIZE
@@ -174,6 +175,8 @@ def _state(started_ns: int) -> str:
 
 
 def _look(paths: list[str], racy_from: int | None = None) -> bytes:
+    from struct import pack  # who has another process look needs it not
+
     values: list[int] = []
     stat = os.stat
     for path in paths:

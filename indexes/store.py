@@ -6,7 +6,6 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -16,12 +15,19 @@ from indexes.tables import CPP_INDEXES, FIELD, INDEXES, PRAGMAS, STORE_VERSION, 
 from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import sqlite3
     from pathlib import Path
 
     from indexes.callers import Callers
     from indexes.packed import Defined
     from indexes.readers.cpp_facts import CppFacts, LibraryFact, UseFact
     from indexes.readers.cpp_lex import MacroFact
+
+else:
+    try:  # what sqlite3 is around: that loads datetime too, for values which no index has
+        import _sqlite3 as sqlite3
+    except ImportError:
+        import sqlite3
 
 _OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "outlines")
 _BUFFERED = ("files", "definitions", *_OF_A_FILE)

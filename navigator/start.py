@@ -204,7 +204,7 @@ def _heard(arguments: Sequence[str], settings: Settings) -> tuple[int, bytes, by
         sys.stdout, sys.stderr = out.stream, beside.stream
         if collects:
             gc.freeze()
-            gc.unfreeze()  # what there is, is old: not gone through at once, but later with the rest
+            gc.unfreeze()  # what there is counts as old: nothing goes through it at once
             gc.enable()
     return status, out.written(), beside.written()
 

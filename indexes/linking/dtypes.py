@@ -7,7 +7,6 @@ name is: ``Dispatch.h``, ``Dispatch_v2.h`` and the wrappers of single files are 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 
@@ -225,6 +224,8 @@ class Dtypes:
         own = self._own(name, at)
         if len(own) < 2:
             return ""
+        from bisect import bisect_right
+
         lexed = lex("\n".join(self._lines(at.path)))
         before = bisect_right(lexed.guard_offsets, own[number].offset)
         return " && ".join(lexed.guards[before - 1]) if before else ""

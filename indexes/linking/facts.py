@@ -69,6 +69,9 @@ class LibraryUse:
 class Facts(Protocol):
     """The questions of the linker."""
 
+    meant: dict[tuple[str, str, str, str], list[Known]]
+    """What calls were found to mean so far: see ``linking.visible``."""
+
     def named(self, name: str) -> Sequence[Known]:
         """Every definition whose last component is ``name``."""
 

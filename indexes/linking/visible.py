@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from weakref import WeakKeyDictionary
+from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.regex import regex
@@ -76,19 +75,19 @@ def visible_functions(call: Call, caller: Known, facts: Facts) -> list[Known]:
     return _nearest_macro(same, call) or _same_device(found, path)
 
 
-_Reached = dict[tuple[str, str, str, str], list[Known]]
-_reached: WeakKeyDictionary[Facts, _Reached] = WeakKeyDictionary()
-
-
 def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
     """What a call made in the scope ``here`` of a file can mean; the same for each caller there,
     so kept as long as the facts are."""
-    kept = _reached.setdefault(facts, {})
+    kept = facts.meant
     key = (call.name, call.qualifier, here, path)
     if key not in kept:
+        qualifier = call.qualifier
 
         def fits(kind: str, scope: str, place: str) -> bool:
-            return _is_callable(kind, scope, place, path) and _is_seen(call, scope, here)
+            if kind == "function":
+                return _is_linkable(scope, place, path) and _is_seen(qualifier, scope, here)
+            # A macro is meant in its own file alone.
+            return kind == "macro" and place == path and _is_seen(qualifier, scope, here)
 
         kept[key] = list(facts.fitting(call.name, fits))
     return kept[key]
@@ -100,13 +99,6 @@ def _nearest_macro(same: list[Known], call: Call) -> list[Known]:
         return same
     above = [k for k in same if k.definition.location.line <= call.line]
     return [max(above or same, key=lambda k: k.definition.location.line)]
-
-
-def _is_callable(kind: str, scope: str, place: str, path: str) -> bool:
-    """A function that may be meant in a file, or a macro of that file."""
-    if kind == "macro":
-        return place == path
-    return kind == "function" and _is_linkable(scope, place, path)
 
 
 def visible_functors(call: Call, caller: Known, facts: Facts) -> list[tuple[Known, list[Known]]]:
@@ -143,12 +135,13 @@ def _within(known: Known, first: int, last: int) -> bool:
 
 def in_scope(call: Call, known: Known, here: str) -> bool:
     """Whether the name that a call writes in scope ``here`` can be that definition's."""
-    return _is_seen(call, known.definition.scope, here)
+    return _is_seen(call.qualifier, known.definition.scope, here)
 
 
-def _is_seen(call: Call, scope: str, here: str) -> bool:
+@lru_cache(8192)
+def _is_seen(qualifier: str, scope: str, here: str) -> bool:
     plain = plain_scope(scope)
-    return _named_by(call.qualifier, plain, here) if call.qualifier else encloses(plain, here)
+    return _named_by(qualifier, plain, here) if qualifier else encloses(plain, here)
 
 
 def linkable(known: Known, path: str) -> bool:
@@ -157,7 +150,7 @@ def linkable(known: Known, path: str) -> bool:
 
 
 def _is_linkable(scope: str, place: str, path: str) -> bool:
-    if place == path or is_header(place):
+    if place == path or place.endswith(_HEADERS):
         return True
     return "(anonymous)" not in scope and "CPU_CAPABILITY" not in scope
 

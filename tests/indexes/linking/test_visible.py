@@ -17,6 +17,7 @@ class Named:
 
     def __init__(self, *scopes: str) -> None:
         self.scopes = scopes
+        self.meant: dict[tuple[str, str, str, str], list[Known]] = {}
 
     def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> list[Known]:
         return [
