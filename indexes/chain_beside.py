@@ -36,8 +36,9 @@ def begin_beside(native: NativeFunction, store: Store, source: Source) -> Callab
     def work() -> Any:
         hops = HopList()
         root = hops.add(None, "schema", native.full_name, native.location, "", "exact")
-        # A connection is of no use on the other side of a fork.
-        add_beside(native, root, Lookup(Store(store.path)), hops, source)
+        own = Store(store.path)  # a connection is of no use on the other side of a fork
+        own.begin_reading()
+        add_beside(native, root, Lookup(own), hops, source)
         return _packed(hops)
 
     answer = begin(work)

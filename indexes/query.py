@@ -177,7 +177,13 @@ class Index:
             beside = begin_beside(native, self._store, self.source)
         from indexes.chains import build_chain
 
-        return build_chain(self, self._facts, summary, native, beside)
+        if not in_two:
+            return build_chain(self, self._facts, summary, native, beside)
+        self._store.begin_reading()
+        try:
+            return build_chain(self, self._facts, summary, native, beside)
+        finally:
+            self._store.end_reading()
 
     def _near(self, text: str) -> tuple[str, ...]:
         from indexes.names import near
@@ -265,7 +271,7 @@ class Index:
         """Reads which dtypes a function is made for."""
         from indexes.linking.dtypes import Dtypes
 
-        return Dtypes(lambda name: tuple(self._store.macros(name)), self.lines)
+        return Dtypes(lambda names: self._store.macros(*names), self.lines)
 
     @cached_property
     def choices(self) -> Choices:

@@ -95,9 +95,9 @@ class Seen:
         """What was kept for an index; None where there is nothing usable."""
         try:
             with open(seen_file(index), "rb") as file:
-                head, name, edited, counts, rest = file.read().split(b"\n", 4)
+                head, name, edited, counts = (file.readline()[:-1] for _ in range(4))
                 files, count, length = map(int, counts.split())
-                text, values = rest[:length], rest[length:]
+                text, values = file.read(length), file.read()
         except (OSError, ValueError):
             return None
         if head != _HEAD or text.count(b"\0") != count - 1 or len(values) != _SIZE * count:

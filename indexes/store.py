@@ -6,6 +6,7 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -82,6 +83,16 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self.db.close()
+
+    def begin_reading(self) -> None:
+        """Reads one state of the file until ``end_reading``: statements lock it no more one by
+        one. Nobody can write meanwhile, so not for long."""
+        self.query("BEGIN")
+
+    def end_reading(self) -> None:
+        """Ends what ``begin_reading`` began, if an error has not."""
+        if self.db.in_transaction:
+            self.query("ROLLBACK")
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query; SourceError when the file is damaged."""
@@ -289,16 +300,21 @@ class Store:
 
         return [LibraryFact(*r) for r in rows]
 
-    def macros(self, name: str | None = None) -> Iterator[tuple[str, MacroFact]]:
-        """(path, macro) of every macro, or of those with one name."""
+    def macros(self, *names: str) -> Iterator[tuple[str, MacroFact]]:
+        """(path, macro) of every macro, or of those with some names."""
+        wanted, where, given = "macros m", "", names
+        if len(names) == 1:
+            where = " WHERE m.name=?"
+        elif names:  # one statement, however many there are
+            wanted = "json_each(?) w CROSS JOIN macros m ON m.name=w.value"
+            given = (json.dumps(names),)
         sql = (
             "SELECT f.path,m.name,m.parameters,m.body,m.line,m.offset,m.undefined_at"
-            " FROM macros m JOIN files f ON f.id=m.file"
+            f" FROM {wanted} JOIN files f ON f.id=m.file{where}"
         )
-        where, given = (" WHERE m.name=?", (name,)) if name else ("", ())
         from indexes.readers.cpp_lex import MacroFact
 
-        for path, *m in self.query(sql + where, given):
+        for path, *m in self.query(sql, given):
             parameters = None if m[1] is None else [p for p in m[1].split(FIELD) if p]
             yield path, MacroFact(m[0], parameters, m[2], m[3], m[4], m[5])
 

@@ -187,7 +187,9 @@ class Walker:
         known = self._dtypes and self.facts.known(definition)
         if not known or not self._dtypes:
             return ()
-        dispatches = any(self._dtypes.dispatches(call.name) for call in self.facts.calls(known))
+        names = [call.name for call in self.facts.calls(known)]
+        self._dtypes.know(names)
+        dispatches = any(map(self._dtypes.dispatches, names))
         return self._dtypes.of(definition) if dispatches else ()
 
     def _library(self, call: Call, caller: Known, library: str, parent: int) -> None:
