@@ -233,6 +233,10 @@ class Builder:
         else:
             store.add_python(number, facts.python)
             store.add_outline(number, facts.outline)
+        self.add_problems(store, facts)
+
+    def add_problems(self, store: Store, facts: FileFacts) -> None:
+        """Keeps what could not be read of one file."""
         for line, message in facts.problems:
             store.add_problem(facts.path, line, message)
 

@@ -27,6 +27,7 @@ from indexes.readers.cpp_facts import CppFacts, LibraryFact, holds_operators
 from indexes.readers.cpp_library import MACRO_USE
 from indexes.rows_sql import definition
 from indexes.store import Store
+from indexes.tables import numbers_of_some
 
 _Made = tuple[list[Any], tuple[Any, ...], list[Any]]
 """Calls in library blocks, definitions and uses that macros make in a file, as plain rows."""
@@ -54,8 +55,7 @@ class Whole:
 
     def add(self, number: int, path: str, facts: CppFacts, defined: Defined) -> None:
         """Takes what the store keeps of a file under a number. After the last one work begins."""
-        first = self._store.first_free(number) - len(defined.rows)
-        self._candidates += self._wanted_of(path, first, defined)
+        self._candidates += self._wanted_of(path, numbers_of_some(number, 0)[0], defined)
         self._aliases.update((a[0], a[1]) for a in facts.aliases if a[2] in ALIAS_SCOPES)
         self._facts[number] = path, _for_expansion(facts)
         self._awaited -= 1
@@ -87,10 +87,10 @@ class Whole:
         made: dict[int, _Made] = (self._expanding or Task(self._expand)).result()
         for number, (libraries, rows, uses) in made.items():
             defined = Defined(*rows)
-            first = self._store.first_free(number)
+            first = numbers_of_some(number, 1)[0]
             self._candidates += self._wanted_of(self._facts[number][0], first, defined)
             self._store.add_libraries(number, libraries, made=1)
-            self._store.add_definitions(number, defined)
+            self._store.add_definitions(number, defined, made=1)
             self._store.add_uses(number, uses, made=1)
         self._linking = linking = Task(self._link)
         self._store.add_passed_stubs()

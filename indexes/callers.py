@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from indexes.packed import Defined, pack_calls
-from indexes.rows_sql import CallRow, insert_many, unpack_calls
+from indexes.rows_sql import insert_many, unpack_calls
 
 _MANY = 4000
 """Rows that wait for an insert, which costs more to begin than to go on with."""
@@ -23,6 +23,7 @@ class Callers:
         self._removed: defaultdict[str, list[int]] = defaultdict(list)
         self._passed: list[tuple[int, str, str]] = []
         self._rows: list[tuple[int, str]] = []
+        self._renewed: dict[tuple[int, int], Defined] = {}
 
     def add(self, first: int, defined: Defined) -> None:
         """Keeps the calls of definitions that are numbered from ``first``."""
@@ -49,6 +50,11 @@ class Callers:
                 self._removed[name].append(number)
         self._db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", (low, high))
 
+    def renew(self, low: int, high: int, defined: Defined) -> None:
+        """Brings the calls of the definitions with these numbers up to ``defined``, as soon as
+        all stubs are known."""
+        self._renewed[low, high] = defined
+
     def _between(self, low: int, high: int) -> list[tuple[int, str]]:
         self._flush()
         sql = "SELECT definition,calls FROM calls WHERE definition BETWEEN ? AND ?"
@@ -58,30 +64,47 @@ class Callers:
         """Keeps the names passed as arguments that are stubs, now that all stubs are known."""
         for number, name, qualifier in self._passed:
             if name in stubs:
-                self._set(number, [*self._of(number), (name, qualifier, 0, "name", "")])
+                self._set(number, _with_passed(self._of(number), name, qualifier))
                 self._added[name].append(number)
         self._passed.clear()
+        if self._renewed:
+            self.write()
+        for (low, high), defined in self._renewed.items():
+            self._bring_up(low, high, _texts(low, defined, stubs))
+        self._renewed.clear()
+
+    def _bring_up(self, low: int, high: int, now: dict[int, str]) -> None:
+        before = dict(self._between(low, high))
+        for number in before.keys() | now.keys():
+            was, text = before.get(number, ""), now.get(number, "")
+            if was != text:
+                self._set(number, text)
+                for name, *_ in unpack_calls(was):
+                    self._removed[name].append(number)
+                for name, *_ in unpack_calls(text):
+                    self._added[name].append(number)
 
     def drop_passed(self, names: Iterable[str]) -> None:
         """Forgets that names were passed as arguments: they are stubs no more."""
         self.write()
         for name in names:
             for number in sorted(set(self._stored(name))):
-                calls = self._of(number)
+                calls = list(unpack_calls(self._of(number)))
                 left = [call for call in calls if call[0] != name or call[3] != "name"]
                 if left != calls:
-                    self._set(number, left)
+                    self._set(number, pack_calls(left))
                     self._removed[name] += [number for call in calls if call[0] == name]
                     self._added[name] += [number for call in left if call[0] == name]
 
-    def _of(self, number: int) -> list[CallRow]:
+    def _of(self, number: int) -> str:
         rows = self._between(number, number)
-        return list(unpack_calls(rows[0][1])) if rows else []
+        return rows[0][1] if rows else ""
 
-    def _set(self, number: int, calls: Sequence[CallRow]) -> None:
-        self._db.execute("DELETE FROM calls WHERE definition=?", (number,))
+    def _set(self, number: int, calls: str) -> None:
         if calls:
-            self._db.execute("INSERT INTO calls VALUES(?,?)", (number, pack_calls(calls)))
+            self._db.execute("INSERT OR REPLACE INTO calls VALUES(?,?)", (number, calls))
+        else:
+            self._db.execute("DELETE FROM calls WHERE definition=?", (number,))
 
     def write_anew(self) -> None:
         """Writes all that was added to an empty index."""
@@ -110,6 +133,20 @@ class Callers:
     def _stored(self, name: str) -> list[int]:
         rows = self._db.execute("SELECT callers FROM called WHERE name=?", (name,)).fetchall()
         return [int(number) for number in rows[0][0].split(",")] if rows else []
+
+
+def _texts(first: int, defined: Defined, stubs: set[str]) -> dict[int, str]:
+    """The calls of definitions by their numbers, with the stubs that are passed on."""
+    texts = {first + at: packed for at, _, packed in defined.calls}
+    for at, name, qualifier in defined.passed:
+        if name in stubs:
+            texts[first + at] = _with_passed(texts.get(first + at, ""), name, qualifier)
+    return texts
+
+
+def _with_passed(calls: str, name: str, qualifier: str) -> str:
+    passed = pack_calls([(name, qualifier, 0, "name", "")])
+    return f"{calls}\n{passed}" if calls else passed
 
 
 def _joined(numbers: Iterable[int]) -> str:

@@ -5,57 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from indexes.build import READ_KINDS
-from indexes.build_links import link_kernels
 from indexes.errors import SourceError
 from indexes.known_names import renew_names
-from indexes.linking.library_macros import LibraryMacros
-from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.operator_files import DERIVATIVES, DOCUMENT_FILES, NATIVE, OPERATOR_FILES
-from indexes.packed import pack_definitions
-from indexes.readers.cpp_facts import CppFacts, holds_operators
 from indexes.refresh import Changes
-from indexes.regex import regex
-from indexes.store import Store, stored_parameters
-from indexes.tables import numbers_of
-from indexes.typed import TYPE_CHECKING, Any, NamedTuple
+from indexes.renewed import Kept, Renewing
+from indexes.store import Store
+from indexes.tables import QUALIFIED, UFUNC
+from indexes.typed import TYPE_CHECKING
 from indexes.walk import SourceFile
 
 if TYPE_CHECKING:
     from indexes.build import Builder
+    from indexes.scan_pool import FileFacts
 
 
-_WORD = regex(r"\w+")
-
-
-class _StoredMacros(Mapping[str, list[PlacedMacro]]):
-    """Macros fetched from the index by name, when asked for."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._known: dict[str, list[PlacedMacro]] = {}
-
-    def __getitem__(self, name: str) -> list[PlacedMacro]:
-        if name not in self._known:
-            self._known[name] = [PlacedMacro(p, m) for p, m in self._store.macros(name)]
-        if not self._known[name]:
-            raise KeyError(name)
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        raise NotImplementedError("macros are fetched by name")
-
-    def __len__(self) -> int:
-        raise NotImplementedError("macros are fetched by name")
-
-
-class _Visible(NamedTuple):
-    """Rows of a file that what is made of other files depends on."""
-
-    macros: set[tuple[Any, ...]]
-    aliases: list[tuple[Any, ...]]
-
-
-_NOTHING = _Visible(set(), [])
+_FEW = 200
+"""Names that are looked for one by one."""
 
 
 class _Refresh:
@@ -64,12 +30,11 @@ class _Refresh:
         self.store = changes.store
         self.files = changes.files
         self.known = changes.known
-        self.names: set[str] = set()
-        self.macros: set[str] = set()
-        """Macros that were changed, moved, added or removed."""
-        self.aliases_changed = False
-        self._before: dict[int, set[tuple[Any, ...]]] = {}
-        """The definitions of files before anything of them was changed."""
+        self.renewing = Renewing(self.store)
+        self._unexpanded: set[int] = set()
+        """C++ files whose macro uses are to be expanded again."""
+        self._as_expanded: set[int] = set()
+        """Those that were read again and use macros as before."""
 
     def changed(self, suspects: list[SourceFile]) -> list[SourceFile]:
         """Suspects with another content; the rest only get their new times."""
@@ -90,24 +55,9 @@ class _Refresh:
 
     def remove(self, path: str) -> None:
         number = self.known[path][0]
-        self._note(self._seen_by_others(number), CppFacts())
-        self.names |= self.store.drop_file(number)
+        self.renewing.removes(self.renewing.kept(number))
+        self.renewing.names |= self.store.drop_file(number)
         self.store.db.execute("DELETE FROM problems WHERE path=?", (path,))
-
-    def _seen_by_others(self, number: int) -> _Visible:
-        """What other files see of a file."""
-        macros = "SELECT name,parameters,body,line FROM macros WHERE file=?"
-        aliases = "SELECT name,target,scope FROM aliases WHERE file=?"
-        return _Visible(
-            set(self.store.query(macros, (number,))), self.store.query(aliases, (number,))
-        )
-
-    def _note(self, before: _Visible, now: CppFacts) -> None:
-        """Compares what other files see of a file with what they saw before."""
-        after = {(m.name, stored_parameters(m), m.body, m.line) for m in now.macros}
-        self.macros |= {m[0] for m in before.macros ^ after}
-        aliases = sorted(tuple(a[:3]) for a in now.aliases)
-        self.aliases_changed |= sorted(before.aliases) != aliases
 
     def renew_operators(self, changed: set[str]) -> set[str] | None:
         """Reads again what of the operators and documents rests on changed files; returns the
@@ -154,50 +104,40 @@ class _Refresh:
     def _drop_problems(self, paths: Iterable[str]) -> None:
         self.store.db.executemany("DELETE FROM problems WHERE path=?", [(p,) for p in paths])
 
-    def reread(self, changed: list[SourceFile]) -> list[int]:
-        """Reads changed files; returns the numbers of the C++ ones."""
-        numbers = []
+    def reread(self, changed: list[SourceFile]) -> None:
+        """Reads changed files."""
         readable = [f for f in changed if f.kind in READ_KINDS]
         with self.builder.reading(readable) as read:
-            before = self._cleared(readable)  # while others read
+            kept = self._cleared(readable)  # while others read
             for at, facts in enumerate(read):
                 self.builder.tell("reading", at, len(readable))
-                number = self._replace(self.files[facts.path], facts.hash)
-                if facts.cpp:
-                    self._note(before.get(facts.path, _NOTHING), facts.cpp)
-                    self._remember(number)
-                    numbers.append(number)
-                self.builder.add_facts(self.store, number, facts)
+                self._take(self._replace(self.files[facts.path], facts.hash), facts, kept)
         for file in changed:
             if file.kind not in READ_KINDS:
                 self._replace(file, self.builder.hash(file.path))
-        return numbers
 
-    def _cleared(self, files: list[SourceFile]) -> dict[str, _Visible]:
-        """Removes what was read of files; what others saw of each that was known."""
-        numbers = {f.path: int(self.known[f.path][0]) for f in files if f.path in self.known}
-        visible = {path: self._seen_by_others(number) for path, number in numbers.items()}
+    def _take(self, number: int, facts: FileFacts, kept: Mapping[str, Kept]) -> None:
+        """Keeps what was read of a file."""
+        if facts.cpp is None or facts.path not in kept:
+            if facts.cpp:
+                self.renewing.adds(number, facts.cpp, facts.defined)
+                self._unexpanded.add(number)
+            self.builder.add_facts(self.store, number, facts)
+            return
+        self.builder.add_problems(self.store, facts)
+        expands = self.renewing.written(kept[facts.path], facts.cpp, facts.defined)
+        (self._unexpanded if expands else self._as_expanded).add(number)
+
+    def _cleared(self, files: list[SourceFile]) -> dict[str, Kept]:
+        """What the index has of those C++ files; of the others, what was read is removed."""
+        kept = {}
         for file in files:
-            if file.path in numbers:
-                if file.kind == "cpp":
-                    self._remember(numbers[file.path])
-                self.store.drop_rows(numbers[file.path])
-        return visible
-
-    def _remember(self, number: int) -> None:
-        if number not in self._before:
-            self._before[number] = self._definitions(number)
-
-    def _definitions(self, number: int) -> set[tuple[Any, ...]]:
-        sql = "SELECT name,* FROM definitions WHERE id BETWEEN ? AND ?"
-        return set(self.store.query(sql, numbers_of(number)))
-
-    def redefined(self) -> set[str]:
-        """The names whose definitions are not what they were: elsewhere, others, or numbered
-        in another way."""
-        for number, before in self._before.items():
-            self.names |= {row[0] for row in before ^ self._definitions(number)}
-        return self.names
+            known = self.known.get(file.path)
+            if known and file.kind == known[2] == "cpp":
+                kept[file.path] = self.renewing.kept(known[0])
+            elif known:
+                self.renewing.names |= self.store.drop_rows(known[0])
+        return kept
 
     def _replace(self, file: SourceFile, digest: bytes) -> int:
         row = self.known.get(file.path)
@@ -209,39 +149,32 @@ class _Refresh:
         self.store.db.execute("UPDATE files SET hash=? WHERE id=?", (digest, row[0]))
         return int(row[0])
 
-    def expand(self, numbers: list[int]) -> None:
-        """Expands the macro uses of changed files, and of those that a changed macro reaches."""
-        self.store.flush()
-        if self.macros:
-            numbers = sorted({*numbers, *self._users()})
-        table = MacroTable(_StoredMacros(self.store))
-        libraries = LibraryMacros(table)
-        for number in numbers:
-            path = self.store.query("SELECT path FROM files WHERE id=?", (number,))[0][0]
-            self.store.flush()
-            self.store.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (number,))
-            uses = self.store.cpp_uses(number)
-            registered = libraries.expand(path, self.store.library_uses(number), uses)
-            self.store.add_libraries(number, registered, made=1)
-            if not holds_operators(path):
-                continue
-            self._remember(number)
-            self._drop_made(number)
-            made = expand_file(path, CppFacts(uses=uses), table)
-            self.store.add_definitions(number, pack_definitions(made.definitions))
-            self.store.add_uses(number, made.uses, made=1)
+    def expand(self) -> None:
+        """Expands the macro uses of files that have others, and of those that a changed macro
+        reaches."""
+        if not self._unexpanded and not self.renewing.macros:
+            return
+        from indexes.refresh_macros import expand
 
-    def follow_stubs(self, before: set[str], done: set[str]) -> list[int]:
+        self.store.flush()
+        expand(self.store, self.renewing, self._unexpanded)
+        self._unexpanded.clear()
+
+    def follow_stubs(self, done: set[str]) -> None:
         """Names that became stubs may be passed as arguments in files that did not change:
-        those are read again; returns their numbers."""
+        those are read again."""
+        before = self.renewing.stubs_before
+        if before is None:
+            return
         now = self.store.stubs()
         self.store.callers.drop_passed(before - now)
         words = [name.encode() for name in now - before]
         found = [f for f in self._unchanged(done) if self._holds(f, words)] if words else []
         self.files.update((file.path, file) for file in found)
-        numbers = self.reread(found)
-        self.expand(numbers)
-        return numbers
+        self.reread(found)
+        if words:  # what macros make passes names on too
+            self._unexpanded |= self._as_expanded
+            self.expand()
 
     def _unchanged(self, done: set[str]) -> Iterator[SourceFile]:
         sql = "SELECT id,path,kind,size,mtime_ns,inode,hash FROM files WHERE kind='cpp'"
@@ -258,31 +191,35 @@ class _Refresh:
             return False
         return any(word in data for word in words)
 
-    def _users(self) -> set[int]:
-        """Files that use a changed macro, by itself or through another macro."""
-        bodies = [(n, _words(b)) for n, b in self.store.query("SELECT name,body FROM macros")]
-        reached: set[str] = set()
-        more = self.macros
-        while more:
-            reached |= more
-            more = {n for n, words in bodies if n not in reached and not words.isdisjoint(reached)}
-        rows = self.store.query(
-            "SELECT file,name||' '||arguments FROM uses WHERE made=0 UNION ALL"
-            " SELECT file,block||' '||arguments FROM libraries WHERE method='use'"
-        )
-        return {file for file, text in rows if not _words(text).isdisjoint(reached)}
+    def link(self, ops: set[str] | None) -> None:
+        """Links the kernels that what changed could concern; ``ops`` are overloads of which that
+        is known, None says that it may be all."""
+        names = self.renewing.names
+        renew_names(self.store.db, names)
+        everything = ops is None or self.renewing.aliases_changed
+        if everything or ops or _may_be_kernels(self.store, names):
+            from indexes.build_links import link_kernels
 
-    def _drop_made(self, number: int) -> None:
-        low, high = numbers_of(number)
-        sql = "SELECT min(id) FROM definitions WHERE id BETWEEN ? AND ? AND macro_path!=''"
-        first = self.store.query(sql, (low, high))[0][0]
-        if first is not None:  # what macros make stands behind what is written
-            self.store.drop_definitions(first, high)
-        self.store.db.execute("DELETE FROM uses WHERE file=? AND made=1", (number,))
+            has_sources = self.builder.has_sources
+            link_kernels(self.store, has_sources, None if everything else names, ops or ())
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text))
+def _may_be_kernels(store: Store, names: set[str]) -> bool:
+    """Whether definitions of these names could be kernels of a row, by what
+    ``linking.kernels.wanted_names`` says."""
+    if len(names) > _FEW or not all(map(str.isascii, names)):
+        return True
+    symbols = [symbol for name in names for symbol in (name, f"structured_{name}::meta")]
+    marks = ",".join("?" * len(symbols))
+    if store.query(f"SELECT 1 FROM kernels WHERE symbol IN ({marks}) LIMIT 1", symbols):
+        return True
+    qualified = store.query(f"SELECT symbol FROM kernels WHERE {QUALIFIED}")
+    if any(symbol.rpartition("::")[2] in names for (symbol,) in qualified):
+        return True
+    loops = store.query(
+        f"SELECT DISTINCT o.data FROM kernels k JOIN ops o ON o.full_name=k.source_op WHERE {UFUNC}"
+    )
+    return any(name in data for (data,) in loops for name in names)
 
 
 def apply_changes(
@@ -296,19 +233,15 @@ def apply_changes(
     changed = work.changed(suspects)
     if not changed and not removed:
         return 0
-    stubs = store.stubs()
     for path in removed:
         work.remove(path)
-    numbers = work.reread(changed)
+    work.reread(changed)
     ops = work.renew_operators({*(f.path for f in changed), *removed})
-    work.expand(numbers)
-    numbers += work.follow_stubs(stubs, {file.path for file in changed})
+    work.expand()
+    work.follow_stubs({file.path for file in changed})
     store.add_passed_stubs()
     if any(f.path.endswith(".py") for f in changed):
         store.add_registered_by_helpers()
     store.flush()
-    names = work.redefined()
-    renew_names(store.db, names)
-    everything = ops is None or work.aliases_changed
-    link_kernels(store, builder.has_sources, None if everything else names, ops or ())
+    work.link(ops)
     return len(changed)

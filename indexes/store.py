@@ -12,7 +12,16 @@ from functools import cached_property
 
 from indexes.errors import SourceError
 from indexes.rows_sql import insert_many
-from indexes.tables import CPP_INDEXES, FIELD, INDEXES, PRAGMAS, STORE_VERSION, TABLES, numbers_of
+from indexes.tables import (
+    CPP_INDEXES,
+    FIELD,
+    INDEXES,
+    PRAGMAS,
+    STORE_VERSION,
+    TABLES,
+    numbers_of,
+    numbers_of_some,
+)
 from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 
     from indexes.callers import Callers
     from indexes.packed import Defined
-    from indexes.readers.cpp_facts import CppFacts, LibraryFact, UseFact
+    from indexes.readers.cpp_facts import AliasFact, CppFacts, LibraryFact, UseFact
     from indexes.readers.cpp_lex import MacroFact
 
 else:
@@ -49,7 +58,6 @@ class Store:
         except sqlite3.Error as error:
             raise SourceError(f"not a usable index: {path}: {error}") from error
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _BUFFERED}
-        self._free: dict[int, int] = {}
         self._next_file = 0
         self._indexed: bool | None = None
 
@@ -150,19 +158,13 @@ class Store:
 
     def drop_rows(self, file: int) -> set[str]:
         """Removes what was read from a file; returns the names it defined."""
-        names = self.drop_definitions(*numbers_of(file))
+        self.flush()
+        given = numbers_of(file)
+        names = self.query("SELECT DISTINCT name FROM definitions WHERE id BETWEEN ? AND ?", given)
+        self.callers.drop(*given)
+        self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
         for table in _OF_A_FILE:
             self.db.execute(f"DELETE FROM {table} WHERE file=?", (file,))
-        return names
-
-    def drop_definitions(self, low: int, high: int) -> set[str]:
-        """Removes the definitions with these numbers; returns their names."""
-        self.flush()
-        self._free.clear()
-        given = (low, high)
-        names = self.query("SELECT DISTINCT name FROM definitions WHERE id BETWEEN ? AND ?", given)
-        self.callers.drop(low, high)
-        self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
         return {row[0] for row in names}
 
     def drop_file(self, file: int) -> set[str]:
@@ -175,32 +177,15 @@ class Store:
         """Keeps the facts of a C++ file, of which the definitions come apart."""
         self.add_definitions(file, defined)
         self.add_uses(file, facts.uses, made=0)
-        self._insert(
-            "macros",
-            [(file, m[0], stored_parameters(m), *m[2:]) for m in facts.macros],
-        )
+        self._insert("macros", macro_rows(file, facts.macros))
         self.add_libraries(file, facts.libraries, made=0)
-        self._insert("aliases", [(file, *a) for a in facts.aliases])
+        self._insert("aliases", alias_rows(file, facts.aliases))
 
-    def add_definitions(self, file: int, defined: Defined) -> None:
-        """Keeps definitions and their calls, behind those that the file has."""
-        first = self.first_free(file)
-        self._free[file] = first + len(defined.rows)
-        self._insert("definitions", [(at, *row) for at, row in enumerate(defined.rows, first)])
+    def add_definitions(self, file: int, defined: Defined, made: int = 0) -> None:
+        """Keeps definitions and their calls; ``made`` 1 for those that macros make."""
+        first, _ = numbers_of_some(file, made)
+        self._insert("definitions", definition_rows(first, defined))
         self.callers.add(first, defined)
-
-    def first_free(self, file: int) -> int:
-        """The number of the definition that is added to a file next."""
-        return self._free.get(file) or self._first_free(file)
-
-    def _first_free(self, file: int) -> int:
-        low, high = numbers_of(file)
-        if not self._has_indexes():
-            return low  # a cold build knows every number that it gave
-        if waiting := self._waiting["definitions"]:
-            self._write("definitions", waiting)
-        sql = "SELECT coalesce(max(id)+1,?) FROM definitions WHERE id BETWEEN ? AND ?"
-        return int(self.db.execute(sql, (low, low, high)).fetchone()[0])
 
     def stubs(self) -> set[str]:
         """The names of all stubs."""
@@ -213,15 +198,11 @@ class Store:
 
     def add_uses(self, file: int, uses: Iterable[UseFact], made: int) -> None:
         """Keeps macro uses; ``made`` 1 for those that an expansion made."""
-        self._insert("uses", [(file, *u, _stub(u[0], u[1]), made) for u in uses])
+        self._insert("uses", use_rows(file, uses, made))
 
-    def add_libraries(self, file: int, facts: Iterable[LibraryFact], made: int) -> None:
+    def add_libraries(self, file: int, facts: Sequence[LibraryFact], made: int) -> None:
         """Keeps what TORCH_LIBRARY blocks hold; ``made`` 1 for what macros in them make."""
-        from indexes.codegen.library_calls import registered_operator
-
-        self._insert(
-            "libraries", [(file, *f, registered_operator(f[1], f[2], f[3]), made) for f in facts]
-        )
+        self._insert("libraries", library_rows(file, facts, made))
 
     def add_python(self, file: int, rows: Iterable[Sequence[Any]], made: int = 0) -> None:
         """Keeps facts of a Python file; ``made`` 1 for those that helpers of other files make."""
@@ -327,6 +308,38 @@ def expected_schema() -> set[tuple[str, str, str]]:
     found = store.schema()
     store.close()
     return found
+
+
+# --------------------------------------------------------------------- facts as whole rows
+
+
+def definition_rows(first: int, defined: Defined) -> list[tuple[Any, ...]]:
+    """Definitions, numbered from ``first``."""
+    return [(number, *row) for number, row in enumerate(defined.rows, first)]
+
+
+def use_rows(file: int, uses: Iterable[UseFact], made: int) -> list[tuple[Any, ...]]:
+    """Macro uses, written out or made by others."""
+    return [(file, *u, _stub(u[0], u[1]), made) for u in uses]
+
+
+def macro_rows(file: int, macros: Iterable[MacroFact]) -> list[tuple[Any, ...]]:
+    """Macros."""
+    return [(file, m[0], stored_parameters(m), *m[2:]) for m in macros]
+
+
+def library_rows(file: int, facts: Sequence[LibraryFact], made: int) -> list[tuple[Any, ...]]:
+    """What TORCH_LIBRARY blocks hold."""
+    if not facts:
+        return []
+    from indexes.codegen.library_calls import registered_operator
+
+    return [(file, *f, registered_operator(f[1], f[2], f[3]), made) for f in facts]
+
+
+def alias_rows(file: int, aliases: Iterable[AliasFact]) -> list[tuple[Any, ...]]:
+    """Type aliases."""
+    return [(file, *a) for a in aliases]
 
 
 def stored_parameters(macro: MacroFact) -> str | None:

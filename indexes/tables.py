@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from indexes.readers import FACTS_VERSION
 
-STORE_VERSION = f"13.{FACTS_VERSION}"
+STORE_VERSION = f"14.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 FIELD = "\x1f"
@@ -17,6 +17,10 @@ FIELD = "\x1f"
 FILE_BITS = 22
 """A definition's number is its file's, and its place in the file in so many bits: a C++ file
 that is read has at most a million bytes."""
+
+_MADE = 1 << (FILE_BITS - 1)
+"""The place of the first definition that a macro makes: those that are written out keep their
+numbers when there are others, and the other way round."""
 
 FILE_OF = f"(d.id>>{FILE_BITS})"
 """The file of a definition ``d``."""
@@ -102,3 +106,9 @@ CREATE INDEX kernels_qualified ON kernels(symbol)
 def numbers_of(file: int) -> tuple[int, int]:
     """The first and the last number that a definition of a file can have."""
     return file << FILE_BITS, ((file + 1) << FILE_BITS) - 1
+
+
+def numbers_of_some(file: int, made: int) -> tuple[int, int]:
+    """The same of the definitions that macros make (``made`` 1), or of those written out (0)."""
+    first, last = numbers_of(file)
+    return (first + _MADE, last) if made else (first, first + _MADE - 1)

@@ -150,11 +150,31 @@ def _append_kernel(chance: random.Random, text: str) -> str:
     )
 
 
+def _insert_helper(chance: random.Random, text: str) -> str:
+    name = chance.choice(["fresh_helper", "mul_out", "_"])
+    return f"static int {name}(int one) {{ return at::mul(one, add_stub); }}\n" + text
+
+
+def _remove_some(chance: random.Random, text: str) -> str:
+    """A part that ends where a definition may end."""
+    parts = text.split("\n}\n")
+    del parts[chance.randrange(len(parts))]
+    return "\n}\n".join(parts)
+
+
+def _undefine(chance: random.Random, text: str) -> str:
+    names = re.findall(r"^#define (\w+)", text, flags=re.M) or ["NOTHING"]
+    return f"{text}\n#undef {chance.choice(names)}\n"
+
+
 ENTRY_EDITS: list[Edit] = [
     _toggle_variant, _add_line, _add_kernel, _remove_kernel, _rename, _change_schema, _remove, _add,
     _toggle_delegate, _toggle_structured, _remove_autogen, _add_autogen, _add_line_on_top,
 ]  # fmt: skip
-SOURCE_EDITS: list[Edit] = [_edit_kernel, _edit_signature, _edit_macro, _append_kernel]
+SOURCE_EDITS: list[Edit] = [
+    _edit_kernel, _edit_signature, _edit_macro, _append_kernel, _insert_helper, _remove_some,
+    _undefine,
+]  # fmt: skip
 
 
 def _sources(tree: Path) -> list[Path]:
@@ -165,7 +185,8 @@ def _sources(tree: Path) -> list[Path]:
 
 def _edited(file: Path, edit: Edit, chance: random.Random) -> None:
     before = file.stat()
-    file.write_text(edit(chance, file.read_text()))
+    text = edit(chance, file.read_text(errors="surrogateescape"))
+    file.write_text(text, errors="surrogateescape")
     # Another time than before, and long ago, so that no other file is looked at.
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000_000))
 
@@ -241,6 +262,18 @@ def test_edits_of_everything(aged: Path, cache: Path, tmp_path: Path, seed: int)
                 )
             else:
                 _edited(chance.choice(_sources(aged)), chance.choice(SOURCE_EDITS), chance)
+        _is_as_built_anew(aged, cache, tmp_path / "cold")
+
+
+@pytest.mark.parametrize("edit", SOURCE_EDITS, ids=lambda edit: edit.__name__)
+def test_edits_of_sources(aged: Path, cache: Path, tmp_path: Path, edit: Edit) -> None:
+    """The same edit of some files at once, again and again."""
+    chance = random.Random(edit.__name__)
+    with opened(aged, cache):
+        pass
+    for _ in range(2):
+        for file in chance.sample(_sources(aged), 6):
+            _edited(file, edit, chance)
         _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 

@@ -64,7 +64,7 @@ def test_equally_good_answers_come_by_place_not_by_age(tree_copy: Path, cache: P
         pass
     for path in (BINARY_OPS, NATIVE + "cpu/BinaryOpsKernel.cpp"):
         file = tree_copy / path
-        file.write_bytes(file.read_bytes() + b"\n")  # its rows are the youngest now
+        file.write_bytes(file.read_bytes() + b"\nA_USE(1)\n")  # its uses are the youngest now
 
     def asked(index: Index) -> list[object]:
         return [index.find("mul", 7), index.find("m"), index.uses("mul_stub"), index.uses("mul")]
@@ -168,6 +168,91 @@ def test_a_name_that_becomes_a_stub_is_followed_where_it_was_passed(
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
     with opened(tree_copy, cache) as index:
         assert not index.facts.store.query(passed)
+
+
+def test_a_macro_that_passes_a_new_stub_is_expanded_again_though_it_is_used_as_before(
+    tree_copy: Path, cache: Path
+) -> None:
+    """Its user is edited at the same time, behind all of its uses."""
+    user = tree_copy / NATIVE / "Passing.cpp"
+    user.write_text(
+        "#define PASSING(name) void name() { run_with(a_new_stub, 1); }\n"
+        "namespace at::native {\nPASSING(passing)\n}\n"
+    )
+    with opened(tree_copy, cache):
+        pass
+    user.write_text(user.read_text() + "void behind() {}\n")
+    header = tree_copy / NATIVE / "ANewStub.h"
+    header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
+    made = (
+        "SELECT d.name FROM definitions d JOIN calls ON definition=d.id WHERE macro_path!=''"
+        " AND instr(calls,'a_new_stub')"
+    )
+    with opened(tree_copy, cache) as index:
+        assert index.facts.store.query(made) == [("passing",)]
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_stubs_that_a_macro_makes_go_with_its_use(tree_copy: Path, cache: Path) -> None:
+    user = tree_copy / NATIVE / "Making.cpp"
+    use = "MAKE_STUB(a_made_stub)\n"
+    user.write_text(
+        f"#define MAKE_STUB(name) DEFINE_DISPATCH(name);\nnamespace at::native {{\n{use}"
+        "void passing() {\n  run_with(a_made_stub, 1);\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert "a_made_stub" in index.facts.store.stubs()
+    for text in (user.read_text().replace(use, ""), user.read_text(), ""):
+        user.write_text(text)
+        with opened(tree_copy, cache) as index:
+            assert ("a_made_stub" in index.facts.store.stubs()) == (use in text)
+        assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_a_macro_that_is_undefined_again_means_nothing_in_other_files(
+    tree_copy: Path, cache: Path
+) -> None:
+    header = tree_copy / NATIVE / "Making.h"
+    header.write_text("#define MAKE_ONE(name) void name() {}\n")
+    (tree_copy / NATIVE / "Other.h").write_text("#define MAKE_ONE(name) void other_##name() {}\n")
+    (tree_copy / NATIVE / "Making.cpp").write_text("namespace at::native {\nMAKE_ONE(one)\n}\n")
+    with opened(tree_copy, cache):
+        pass
+    header.write_text(header.read_text() + "#undef MAKE_ONE\n")
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+_LOADED = """
+import sys
+from navigator.start import main
+assert main({arguments!r}) == 0
+print(*sorted(name for name in sys.modules if name.startswith("indexes.")))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "loaded"),
+    [
+        ("\nvoid another() {\n  mul_stub(1);\n}\n", set()),
+        ("\nvoid sub_out() {}\n", {"indexes.build_links"}),
+        ("\nA_USE(1)\n", {"indexes.linking.macros"}),
+    ],
+    ids=["no kernel", "may be a kernel", "a macro's use"],
+)
+def test_an_edit_that_changes_no_link_does_without_the_linker(
+    tree_copy: Path, cache: Path, text: str, loaded: set[str]
+) -> None:
+    with opened(tree_copy, cache):
+        pass
+    with open(tree_copy / BINARY_OPS, "a") as file:
+        file.write(text)
+    arguments = ["--tree", str(tree_copy), "--cache", str(cache), "index"]
+    command = [sys.executable, "-c", _LOADED.format(arguments=arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    linker = {"indexes.build_links", "indexes.linking.macros", "indexes.codegen.rows"}
+    assert loaded <= linker & {*done.stdout.split()} <= loaded | {"indexes.codegen.rows"}
+    assert "1 read" in done.stdout
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 
 
 def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:
