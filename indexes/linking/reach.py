@@ -320,6 +320,8 @@ class Walker:
             return False
         if path == caller.definition.location.path and not is_header(path):
             return True
+        if _is_given_nothing(known, caller):
+            return False
         if not path.startswith(("aten/", "third_party/")) and "/ATen/" not in path:
             return False
         return bool(self._leads_to(known, _LOOK_AHEAD))
@@ -336,7 +338,8 @@ class Walker:
             for call in calls:
                 if call.kind == "call":
                     for inner in visible_functions(call, known, self.facts)[:4]:
-                        found |= self._leads_to(_in_place(inner, known), depth - 1)
+                        if not _is_given_nothing(inner, known):
+                            found |= self._leads_to(_in_place(inner, known), depth - 1)
         self._leads[known.id] = (depth, frozenset(found))
         return frozenset(found)
 
@@ -348,6 +351,14 @@ class Walker:
         if library_of(call):
             return "library"
         return "stub" if call.kind != "member" and visible_stub(call, caller, self.facts) else ""
+
+
+def _is_given_nothing(known: Known, caller: Known) -> bool:
+    """Whether a function elsewhere takes no argument: it asks for a handle, a setting or the
+    number of threads, but it has nothing that it could compute on."""
+    found = known.definition
+    elsewhere = found.location.path != caller.definition.location.path
+    return elsewhere and found.kind == "function" and found.parameters.strip() in ("", "void")
 
 
 def _in_place(known: Known, caller: Known) -> Known:

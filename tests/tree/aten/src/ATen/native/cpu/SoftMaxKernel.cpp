@@ -14,7 +14,7 @@ struct vec_host_softmax_lastdim {
 template <typename scalar_t, bool LogSoftMax>
 struct vec_softmax {
   static void apply(const Tensor& output, const Tensor& input, int64_t dim) {
-    parallel_for(0, input.size(dim), 1, [&](int64_t begin, int64_t end) {});
+    parallel_for(0, input.size(dim), at::get_num_threads(), [&](int64_t begin, int64_t end) {});
   }
 };
 
