@@ -16,8 +16,8 @@ from navigator.tui.text import source_lines
 _NAME = regex(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
 _AROUND = 400
 """Lines above and below the wanted one that are parsed first; that takes 3 ms."""
-_BLOCK = 64
-"""Lines coloured at a time: about a screenful."""
+_SEEN = 40
+"""Lines above and below the wanted one whose colours are found with it: about what is seen."""
 
 
 class Document:
@@ -27,8 +27,7 @@ class Document:
         self.path = path
         self.lines: Sequence[str] = source_lines(text)
         self.width = max(map(len, self.lines), default=0)
-        self._colourer: Colourer | None = None
-        self._spans: dict[int, list[Span]] = {}
+        self._colours: tuple[Colourer | None, dict[int, list[Span]]] = (None, {})
         self._around = range(0)
         self._lock = Lock()
 
@@ -63,8 +62,7 @@ class Document:
                 return
             else:
                 self._around = around
-            self._spans = {}
-            self._colourer = found
+            self._colours = found, {}
 
     def _outside(self, row: int) -> int:
         """The row behind the closing brace next above, where C++ is outside of functions."""
@@ -73,14 +71,15 @@ class Document:
 
     def spans(self, row: int) -> Sequence[Span]:
         """The coloured spans of a line, counted from 0."""
-        found, known = self._colourer, self._spans  # a thread may replace them
-        if found is None:
-            return ()
-        if row not in known:
-            first = row - row % _BLOCK
-            last = min(first + _BLOCK, len(self.lines)) - 1
-            known.update(found.spans(first, last))
-        return known[row]
+        self.colour(range(row, row + 1))
+        return self._colours[1].get(row, ())
+
+    def colour(self, rows: range) -> None:
+        """Find the colours of some lines, all at once: one by one takes longer."""
+        found, known = self._colours  # a thread may replace them
+        missing = [row for row in rows if 0 <= row < len(self.lines) and row not in known]
+        if found is not None and missing:
+            known.update(found.spans(missing[0], missing[-1]))
 
     def name_at(self, row: int, column: int) -> str:
         """The C++ or Python name at a place, with its qualifiers; empty if there is none."""
@@ -124,6 +123,7 @@ class Shelf:
         document = self.at_hand(path) or Document(path, self._read(path))
         if line:
             document.parse_around(line)
+            document.colour(range(line - _SEEN, line + _SEEN))
         else:
             document.parse()
         self._put(document)

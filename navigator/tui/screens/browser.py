@@ -96,6 +96,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         """The first index to ask, or a newer one, which must not disturb a reader."""
         here = self.here() or Visit(op=self.op)  # the cursor may be on what has no place
         self.operators.set_total(len(session.index.operators()))
+        self.operators.list.follow = self.follow
         self._filter()
         if here.op is not None and here.op == self.op:
             self.load_chain(here)  # else the filter has just asked for another
@@ -197,13 +198,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self._settling = False
         self.settle()
         self.run_later()
-
-    def on_line_list_moved(self, message: LineList.Moved) -> None:
-        current = self.operators.list.current
-        if message.list is not self.operators.list or self.session is None:
-            return
-        if current is not None:
-            self.follow(current.full_name)
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
         if message.list is self.operators.list:

@@ -114,6 +114,10 @@ class ChainScreen(SourceScreen):
         self.chain.show(chain, hop.id if hop else None)
         self._follow_step(self.chain.hops.step)
         self.run_later()
+        self.call_after_refresh(self._look_ahead)
+
+    def _look_ahead(self) -> None:
+        """Once all is painted: an answer that comes is taken apart by this process."""
         if self.session is not None:
             self.session.chains.ahead(self.next_ops())
 

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from indexes.errors import Cancelled, SourceError
 from indexes.model import OperatorSummary
+from navigator.tui import startup
 from navigator.tui.config import Config
 from navigator.tui.highlight import prepare
 from navigator.tui.messages import (
@@ -146,6 +147,8 @@ class OpeningScreen(ChainScreen):
     def on_opened(self, message: Opened) -> None:
         if self.session is not None:
             self.session.close()
+        else:
+            self.call_after_refresh(startup.leave_out)
         self.session = message.session
         self.has_session(message.session)
         self._paint()

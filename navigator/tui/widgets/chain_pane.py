@@ -11,10 +11,11 @@ from textual.containers import Vertical
 from indexes.model import Chain
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.chain_tree import ChainTree
+from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.step_detail import StepDetail
 
 
-class ChainPane(Vertical):
+class ChainPane(Vertical, Kept):
     """Title, tree, detail."""
 
     DEFAULT_CSS: ClassVar[str] = "ChainPane ChainTree { height: 1fr; }"

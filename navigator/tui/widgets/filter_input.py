@@ -9,13 +9,14 @@ from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
 
+from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.line_list import LineList
 
 ENTER = ("enter", "ctrl+j")
 """Enter, and what it is while a terminal is not ours yet."""
 
 
-class LineInput(Input):
+class LineInput(Input, Kept):
     """An input of a fixed size: what is typed lays out nothing anew, as it does in Textual."""
 
     virtual_size = Reactive(Size(0, 0), layout=False)

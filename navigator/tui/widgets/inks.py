@@ -45,9 +45,13 @@ class InkedView(ScrollView):
             self.app._start_widget(self, bar)
         return self._vertical_scrollbar
 
-    def draw_line(self, y: int) -> Strip:
+    def draw_line(self, y: int) -> list[Segment]:
         """A line of the view, as wide as is seen of it."""
         raise NotImplementedError
+
+    def blank(self) -> list[Segment]:
+        """A line with nothing on it."""
+        return [Segment(" " * self.seen_width, self.base)]
 
     def _begin(self) -> None:
         self.base = self.rich_style
@@ -56,7 +60,7 @@ class InkedView(ScrollView):
     def render_line(self, y: int) -> Strip:
         """The same, for those who ask what is where on it."""
         self._begin()
-        return self.draw_line(y)
+        return Strip(self.draw_line(y), self.seen_width)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Lines and nothing around them. Textual would look for borders, padding, tints and more
@@ -74,8 +78,8 @@ class InkedView(ScrollView):
         for y in missing:
             line = self.draw_line(y)
             for one in filters:
-                line = line.apply_filter(one, background)
-            self._painted[y] = line
+                line = one.apply(line, background)
+            self._painted[y] = Strip(line, self.seen_width)
 
     def _set_dirty(self, *regions: Region) -> None:
         super()._set_dirty(*regions)

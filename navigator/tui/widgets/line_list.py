@@ -14,7 +14,6 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.strip import Strip
 
 from navigator.tui.widgets.inks import InkedView
 from navigator.tui.widgets.message import message_line
@@ -93,8 +92,8 @@ class LineList(InkedView, can_focus=True):
     cursor = reactive(0, repaint=False)
     hover = reactive(-1, repaint=False)
 
-    class Moved(Message):
-        """The cursor is on another row."""
+    class Chosen(Message):
+        """A row was chosen, by a key or a double click."""
 
         def __init__(self, sender: LineList, row: int) -> None:
             super().__init__()
@@ -104,9 +103,6 @@ class LineList(InkedView, can_focus=True):
         @property
         def control(self) -> LineList:
             return self.list
-
-    class Chosen(Moved):
-        """A row was chosen, by a key or a double click."""
 
     # ------------------------------------------------------------ what subclasses define
 
@@ -122,6 +118,9 @@ class LineList(InkedView, can_focus=True):
     def can_rest(self, index: int) -> bool:
         """Whether the cursor may stand on a row; headings may say no."""
         return True
+
+    def moved(self) -> None:
+        """The cursor is on another row: what is done here is painted together with that."""
 
     # ------------------------------------------------------------------------- rows
 
@@ -151,7 +150,7 @@ class LineList(InkedView, can_focus=True):
         self.refresh_line(new)
         self.show_cursor()
         if new < self.row_count:
-            self.post_message(self.Moved(self, new))
+            self.moved()
 
     def show_cursor(self) -> None:
         """Scroll so that the cursor is seen; a heading above the first row too."""
@@ -170,17 +169,18 @@ class LineList(InkedView, can_focus=True):
 
     # ---------------------------------------------------------------------- drawing
 
-    def draw_line(self, y: int) -> Strip:
+    def draw_line(self, y: int) -> list[Segment]:
         index = round(self.scroll_y) + y
         width = self.size.width
         if width > 0 and not self.row_count:
             return message_line(self, y)
         if width < 1 or index >= self.row_count:
-            return Strip.blank(width, self.base)
+            return self.blank()
         segments = [
             Segment(text, self._piece_style(name, index)) for text, name in self.row(index, width)
         ]
-        return Strip(segments).adjust_cell_length(self.seen_width, self._piece_style("", index))
+        style = self._piece_style("", index)
+        return Segment.adjust_line_length(segments, self.seen_width, style)
 
     def _piece_style(self, name: str, index: int) -> Style:
         style = self.base

@@ -9,7 +9,6 @@ from typing import Protocol
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Size
-from textual.strip import Strip
 
 
 class Pane(Protocol):
@@ -23,13 +22,13 @@ class Pane(Protocol):
     def base(self) -> Style: ...
 
 
-def message_line(pane: Pane, y: int) -> Strip:
+def message_line(pane: Pane, y: int) -> list[Segment]:
     """Line ``y`` of the message, wrapped into the pane below a blank line."""
     width = max(0, pane.size.width)
     lines = _wrapped(pane.message, width - 4)
     text = f"  {lines[y]}" if y < len(lines) else ""
     style = pane.base
-    return Strip([Segment(text, style)]).adjust_cell_length(width, style)
+    return Segment.adjust_line_length([Segment(text, style)], width, style)
 
 
 @lru_cache(8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from indexes.model import OperatorSummary
 from navigator.tui.text import clean, shorten
@@ -17,6 +17,8 @@ class OperatorList(LineList):
 
     _operators: Sequence[OperatorSummary] = ()
     _needles: tuple[str, ...] = ()
+    follow: Callable[[str], None] | None = None
+    """Who shows the chain of the operator under the cursor."""
 
     @property
     def row_count(self) -> int:
@@ -33,6 +35,10 @@ class OperatorList(LineList):
         words = filter_text.lower().split()
         self._needles = tuple(word for word in words if ":" not in word.replace("::", ""))
         self.rows_changed()
+
+    def moved(self) -> None:
+        if self.follow is not None and self.current is not None:
+            self.follow(self.current.full_name)
 
     def select(self, full_name: str) -> bool:
         """Put the cursor on an operator; False if it is not among those shown."""

@@ -13,6 +13,7 @@ from indexes.model import OperatorSummary
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.frame import Frame
+from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.operator_list import OperatorList
 
 
@@ -41,6 +42,10 @@ class Count(Bar):
         return Content(text.rjust(self.size.width))
 
 
+class _FilterLine(Horizontal, Kept):
+    """The filter and the count."""
+
+
 class OperatorPane(Frame):
     """Filter above, list below."""
 
@@ -54,7 +59,7 @@ class OperatorPane(Frame):
     """
 
     def compose(self) -> ComposeResult:
-        with Horizontal(id="filter-line"):
+        with _FilterLine(id="filter-line"):
             yield FilterInput(placeholder="filter operators", target=OperatorList)
             yield Count()
         yield OperatorList()

@@ -13,6 +13,7 @@ from textual.widgets import Input
 from navigator.tui.document import Document
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.filter_input import LineInput
+from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.source_view import SourceView
 
 
@@ -37,7 +38,7 @@ class SearchLine(LineInput):
         return self.parent
 
 
-class SourcePane(Vertical):
+class SourcePane(Vertical, Kept):
     """A SourceView under its path."""
 
     DEFAULT_CSS: ClassVar[str] = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -305,11 +304,18 @@ class SourceView(InkedView, can_focus=True):
         """The column of authors or notes; it must leave most of the width to the source."""
         return min(self._wanted_width, self.size.width // 3) if self._blame else 0
 
-    def draw_line(self, y: int) -> Strip:
-        row, width = round(self.scroll_y) + y, self.seen_width
+    def _paint(self, missing: Sequence[int]) -> None:
+        if self.document is not None:
+            top = round(self.scroll_y)
+            self.document.colour(range(top + missing[0], top + missing[-1] + 1))
+        super()._paint(missing)
+
+    def draw_line(self, y: int) -> list[Segment]:
+        row = round(self.scroll_y) + y
         if row >= len(self.lines):
-            return message_line(self, y) if not self.lines else Strip.blank(width, self.base)
-        return Strip(chain.from_iterable(self._parts(row)), width).crop(0, width)
+            return message_line(self, y) if not self.lines else self.blank()
+        gutter, text = self._parts(row)
+        return [gutter, *text]
 
     def render_line(self, y: int) -> Strip:
         """A line whose text says where in the file it is, as a selection with the mouse asks."""
@@ -317,24 +323,26 @@ class SourceView(InkedView, can_focus=True):
         if row >= len(self.lines):
             return line
         gutter, text = self._parts(row)
-        return Strip.join([gutter, text.apply_offsets(round(self.scroll_x), row)])
+        return Strip.join([Strip([gutter]), Strip(text).apply_offsets(round(self.scroll_x), row)])
 
-    def _parts(self, row: int) -> tuple[Strip, Strip]:
+    def _parts(self, row: int) -> tuple[Segment, list[Segment]]:
         """What stands left of a line, and as much of the line as there is room for."""
         base = self._row_style(row)
         gutter = self._gutter(row, base)
-        text = Strip(self._segments(row, base)).crop(round(self.scroll_x))
-        room = max(0, self.seen_width - gutter.cell_length)
-        return gutter, text.adjust_cell_length(room, base)
+        text = list(self._segments(row, base))
+        if left := round(self.scroll_x):
+            text = list(Strip(text).crop(left))
+        room = max(0, self.seen_width - len(gutter.text))
+        return gutter, Segment.adjust_line_length(text, room, base)
 
-    def _gutter(self, row: int, base: Style) -> Strip:
+    def _gutter(self, row: int, base: Style) -> Segment:
         marked = row in self.marked
         style = base + self.ink("line-number-marked" if marked else "line-number")
         width, blame = self._gutter_width, self._blame_width
         is_first = row in (self.row, round(self.scroll_y))
         note = note_at(self._blame, self.blamed, row, is_first=is_first) if blame else ""
         number = f"{row + 1:>{width - 2 - blame}}{'▎' if marked else ' '} "
-        return Strip([Segment(f"{note:<{blame}.{blame}}{number}", style)], width)
+        return Segment(f"{note:<{blame}.{blame}}{number}"[: self.seen_width], style)
 
     def _row_style(self, row: int) -> Style:
         style = self.base + self.paper("marked") if row in self.marked else self.base

@@ -7,12 +7,12 @@ from typing import ClassVar
 from textual.content import Content
 from textual.geometry import Size
 from textual.reactive import Reactive
-from textual.widget import Widget
 
 from indexes.model import Hop, Unresolved
 from indexes.notes import choice_note, dtype_notes
 from navigator.tui.text import one_line, place
 from navigator.tui.widgets.chain_groups import Step
+from navigator.tui.widgets.kept import Kept
 
 _CONFIDENCE = {
     "exact": "exact: the source says so",
@@ -22,7 +22,7 @@ _CONFIDENCE = {
 _STYLES = {"exact": "$text-success", "by rule": "$text-primary", "ambiguous": "$text-warning"}
 
 
-class StepDetail(Widget):
+class StepDetail(Kept):
     """What is known of the step under the cursor of a chain."""
 
     DEFAULT_CSS: ClassVar[str] = """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from textual.strip import Strip
+from rich.segment import Segment
+from textual.geometry import Region
 from textual.widgets import Input
 
 from indexes.errors import NotFound
@@ -15,6 +17,7 @@ from indexes.query import Index
 from indexes.source import Source
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
+from navigator.tui.widgets.kept import Kept
 from tests.navigator.tui.conftest import PATIENCE, Person, Sit
 from tests.tree_marks import TREE
 
@@ -131,7 +134,7 @@ class _Counts:
     def _painted(self) -> None:
         self.paints += 1
 
-    def _drawn(self, y: int) -> Strip:
+    def _drawn(self, y: int) -> list[Segment]:
         self.lines.append(y)
         return self._draw(y)
 
@@ -140,7 +143,7 @@ class _Counts:
 
 
 async def test_a_step_draws_every_line_once(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cursor first, then chain, reason and source together; laid out at most once."""
+    """The cursor, its chain, reason and source together; laid out at most once."""
     async with sit(120, 40) as person:
         await _next_at_hand(person)
         screen = person.browser
@@ -150,8 +153,30 @@ async def test_a_step_draws_every_line_once(sit: Sit, monkeypatch: pytest.Monkey
         await person.until(lambda: counts.lines, "the source of another operator")
         await person.pilot.pause(0.3)
         assert counts.layouts <= 1
-        assert counts.paints <= 2 + counts.layouts
+        assert counts.paints <= 1 + counts.layouts
         assert sorted(counts.lines) == list(range(screen.source.view.size.height))
+
+
+async def test_kept_lines_are_those_that_would_be_drawn(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("mul")
+        await person.pilot.pause()
+        changes: tuple[Callable[[], object], ...] = (
+            lambda: setattr(person.app, "theme", "textual-light"),
+            lambda: person.browser.set_focus(person.browser.source.view),
+            lambda: person.browser.source.show_message("there is none"),
+        )
+        for change in changes:
+            before = [widget.render_lines(_whole(widget)) for widget in person.app.query(Kept)]
+            change()
+            await person.pilot.pause(0.1)
+            kept = [widget.render_lines(_whole(widget)) for widget in person.app.query(Kept)]
+            assert kept != before
+            assert kept == [widget.draw_lines(_whole(widget)) for widget in person.app.query(Kept)]
+
+
+def _whole(widget: Kept) -> Region:
+    return widget.outer_size.region
 
 
 async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
