@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 from indexes.codec import load_engine_function, load_member, load_native
+from indexes.current import info_of, open_current
 from indexes.errors import NotFound, SourceError
-from indexes.looked import Looked, as_left, look
+from indexes.looked import as_left, look
 from indexes.lookup import Lookup
 from indexes.model import (
     Chain,
@@ -29,7 +30,6 @@ from indexes.model import (
     SourceInfo,
     StubRow,
 )
-from indexes.records import replace
 from indexes.report import CancelCallback, Progress, ProgressCallback, Report
 from indexes.roots import cache_path, index_file
 from indexes.rows_sql import OP_LINES
@@ -42,7 +42,6 @@ from indexes.typed import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from indexes.build import Builder
     from indexes.catalogue import Catalogue
     from indexes.dispatch_model import DispatchTable
     from indexes.dispatch_table import Dispatch
@@ -77,18 +76,10 @@ class Index:
         again; ``force`` builds it anew; ``seen`` is a look at the tree just taken. Raises
         SourceError, or Cancelled when ``cancelled`` says so.
         """
-        folder = os.path.abspath(cache or cache_path())
-        path = index_file(source.key, folder)
-        builder = partial(_builder, source, folder, progress, cancelled)
-        report = Report()
-        if refresh or not os.path.exists(path):
-            looked = None if source.fixed or verify or force else look(source, path, seen)
-            report = _brought_up(path, builder, verify, force, looked)
-        try:
-            store = Store(path)
-        except SourceError:
-            report = builder().run(force=True)
-            store = Store(path)
+        store, report = open_current(
+            source, cache, progress=progress, cancelled=cancelled, refresh=refresh, verify=verify,
+            force=force, seen=seen,
+        )  # fmt: skip
         return cls(source, store, report)
 
     @classmethod
@@ -114,10 +105,7 @@ class Index:
     @cached_property
     def info(self) -> SourceInfo:
         """Which tree the answers are from, and what they lack."""
-        info = self.source.info
-        if not self.report.stale:
-            return info
-        return replace(info, missing=(self.report.stale, *info.missing))
+        return info_of(self.source, self.report)
 
     @property
     def cache(self) -> Path:
@@ -128,7 +116,7 @@ class Index:
 
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read, with places."""
-        return tuple(Problem(*r) for r in self._store.query("SELECT * FROM problems"))
+        return self._store.problems()
 
     @property
     def facts(self) -> Lookup:
@@ -357,26 +345,3 @@ class Index:
         from indexes.symbols import Symbols
 
         return Resolver(Symbols(self._facts), has_sources=self.source.kind != "wheel")
-
-
-def _brought_up(
-    path: str, builder: Callable[[], Builder], verify: bool, force: bool, looked: Looked | None
-) -> Report:
-    """What was done to bring an index up to date, if anything was to be."""
-    if looked and looked.unchanged:
-        return looked.remembered()
-    try:
-        return builder().run(verify, force, looked)
-    except SourceError as error:
-        if force or not os.path.exists(path):
-            raise
-        return Report(stale=f"the index is not up to date: {error}")
-
-
-def _builder(
-    source: Source, cache: str, progress: ProgressCallback | None, cancelled: CancelCallback | None
-) -> Builder:
-    """What brings an index up to date: not loaded where nothing has changed."""
-    from indexes.build import Builder
-
-    return Builder(source, cache, progress, cancelled)

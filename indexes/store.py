@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from indexes.callers import Callers
+    from indexes.model import Problem
     from indexes.packed import Defined
     from indexes.readers.cpp_facts import AliasFact, CppFacts, LibraryFact, UseFact
     from indexes.readers.cpp_lex import MacroFact
@@ -258,6 +259,12 @@ class Store:
             self.db.execute(statement)
 
     # ------------------------------------------------------------------ reading
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read, with places."""
+        from indexes.model import Problem
+
+        return tuple(Problem(*row) for row in self.query("SELECT * FROM problems"))
 
     def cpp_uses(self, file: int) -> list[UseFact]:
         """The macro uses written in a file."""

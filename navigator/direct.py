@@ -7,7 +7,6 @@ import os
 import sys
 
 from indexes.typed import TYPE_CHECKING
-from navigator import indexing, questions
 from navigator.asking import Settings, guarded
 
 if TYPE_CHECKING:
@@ -46,20 +45,31 @@ def direct(arguments: Sequence[str], settings: Settings) -> Callable[[], int] | 
 
     def answer() -> int:
         if command == "index":
-            indexing.bring_up(settings, force="--force" in options)
-        elif command == "op":
-            questions.op(
-                settings, name, options.get("--overload"), "--all" in options,
-                "--full" in options, options.get("--key"),
-            )  # fmt: skip
-        elif command == "at":
-            questions.at(settings, name)
+            from navigator.indexing import bring_up
+
+            bring_up(settings, force="--force" in options)
         else:
-            ask = questions.find if command == "find" else questions.uses
-            ask(settings, name, **({} if limit is None else {"limit": int(limit)}))
+            _ask(settings, command, name, options, {} if limit is None else {"limit": int(limit)})
         return 0
 
     return lambda: guarded(answer, settings)
+
+
+def _ask(
+    settings: Settings, command: str, name: str, options: dict[str, str], limit: dict[str, int]
+) -> None:
+    from navigator import questions
+
+    if command == "op":
+        questions.op(
+            settings, name, options.get("--overload"), "--all" in options, "--full" in options,
+            options.get("--key"),
+        )  # fmt: skip
+    elif command == "at":
+        questions.at(settings, name)
+    else:
+        ask = questions.find if command == "find" else questions.uses
+        ask(settings, name, **limit)
 
 
 def _path(text: str | None) -> Path | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from indexes.typed import TYPE_CHECKING
+from indexes.typed import TYPE_CHECKING, NamedTuple
 from navigator.asking import ProgressLine, Settings, write_json, write_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from indexes.contract import Json
-    from indexes.query import Index
+    from indexes.model import Problem, SourceInfo
     from indexes.report import Report
     from indexes.sharing import Label
     from indexes.source import Source
@@ -26,7 +26,7 @@ def bring_up(
 ) -> None:  # fmt: skip
     """Brings the index up to date, from a shared one if one is given, and exports it ``into``
     a file if one is given."""
-    from indexes.query import Index
+    from indexes.current import info_of, open_current
     from indexes.refresh import make_ready
     from indexes.roots import cache_path, index_file
 
@@ -37,18 +37,32 @@ def bring_up(
     started = time.perf_counter()
     with ProgressLine() as progress:
         began = _begin_from(shared, source, cache, progress) if shared else None
-        opened = Index.open(
+        store, report = open_current(
             source, cache, progress=progress, verify=verify, force=force, seen=settings.seen
         )
-    opened.report = began or opened.report
+    report = began or report
     seconds = round(time.perf_counter() - started, 3)
-    settings.note(opened.report)
+    settings.note(report)
     written = _export(source, cache, into) if into else None
     path = index_file(source.key, cache)
+    done = _Done(report, info_of(source, report), store.problems(), path, seconds, written)
     if settings.json:
-        write_json(_json(opened, path, seconds, written))
+        write_json(_json(done))
     else:
-        write_lines(_text(opened, path, seconds, written))
+        write_lines(_text(done))
+
+
+class _Done(NamedTuple):
+    """What was done, and what there is now."""
+
+    report: Report
+    info: SourceInfo
+    problems: tuple[Problem, ...]
+    file: str
+    """The index."""
+    seconds: float
+    written: tuple[Path, Label] | None
+    """The file that the index was exported into, and what that says of it."""
 
 
 def _begin_from(shared: Path, source: Source, cache: str, progress: ProgressLine) -> Report:
@@ -65,28 +79,27 @@ def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
     return export_index(Builder(source, cache), into)
 
 
-def _json(opened: Index, path: str, seconds: float, written: tuple[Path, Label] | None) -> Json:
+def _json(done: _Done) -> Json:
     from indexes.contract import envelope, problem_json
 
-    report = opened.report
+    report, written = done.report, done.written
     return envelope(
-        opened.info, files=report.files, read=report.read, removed=report.removed,
-        cold=report.cold, seconds=seconds, index=path,
-        problems=[problem_json(one) for one in opened.problems()],
+        done.info, files=report.files, read=report.read, removed=report.removed,
+        cold=report.cold, seconds=done.seconds, index=done.file,
+        problems=[problem_json(one) for one in done.problems],
         exported={"path": str(written[0]), "tree": written[1].tree} if written else None,
     )  # fmt: skip
 
 
-def _text(
-    opened: Index, path: str, seconds: float, written: tuple[Path, Label] | None
-) -> Iterator[str]:
+def _text(done: _Done) -> Iterator[str]:
     from navigator.plaintext import problem_lines, source_lines
 
-    report, problems = opened.report, opened.problems()
+    report, problems, written = done.report, done.problems, done.written
     did = "built" if report.cold else "up to date"
     counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"
-    yield f"{did}: {counts}, {seconds:.1f} s" if report.cold or report.read else f"{did}: {counts}"
-    yield f"index: {path}"
+    timed = report.cold or report.read
+    yield f"{did}: {counts}, {done.seconds:.1f} s" if timed else f"{did}: {counts}"
+    yield f"index: {done.file}"
     if written:
         size = written[0].stat().st_size / 1e6
         yield f"exported: {written[0]}, {size:.1f} MB, tree {written[1].tree}"
@@ -95,4 +108,4 @@ def _text(
         yield from problem_lines(problems[:_PROBLEMS_SHOWN])
     if len(problems) > _PROBLEMS_SHOWN:
         yield "  ... all of them with --json"
-    yield from source_lines(opened.info)
+    yield from source_lines(done.info)
