@@ -3,12 +3,15 @@ the way back."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 
 from indexes.packed import Defined, pack_calls
 from indexes.rows_sql import insert_many, unpack_calls
+from indexes.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _MANY = 4000
 """Rows that wait for an insert, which costs more to begin than to go on with."""

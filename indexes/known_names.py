@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+
+from indexes.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 def keep_names(db: sqlite3.Connection) -> None:

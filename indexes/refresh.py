@@ -6,8 +6,6 @@ from a change is in ``refresh_apply``.
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
 
 from indexes.errors import SourceError
@@ -35,12 +33,11 @@ class Changes:
         self.store = store
         self.files = files
         self._moved = looked.moved if looked else frozenset()
-        only = None if looked is None or looked.is_whole else json.dumps(list(files))
-        where = "" if only is None else "WHERE path IN (SELECT value FROM json_each(?))"
-        rows = store.query(
-            f"SELECT id,path,kind,size,mtime_ns,inode,hash FROM files {where}",
-            () if only is None else (only,),
-        )
+        known = "SELECT id,path,kind,size,mtime_ns,inode,hash FROM files"
+        if looked is None or looked.is_whole:
+            rows = store.query(known)
+        else:
+            rows = [row for path in files for row in store.query(f"{known} WHERE path=?", (path,))]
         self.known = {row[1]: row for row in rows}
 
     def suspects(self, verify: bool) -> list[SourceFile]:
@@ -104,6 +101,6 @@ def refresh(
         except BaseException:
             store.db.execute("ROLLBACK")
             raise
-    except sqlite3.OperationalError as error:
+    except store.db.OperationalError as error:
         raise SourceError(f"cannot refresh the index {store.path}: {error}") from error
     return report

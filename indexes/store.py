@@ -6,7 +6,6 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -294,6 +293,8 @@ class Store:
         if len(names) == 1:
             where = " WHERE m.name=?"
         elif names:  # one statement, however many there are
+            import json
+
             wanted = "json_each(?) w CROSS JOIN macros m ON m.name=w.value"
             given = (json.dumps(names),)
         sql = (
