@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate
 
-from indexes.known_names import KnownNames, Lines
+from indexes.known_names import Found, KnownNames, Lines
 from indexes.store import Store
-from indexes.typed import Any
+from indexes.typed import Any, NamedTuple
 
 Row = tuple[Any, ...]
 """Of something with a name, which comes first; what fetches the rest of it follows."""
@@ -20,16 +20,16 @@ class Names:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = sorted(rows, key=lambda row: len(row[0]))
-        self._lines = Lines("\n".join(["", *(row[0] for row in self._rows), ""]))
+        self.lines = Lines("\n".join(["", *(row[0] for row in self._rows), ""]))
+        """The names."""
         self._ends = list(accumulate(len(row[0]) + 1 for row in self._rows))
 
-    def holding(self, text: str, limit: int) -> list[Row]:
-        """Those whose name holds a text, in whatever case."""
-        found = self._lines.holding(text, limit)
-        return [self._rows[bisect_left(self._ends, end)] for _, end in found]
+    def row(self, found: Found) -> Row:
+        """What has the name on a line."""
+        return self._rows[bisect_left(self._ends, found[2])]
 
 
-class _Kind:
+class Kind:
     """The names of one kind. The first question is asked of the index file; who asks more gets
     its answers from memory."""
 
@@ -40,14 +40,13 @@ class _Kind:
         """Where ``{}`` stands for a condition."""
         self._asked = False
 
-    def holding(self, text: str, limit: int) -> list[Row]:
-        """Those whose name holds a text, in whatever case, the shortest first."""
+    def to_search(self, text: str) -> Names:
+        """Those whose name holds a text, in whatever case, and perhaps others."""
         if not self._asked and text.isascii():
             self._asked = True
             fits = f"{self._name} LIKE ? ESCAPE '\\'"
-            rows = self._store.query(self._sql.format(fits), (like(text),))
-            return Names(rows).holding(text, limit)
-        return self._all.holding(text, limit)
+            return Names(self._store.query(self._sql.format(fits), (like(text),)))
+        return self._all
 
     @cached_property
     def _all(self) -> Names:
@@ -65,31 +64,39 @@ _PAGES = -8000
 kept without saying so."""
 
 
+class Files(NamedTuple):
+    """Files in the order of their paths."""
+
+    order: Mapping[int, int]
+    """Where each stands, by its number."""
+    paths: Sequence[str]
+
+
 class Catalogue:
     """The names of one index."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._places: dict[int, int] = {}
+        self._files = Files({}, ())
         store.query(f"PRAGMA cache_size={_PAGES}")
-        self.operators = _Kind(
+        self.operators = Kind(
             store, "full_name", "SELECT full_name FROM ops WHERE {} ORDER BY +position"
         )
         """Every overload."""
-        self.nodes = _Kind(
+        self.nodes = Kind(
             store, "grad_fn",
             "SELECT grad_fn,op,position FROM nodes WHERE {} AND position IS NOT NULL"
             " GROUP BY grad_fn",
         )  # fmt: skip
         """Every Node class, with an operator that records it and its derivative entry."""
-        self.stubs = _Kind(
+        self.stubs = Kind(
             store, "u.stub",
             "SELECT u.stub,f.path,u.line,u.name,u.arguments,min(u.name NOT LIKE 'DEFINE%')"
             " FROM uses u JOIN files f ON f.id=u.file"
             " WHERE {} AND u.stub IS NOT NULL AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub",
         )  # fmt: skip
         """Every stub, at its definition, or where it is declared: a macro makes its name."""
-        self.files = _Kind(store, "path", "SELECT path FROM files WHERE {} ORDER BY path")
+        self.files = Kind(store, "path", "SELECT path FROM files WHERE {} ORDER BY path")
         """The path of every file."""
 
     @cached_property
@@ -97,11 +104,12 @@ class Catalogue:
         """Every name that is defined in C++."""
         return KnownNames(self._store.query("SELECT names FROM names ORDER BY length"))
 
-    def file_order(self, files: Set[int]) -> Mapping[int, int]:
-        """The places of files, by their numbers, in the order of paths. All are read once it is
-        asked for others than the first time."""
-        if not files <= self._places.keys():
-            which = "1" if self._places else f"id IN ({','.join(map(str, files))})"
-            rows = self._store.query(f"SELECT id FROM files WHERE {which} ORDER BY path")
-            self._places = {number: at for at, (number,) in enumerate(rows)}
-        return self._places
+    def files_at(self, files: Set[int]) -> Files:
+        """The files with these numbers, and perhaps others. All are read once it is asked for
+        others than the first time."""
+        if not files <= self._files.order.keys():
+            which = "1" if self._files.order else f"id IN ({','.join(map(str, files))})"
+            rows = self._store.query(f"SELECT id,path FROM files WHERE {which} ORDER BY path")
+            order = {number: at for at, (number, _) in enumerate(rows)}
+            self._files = Files(order, [path for _, path in rows])
+        return self._files

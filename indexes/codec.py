@@ -25,6 +25,8 @@ from indexes.typed import Any
 
 NATIVE_LINE, NATIVE_END_LINE, NATIVE_TAGS = "$[3][1]", "$[3][2]", "$[13]"
 """Where SQLite finds these in the text of an overload."""
+DERIVATIVE_PATH, DERIVATIVE_LINE = "$[2][0]", "$[2][1]"
+"""Where it finds these in the text of an entry of derivatives.yaml."""
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _LEAVES = frozenset((str, int, bool, type(None)))

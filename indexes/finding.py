@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from operator import itemgetter
 
-from indexes.catalogue import Catalogue, Row
-from indexes.codec import load_derivative
+from indexes.catalogue import Catalogue, Kind, Names, Row
+from indexes.codec import DERIVATIVE_LINE, DERIVATIVE_PATH
 from indexes.known_names import KnownNames
-from indexes.model import Definition, Hit, Location, OperatorSummary
+from indexes.model import Hit, Location, OperatorSummary
 from indexes.names import parse_name
-from indexes.resolve import definition_hit
-from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, definition
 from indexes.search import OWN_RANK, Wanted, rank_of
 from indexes.store import Store
-from indexes.summaries import summaries
-from indexes.tables import FILE_BITS, FILE_OF
+from indexes.tables import FILE_BITS, numbers_of
 from indexes.typed import Any
 
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
@@ -27,26 +25,31 @@ _DEFINITIONS = 400
 _AT_ONCE = 16
 """Names whose definitions are read at once: most keys need no others."""
 
-Scored = tuple[int, str, Row]
-"""How well a name fits, smaller is better; the kind; what fetches the rest."""
+Scored = tuple[int, str, Names | None, Any]
+"""How well a name fits, smaller is better; the kind; where in the names it stands. Of a
+definition there is a row instead."""
+Summaries = Callable[[Sequence[str]], Mapping[str, OperatorSummary]]
+"""Fetches operators by their names."""
 
 
-def find(text: str, store: Store, catalogue: Catalogue, limit: int) -> tuple[Hit, ...]:
+def find(
+    text: str, store: Store, catalogue: Catalogue, summaries: Summaries, limit: int
+) -> tuple[Hit, ...]:
     """Operators, Node classes, symbols, stubs and files whose name holds ``text``, best first."""
     word = text.strip()
     if not word or limit < 1:
         return ()
     simple = _searched(word)
     wanted = Wanted(simple)
-    first = _scored(wanted, "operator", catalogue.operators.holding(simple, 200))
-    first += _scored(wanted, "grad_fn", catalogue.nodes.holding(simple, 50))
-    last = _scored(wanted, "stub", catalogue.stubs.holding(simple, 100))
-    last += _scored(wanted, "file", catalogue.files.holding(word, limit))
+    first = _scored(wanted, "operator", catalogue.operators, simple, 200, limit)
+    first += _scored(wanted, "grad_fn", catalogue.nodes, simple, 50, limit)
+    last = _scored(wanted, "stub", catalogue.stubs, simple, 100, limit)
+    last += _scored(wanted, "file", catalogue.files, word, limit, limit)
     shown = sorted([one[0] for one in first + last])[:limit]
-    names = _scores(wanted, list(_names(catalogue.defined, simple, limit)))
+    names = _names(wanted, catalogue.defined, simple, limit)
     found = first + _symbols(store, catalogue, names, shown, limit) + last
     found.sort(key=itemgetter(0))
-    return _hits(store, found[:limit])
+    return _hits(store, summaries, found[:limit])
 
 
 def _searched(word: str) -> str:
@@ -56,27 +59,39 @@ def _searched(word: str) -> str:
     return word.rpartition("::")[2].partition("(")[0].strip() or word
 
 
-_ELSEWHERE = ("operator", "grad_fn", "stub", "file")
-"""Kinds of what is no definition."""
-
-
-def _scored(wanted: Wanted, kind: str, rows: Sequence[Row]) -> list[Scored]:
+def _scored(
+    wanted: Wanted, kind: str, names: Kind, text: str, most: int, limit: int
+) -> list[Scored]:
+    """Of the ``most`` shortest names that hold a text those that fit best."""
     of_kind = _KIND_RANK.get(kind, _OTHERS) << OWN_RANK
-    names = [row[0] for row in rows]
-    if kind not in ("operator", "file"):
-        names = [name.rpartition("::")[2] for name in names]
-    ranked = zip(wanted.ranks(names), names, rows, strict=True)
-    return [(_score(rank, name) + of_kind, kind, row) for rank, name, row in ranked]
+    there = names.to_search(text)
+    found = there.lines.holding(text, most)
+    scores = there.lines.ranks(wanted, text, found)
+    if scores is None:
+        scores = _scores(wanted, [_simple(kind, there.row(one)[0]) for one in found])
+    best = sorted(range(len(found)), key=scores.__getitem__)[:limit]
+    return [(scores[at] + of_kind, kind, there, found[at]) for at in best]
 
 
-def _scores(wanted: Wanted, names: Sequence[str]) -> dict[str, int]:
-    ranked = zip(names, wanted.ranks(names), strict=True)
-    return {name: _score(rank, name) for name, rank in ranked}
+def _simple(kind: str, name: str) -> str:
+    return name if kind in ("operator", "file") else name.rpartition("::")[2]
 
 
-def _score(rank: int | None, name: str) -> int:
+def _scores(wanted: Wanted, names: Sequence[str]) -> list[int]:
     # Without a rank it stands in what is before the name.
-    return rank_of(9, second=len(name)) if rank is None else rank
+    ranked = [(wanted.rank(name), name) for name in names]
+    return [rank_of(9, second=len(name)) if rank is None else rank for rank, name in ranked]
+
+
+def _names(wanted: Wanted, defined: KnownNames, word: str, limit: int) -> dict[str, int]:
+    """Names of definitions, with their scores."""
+    if len(word) < 3:  # too many names hold it
+        found = defined.beginning(word, limit)
+    else:
+        found = defined.lines.holding(word, limit * 2)
+    names = [defined.lines.text[start:end] for start, _, end in found]
+    scores = defined.lines.ranks(wanted, word, found) or _scores(wanted, names)
+    return dict(zip(names, scores, strict=True))
 
 
 def _symbols(
@@ -84,23 +99,22 @@ def _symbols(
 ) -> list[Scored]:
     """The definitions with these names, by their place, but for those that can't be among the
     best: ``shown`` are the scores of what is shown if there are none, best first."""
-    found: list[Scored] = []
-    files: list[int] = []
+    found: list[_Definition] = []
     waiting = sorted(names, key=names.__getitem__)
-    at_once = 0
+    looked_at: _LookedAt | None = None
     while waiting := _good_enough(waiting, names, shown, limit):
-        if not at_once:
-            files = _files_of_many(store, names)
-            at_once = len(names) if files else _AT_ONCE
-        rows = _definitions(store, waiting[:at_once])
-        if files:
-            rows = _first_by_place(store, catalogue, names, files, rows)
-        some = [_symbol(names[row[0]], row) for row in rows]
-        found, waiting = found + some, waiting[at_once:]
+        if looked_at is None:
+            looked_at = _LookedAt(store, catalogue, names)
+        some = looked_at.among(_definitions(store, names, waiting[:_AT_ONCE]))
+        found, waiting = found + some, waiting[_AT_ONCE:]
         shown = sorted([*shown, *[one[0] for one in some]])[:limit]
     if len(shown) == limit:
         found = [one for one in found if one[0] <= shown[-1]]
-    return _by_place(catalogue, found)
+    return _by_place(store, catalogue, found, limit)
+
+
+_Definition = tuple[int, str, int]
+"""The score, kind and number of a definition."""
 
 
 def _good_enough(
@@ -112,82 +126,98 @@ def _good_enough(
     return names[: bisect_right(names, most, key=scores.__getitem__)]
 
 
-def _definitions(store: Store, names: Sequence[str]) -> list[Row]:
-    return store.query(
-        "SELECT name,id,kind,is_global,line,end_line FROM definitions"
+def _definitions(
+    store: Store, scores: Mapping[str, int], names: Sequence[str]
+) -> list[_Definition]:
+    """What the index of names holds of the definitions with these: more takes longer."""
+    rows = store.query(
+        "SELECT name,CASE is_global WHEN 1 THEN '__global__' ELSE kind END,id FROM definitions"
         f" WHERE name IN ({_marks(names)}) AND kind!='macro_use'",
         names,
     )
+    of_kind = {kind: _KIND_RANK.get(kind, _OTHERS) << OWN_RANK for _, kind, _ in rows}
+    return [(scores[name] + of_kind[kind], kind, number) for name, kind, number in rows]
 
 
-def _symbol(score: int, row: Row) -> Scored:
-    kind = "__global__" if row[3] else row[2]
-    return score + (_KIND_RANK.get(kind, _OTHERS) << OWN_RANK), kind, row
-
-
-def _by_place(catalogue: Catalogue, found: list[Scored]) -> list[Scored]:
-    """To have SQL sort their paths takes longer than everything else."""
-    order = catalogue.file_order({row[1] >> FILE_BITS for _, _, row in found})
-
-    def place(one: Scored) -> tuple[Any, ...]:
-        name, number, _, _, line, end_line = one[2]
-        return order[number >> FILE_BITS], line, name, end_line, number
-
-    return sorted(found, key=place)
-
-
-def _files_of_many(store: Store, names: Collection[str]) -> list[int]:
-    """The file of each definition when there are more than are looked at, else nothing."""
-    named, given = f"FROM definitions d WHERE d.name IN ({_marks(names)})", tuple(names)
-    if store.query(f"SELECT count(*) {named}", given)[0][0] <= _DEFINITIONS:
-        return []
-    listed = store.query(f"SELECT group_concat({FILE_OF}) {named}", given)[0][0]
-    return list(map(int, listed.split(",")))
-
-
-def _first_by_place(
-    store: Store, catalogue: Catalogue, names: Collection[str], files: list[int], rows: list[Row]
-) -> list[Row]:
-    """Those of ``rows`` that are looked at: the first of all with these names, whose ``files``
-    count uses of macros as well, which are none."""
-    order = catalogue.file_order(set(files))
-    after = sorted([order[file] for file in files])[_DEFINITIONS]
-    if all(order[row[1] >> FILE_BITS] < after for row in rows):
-        return rows
-    listed = store.query(
-        f"SELECT id FROM definitions WHERE name IN ({_marks(names)}) AND kind!='macro_use'",
-        tuple(names),
+def _by_place(
+    store: Store, catalogue: Catalogue, found: list[_Definition], limit: int
+) -> list[Scored]:
+    """The best of them, and perhaps others, by their place. To have SQL sort their paths takes
+    longer than everything else."""
+    order, paths = catalogue.files_at({number >> FILE_BITS for _, _, number in found})
+    if len(found) > limit:
+        places = [(score, order[number >> FILE_BITS]) for score, _, number in found]
+        last = sorted(places)[limit - 1]
+        found = [one for one, place in zip(found, places, strict=True) if place <= last]
+    of = {number: (score, kind) for score, kind, number in found}
+    rows = store.query(
+        "SELECT line,name,end_line,id,scope,parameters FROM definitions"
+        f" WHERE id IN ({_marks(of)})",
+        tuple(of),
     )
-    looked_at = _first(store, order, [number for (number,) in listed])
-    return [row for row in rows if row[1] in looked_at]
+    placed = sorted([(order[row[3] >> FILE_BITS], *row) for row in rows])
+    return [(*of[row[4]], None, (paths[row[0]], *row[1:])) for row in placed]
 
 
-def _first(store: Store, order: Mapping[int, int], numbers: list[int]) -> set[int]:
-    placed = sorted([(order[number >> FILE_BITS], number) for number in numbers])
-    if len(placed) <= _DEFINITIONS:
-        return set(numbers)
-    last = placed[_DEFINITIONS - 1][0]
-    before = [number for file, number in placed if file < last]
-    there = [number for file, number in placed if file == last]
-    some = f"WHERE id IN ({_marks(there)}) ORDER BY line,name,end_line"
-    ordered = store.query(f"SELECT id FROM definitions {some}", there)
-    return {*before, *(row[0] for row in ordered[: _DEFINITIONS - len(before)])}
+class _LookedAt:
+    """Which definitions with some names are looked at: the first by their place."""
+
+    def __init__(self, store: Store, catalogue: Catalogue, names: Collection[str]) -> None:
+        self._store = store
+        self._named = f"FROM definitions WHERE name IN ({_marks(names)}) AND kind!='macro_use'"
+        self._names = tuple(names)
+        sql = f"SELECT count(*),group_concat(id) {self._named}"
+        ((count, numbers),) = store.query(sql, self._names)
+        self._are_all = count <= _DEFINITIONS
+        if not self._are_all:
+            in_files = Counter([int(number) >> FILE_BITS for number in numbers.split(",")])
+            self._order = catalogue.files_at(in_files.keys()).order
+            self._last, self._left = self._cut(in_files)
+
+    def _cut(self, in_files: Mapping[int, int]) -> tuple[int, int]:
+        """The file in which the last one stands, and how many of it are looked at."""
+        left = _DEFINITIONS
+        for file in sorted(in_files, key=self._order.__getitem__):
+            if in_files[file] > left:
+                break
+            left -= in_files[file]
+        return file, left
+
+    def among(self, found: list[_Definition]) -> list[_Definition]:
+        """Those of some definitions."""
+        if self._are_all:
+            return found
+        end = self._order[self._last]
+        first = [one for one in found if self._order[one[2] >> FILE_BITS] < end]
+        there = [one for one in found if one[2] >> FILE_BITS == self._last]
+        if there:
+            first += [one for one in there if one[2] in self._of_last]
+        return first
+
+    @cached_property
+    def _of_last(self) -> set[int]:
+        low, high = numbers_of(self._last)
+        rows = self._store.query(
+            f"SELECT id {self._named} AND id BETWEEN {low} AND {high}"
+            f" ORDER BY line,name,end_line,id LIMIT {self._left}",
+            self._names,
+        )
+        return {number for (number,) in rows}
 
 
 def _marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _hits(store: Store, chosen: Sequence[Scored]) -> tuple[Hit, ...]:
-    of = {kind: [row for _, one, row in chosen if one == kind] for kind in ("operator", "grad_fn")}
-    known = _definitions_of(store, [row[1] for _, kind, row in chosen if kind not in _ELSEWHERE])
-    operators = summaries(store, [row[0] for row in of["operator"]])
-    formulas = _formulas(store, [row[2] for row in of["grad_fn"]])
-    return tuple([_hit(kind, row, known, operators, formulas) for _, kind, row in chosen])
+def _hits(store: Store, summaries: Summaries, chosen: Sequence[Scored]) -> tuple[Hit, ...]:
+    rows = [(kind, names.row(one) if names else one) for _, kind, names, one in chosen]
+    operators = summaries([row[0] for kind, row in rows if kind == "operator"])
+    formulas = _formulas(store, [row[2] for kind, row in rows if kind == "grad_fn"])
+    return tuple([_hit(kind, row, operators, formulas) for kind, row in rows])
 
 
 def _hit(
-    kind: str, row: Row, known: Mapping[int, Definition],
+    kind: str, row: Row,
     operators: Mapping[str, OperatorSummary], formulas: Mapping[int, Location],
 ) -> Hit:  # fmt: skip
     name = row[0]
@@ -203,27 +233,18 @@ def _hit(
         return Hit("stub", name, Location(path, line), f"{macro}({arguments})")
     if kind == "file":
         return Hit("file", name, Location(name, 0))
-    return definition_hit(known[row[1]])
+    path, line, name, end_line, _, scope, parameters = row
+    qualified = f"{scope}::{name}" if scope else name
+    return Hit(kind, qualified, Location(path, line, end_line), parameters)
 
 
 def _formulas(store: Store, positions: Sequence[int]) -> dict[int, Location]:
     """Where derivative entries stand."""
+    if not positions:
+        return {}
+    place = f"json_extract(data,'{DERIVATIVE_PATH}'),json_extract(data,'{DERIVATIVE_LINE}')"
     rows = store.query(
-        f"SELECT position,data FROM derivatives WHERE position IN ({_marks(positions)})", positions
+        f"SELECT position,{place} FROM derivatives WHERE position IN ({_marks(positions)})",
+        positions,
     )
-    found = {position: load_derivative(data).location for position, data in rows}
-    return {position: Location(one.path, one.line) for position, one in found.items()}
-
-
-def _definitions_of(store: Store, numbers: Sequence[int]) -> dict[int, Definition]:
-    rows = store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.id IN ({_marks(numbers)})",
-        numbers,
-    )
-    return {r[0]: definition(r) for r in rows}
-
-
-def _names(defined: KnownNames, word: str, limit: int) -> Iterable[str]:
-    if len(word) < 3:  # too many names hold it
-        return islice(defined.beginning(word), limit)
-    return defined.holding(word, limit * 2)
+    return {position: Location(path, line) for position, path, line in rows}

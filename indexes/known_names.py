@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from indexes.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexes.search import Wanted
 
 from indexes.typed import TYPE_CHECKING
 
@@ -47,21 +53,33 @@ class KnownNames:
     """The names to search in, the shortest first: a line of one text for each."""
 
     def __init__(self, rows: Iterable[tuple[str]]) -> None:
-        self._names = "\n".join(["", *(names for (names,) in rows), ""])
-        self._lines = Lines(self._names)
+        """Of one text for each length, whose names stand in the order of their letters."""
+        self._texts = [names for (names,) in rows]
+        self.lines = Lines("\n".join(["", *self._texts, ""]))
 
-    def holding(self, word: str, limit: int) -> list[str]:
-        """The first names that hold ``word``, in whatever case, the shortest first."""
-        return [self._names[start:end] for start, end in self._lines.holding(word, limit)]
+    def beginning(self, word: str, limit: int) -> list[Found]:
+        """The first names that begin so, the shortest first."""
+        found: list[Found] = []
+        begin = 1
+        for names in self._by_length:
+            width = len(names[0]) + 1
+            at = bisect_left(names, word)
+            while at < len(names) and names[at].startswith(word):
+                if len(found) == limit:
+                    return found
+                start = begin + at * width
+                found.append((start, start, start + width - 1))
+                at += 1
+            begin += len(names) * width
+        return found
 
-    def beginning(self, word: str) -> Iterator[str]:
-        """The names that begin so, the shortest first."""
-        names, wanted = self._names, f"\n{word}"
-        at = names.find(wanted) if "\n" not in word else -1
-        while at >= 0:
-            end = names.index("\n", at + 1)
-            yield names[at + 1 : end]
-            at = names.find(wanted, end)
+    @cached_property
+    def _by_length(self) -> list[list[str]]:
+        return [text.split("\n") for text in self._texts]
+
+
+Found = tuple[int, int, int]
+"""Where a line begins, where it first holds what was looked for, where it ends."""
 
 
 class Lines:
@@ -69,29 +87,40 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         """Of a text that begins and ends with the end of a line."""
-        self._text = _lowered(text)
-        self._last: tuple[str, list[tuple[int, int]], int] = ("", [], 0)
+        self.text = text
+        self._lowered = _lowered(text)
+        self._is_simple = text.isascii() and "::" not in text
+        self._last: tuple[str, list[Found], int] = ("", [], 0)
         """What was last looked for, the lines that hold it, and up to where these are all."""
 
-    def holding(self, text: str, limit: int) -> list[tuple[int, int]]:
-        """Where the first lines that hold ``text`` begin and end. When a letter was typed
-        behind those of last time, its lines are looked through instead of all."""
-        wanted, lines = _lowered(text), self._text
+    def holding(self, text: str, limit: int) -> list[Found]:
+        """The first lines that hold ``text``. When a letter was typed behind those of last time,
+        its lines are looked through instead of all."""
+        wanted, lines = _lowered(text), self._lowered
         last, found, at = self._last
         if "\n" in wanted:
             return []
-        if not last or last not in wanted:
+        if last and last in wanted:
+            narrowed = [(start, lines.find(wanted, start, end), end) for start, _, end in found]
+            found = [one for one in narrowed if one[1] >= 0]
+        else:
             found, at = [], 0
-        found = [one for one in found if lines.find(wanted, *one) >= 0]
         while len(found) < limit and at < len(lines):
-            at = lines.find(wanted, at)
-            if at < 0:
+            place = lines.find(wanted, at)
+            if place < 0:
                 at = len(lines)
             else:
-                start, at = lines.rfind("\n", 0, at) + 1, lines.index("\n", at)
-                found.append((start, at))
+                at = lines.index("\n", place)
+                found.append((lines.rfind("\n", 0, place) + 1, place, at))
         self._last = wanted, found, at
         return found[:limit]
+
+    def ranks(self, wanted: Wanted, text: str, found: Sequence[Found]) -> list[int] | None:
+        """How well the lines fit that were found by ``text``; None where it takes to know more
+        of them than where they hold it."""
+        if self._is_simple and wanted.text == text.lower():
+            return wanted.ranks_in(self._lowered, found)
+        return None
 
 
 def _lowered(text: str) -> str:

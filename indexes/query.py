@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.codec import load_engine_function, load_member, load_native
@@ -36,7 +36,7 @@ from indexes.rows_sql import OP_LINES
 from indexes.seen import has_free_processor
 from indexes.source import Source
 from indexes.store import Store
-from indexes.summaries import all_summaries, one_summary
+from indexes.summaries import all_summaries, one_summary, summaries
 from indexes.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -191,7 +191,16 @@ class Index:
         """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
         from indexes.finding import find
 
-        return find(text, self._store, self._catalogue, limit)
+        return find(text, self._store, self._catalogue, self._summaries, limit)
+
+    def _summaries(self, full_names: Sequence[str]) -> Mapping[str, OperatorSummary]:
+        """Some operators by name: read from the file as long as nobody has asked for all."""
+        is_known = "_operators" in self.__dict__
+        return self._by_name if is_known else summaries(self._store, full_names)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, OperatorSummary]:
+        return {operator.full_name: operator for operator in self._operators}
 
     @cached_property
     def _catalogue(self) -> Catalogue:

@@ -195,21 +195,34 @@ class Wanted:
             return self._rank_bare(lowered)
         return self.rank_lowered(lowered)
 
-    def ranks(self, names: Iterable[str]) -> list[int | None]:
-        """The rank of each name: what most names are is seen here, without a call for each."""
-        text, begins, inside = self.text, _BEGINS << _KIND, _INSIDE << _KIND
-        after = len(text)
-        found: list[int | None] = []
-        for name in names:
-            lowered = name.lower()
-            at = lowered.find(text) if self._bare else -1
-            if not at and lowered[after : after + 1].isalnum():
-                found.append(begins | len(lowered) << _BITS)
-            elif at > 0 and lowered[at - 1].isalnum() and lowered.find(".", 0, at) <= 0:
-                found.append(inside | len(lowered) << _BITS | at)
+    def ranks_in(self, names: str, found: Iterable[tuple[int, int, int]]) -> list[int]:
+        """The rank of each name: these are in lower case, hold the word and stand in one text,
+        where each begins, where it first holds the word and where it ends. What most names are
+        is seen here, without a call for each."""
+        begins, part, inside = _BEGINS << _KIND, _PART << _KIND, _INSIDE << _KIND
+        after, bare = len(self.text), self._bare
+        ranks: list[int] = []
+        for start, at, end in found:
+            if at == start:
+                is_longer = names[at + after].isalnum()
+                is_own = not is_longer and not names[at + after : end].lstrip("_")[:1].isalnum()
+            elif (dot := names.find(".", start, at)) > start:
+                is_own = names[start:dot].strip("_") == bare
             else:
-                found.append(self.rank(name))
-        return found
+                is_own = names[start] == "_" == names[at - 1]
+            if is_own or not bare:
+                ranks.append(self._rank_holding(names[start:end]))
+            elif at == start:
+                ranks.append(begins | end - start << _BITS)
+            else:
+                kind = inside if names[at - 1].isalnum() else part
+                ranks.append(kind | end - start << _BITS | at - start)
+        return ranks
+
+    def _rank_holding(self, name: str) -> int:
+        rank = self.rank(name)
+        assert rank is not None, "the letters are there"
+        return rank
 
     def rank_lowered(self, name: str) -> int | None:
         """The same for a name in lower case whose letters are those of the word, or more."""

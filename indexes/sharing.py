@@ -25,7 +25,6 @@ from indexes.build import Builder
 from indexes.codec import load_derivative, load_engine_function, load_member, load_native
 from indexes.codegen.families import closed
 from indexes.errors import SourceError
-from indexes.known_names import KnownNames
 from indexes.operator_rows import load_rules
 from indexes.outlines import unpack_outline
 from indexes.records import dataclass
@@ -251,7 +250,10 @@ def _check_bodies(store: Store) -> None:
         deque(unpack_calls(text), 0)
     for (text,) in store.query("SELECT outline FROM outlines"):
         deque(unpack_outline(text), 0)
-    KnownNames(store.query("SELECT names FROM names"))
+    for length, listed in store.query("SELECT length,names FROM names"):
+        names = listed.split("\n")
+        if names != sorted(names) or {len(name) for name in names} != {length}:
+            raise ValueError("names that are not in their order")
     for (numbers,) in store.query(
         "SELECT definitions FROM kernels UNION ALL SELECT callers FROM called"
     ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from indexes.readers import FACTS_VERSION
 
-STORE_VERSION = f"14.{FACTS_VERSION}"
+STORE_VERSION = f"15.{FACTS_VERSION}"
 """Raise its first number whenever the tables change: an older index is then built again."""
 
 FIELD = "\x1f"
@@ -75,7 +75,7 @@ UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
 """What torchgen calls kernels whose loops have other names."""
 
 CPP_INDEXES = """
-CREATE INDEX definitions_name ON definitions(name);
+CREATE INDEX definitions_name ON definitions(name,kind,is_global);
 CREATE INDEX uses_file ON uses(file);
 CREATE INDEX uses_stub ON uses(stub) WHERE stub IS NOT NULL;
 CREATE INDEX macros_name ON macros(name);

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.known_names import KnownNames, Lines
+from indexes.known_names import Found, KnownNames, Lines
 from indexes.model import OperatorSummary
 from indexes.query import Index
 from indexes.search import Wanted
@@ -51,18 +51,31 @@ def test_what_was_asked_before_changes_no_answer(tree: Path, tree_index: Index) 
 
 def test_a_narrowed_line_is_searched_on_where_the_last_search_ended() -> None:
     lines = Lines("\nab\nabc\nxab\nabcd\nzabc\n")
-    assert lines.holding("ab", 2) == [(1, 3), (4, 7)]
-    assert lines.holding("abc", 2) == [(4, 7), (12, 16)]
-    assert lines.holding("abc", 9) == [(4, 7), (12, 16), (17, 21)]
-    assert lines.holding("abcd", 9) == [(12, 16)]
+    assert lines.holding("ab", 3) == [(1, 1, 3), (4, 4, 7), (8, 9, 11)]
+    assert lines.holding("abc", 2) == [(4, 4, 7), (12, 12, 16)]
+    assert lines.holding("abc", 9) == [(4, 4, 7), (12, 12, 16), (17, 18, 21)]
+    assert lines.holding("bc", 9) == [(4, 5, 7), (12, 13, 16), (17, 19, 21)]
+    assert lines.holding("abcd", 9) == [(12, 12, 16)]
     assert lines.holding("b\nx", 9) == []
 
 
 def test_a_letter_whose_small_form_is_longer_moves_no_name() -> None:
-    names = KnownNames([("aİb\nABC",), ("abcd",)])
-    assert names.holding("abc", 9) == ["ABC", "abcd"]
-    assert names.holding("İb", 9) == ["aİb"]
-    assert list(names.beginning("a")) == ["aİb", "abcd"]
+    names = KnownNames([("ABC\naİb",), ("abcd",)])
+    assert _texts(names, names.lines.holding("abc", 9)) == ["ABC", "abcd"]
+    assert _texts(names, names.lines.holding("İb", 9)) == ["aİb"]
+    assert _texts(names, names.beginning("a", 9)) == ["aİb", "abcd"]
+
+
+def test_names_that_begin_with_a_word_are_the_shortest_ones() -> None:
+    names = KnownNames([("a\nb",), ("Ab\nab\nac\nbb",), ("abc",)])
+    assert _texts(names, names.beginning("a", 9)) == ["a", "ab", "ac", "abc"]
+    assert _texts(names, names.beginning("a", 2)) == ["a", "ab"]
+    assert _texts(names, names.beginning("ab", 9)) == ["ab", "abc"]
+    assert names.beginning("ab\nac", 9) == names.beginning("c", 9) == []
+
+
+def _texts(names: KnownNames, found: Sequence[Found]) -> list[str]:
+    return [names.lines.text[start:end] for start, _, end in found]
 
 
 @pytest.fixture
@@ -108,8 +121,32 @@ def test_a_function_of_a_long_name_comes_before_many_classes_of_short_ones(tmp_p
     assert hits == [*(f"same_{at}" for at in range(10, 15)), *classes[:-26:-1]]
 
 
-@pytest.mark.parametrize("word", [*_WORDS, "__", "mul_.", "a.b", "."])
-def test_names_ranked_at_once_have_their_own_ranks(wheel_index: Index, word: str) -> None:
-    names = [op.full_name for op in wheel_index.operators()]
-    names += ["a.b.c", "x.mul", ".mul", "_mul_", "MUL", "mul2", "a/b.cpp", "", "İmul"]
-    assert Wanted(word).ranks(names) == [Wanted(word).rank(name) for name in names]
+_ODD = ("a.b.c", "x.mul", ".mul", "_mul_", "MUL", "mul2", "a/b.cpp", "_", "__", "mul__.mul", "a._b")
+_ODD_WORDS = ("__", "mul_.", "a.b", ".", "_mul_", "a._", "L2", "cpp", "._", "mul__")
+
+
+@pytest.mark.parametrize("word", [*_WORDS, *_ODD_WORDS])
+def test_names_ranked_where_they_stand_have_their_own_ranks(wheel_index: Index, word: str) -> None:
+    names = [*(operator.full_name for operator in wheel_index.operators()), *_ODD]
+    lines, wanted = Lines("\n".join(["", *names, ""])), Wanted(word)
+    found = lines.holding(word, len(names))
+    alone = [wanted.rank(lines.text[start:end]) for start, _, end in found]
+    assert lines.ranks(wanted, word, found) == alone
+
+
+@pytest.mark.parametrize("name", ["a::mul", "mulİ"])
+def test_where_a_name_holds_a_word_may_not_tell_its_rank(name: str) -> None:
+    lines = Lines(f"\n{name}\n")
+    assert lines.ranks(Wanted("mul"), "mul", lines.holding("mul", 9)) is None
+
+
+def test_definitions_in_a_name_that_is_no_ascii_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / "tree/aten/src/ATen/native"
+    folder.mkdir(parents=True)
+    (folder / "Ünder.cpp").write_text("int under() { return 1; }\nint _under() { return 2; }\n")
+    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
+    index = Index.open(Source.find(str(tmp_path / "tree")), tmp_path / "cache")
+    with contextlib.closing(index):
+        for _ in range(2):
+            assert [hit.name for hit in index.find("under")] == ["under", "_under"]
+            assert [hit.name[-9:] for hit in index.find("ünd")] == ["Ünder.cpp"]
