@@ -250,7 +250,7 @@ def _check_bodies(store: Store) -> None:
         deque(unpack_calls(text), 0)
     for (text,) in store.query("SELECT outline FROM outlines"):
         deque(unpack_outline(text), 0)
-    for length, listed in store.query("SELECT length,names FROM names"):
+    for length, listed in store.query("SELECT length,names FROM names WHERE names!=''"):
         names = listed.split("\n")
         if names != sorted(names) or {len(name) for name in names} != {length}:
             raise ValueError("names that are not in their order")

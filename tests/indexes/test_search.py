@@ -67,7 +67,7 @@ def test_a_letter_whose_small_form_is_longer_moves_no_name() -> None:
 
 
 def test_names_that_begin_with_a_word_are_the_shortest_ones() -> None:
-    names = KnownNames([("a\nb",), ("Ab\nab\nac\nbb",), ("abc",)])
+    names = KnownNames([("a\nb",), ("Ab\nab\nac\nbb",), ("",), ("abc",)])
     assert _texts(names, names.beginning("a", 9)) == ["a", "ab", "ac", "abc"]
     assert _texts(names, names.beginning("a", 2)) == ["a", "ab"]
     assert _texts(names, names.beginning("ab", 9)) == ["ab", "abc"]

@@ -148,6 +148,12 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
     "an outline that is none": lambda shared, at: _with_database(
         shared, at, "UPDATE outlines SET outline='test_add'"
     ),
+    "names that are longer than they are said to be": lambda shared, at: _with_database(
+        shared, at, "UPDATE names SET length=length+1000"
+    ),
+    "names out of order": lambda shared, at: _with_database(
+        shared, at, "UPDATE names SET names='zzz\naaa' WHERE length=3"
+    ),
     "numbers that are none": lambda shared, at: _with_database(
         shared, at, "UPDATE kernels SET definitions='1;DROP TABLE ops'"
     ),
