@@ -82,5 +82,13 @@ def registrations_among(
             one.registration.op if facts.native(one.registration.op) else None,
         )
         for one in written_registrations(uses, named_macros(facts, uses))
-        if registered_definition(one, facts) == function
+        if _means(registered_definition(one, facts), function)
     ]  # fmt: skip
+
+
+def _means(registered: Definition | None, function: Definition) -> bool:
+    """Whether it is that definition, or a method that stands in that class."""
+    if registered is None or function.kind != "class":
+        return registered == function
+    inside, where = registered.location, function.location
+    return inside.path == where.path and where.line <= inside.line <= where.end_line

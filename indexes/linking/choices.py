@@ -38,6 +38,9 @@ class _Arm:
     """Where the condition stands."""
 
 
+_AFTER_TYPE = regex(r"(?:\b(?!return\b|else\b|throw\b|case\b)[A-Za-z_]\w*|>) +\Z")
+
+
 class Choices:
     """Reads the conditions around calls. Answers are kept while it lives."""
 
@@ -66,6 +69,20 @@ class Choices:
             for at in _sites(variant, call, definition.location.line):
                 return definition.location.line + variant.count("\n", 0, at)
         return 0
+
+    def declares(self, call: Call, caller: Known) -> bool:
+        """Whether what looks like a call makes a variable: ``MAGMAQueue magma_queue(device);``."""
+        definition = caller.definition
+        if definition.kind == "macro" or definition.macro_location or not definition.location.line:
+            return False
+        sites = [
+            (variant, at)
+            for variant, _ in self._arms(definition)
+            for at in _sites(variant, call, definition.location.line)
+        ]
+        return bool(sites) and all(
+            _AFTER_TYPE.search(text[max(at - 80, 0) : at]) for text, at in sites
+        )
 
     def _read(self, definition: Definition) -> list[tuple[str, list[_Arm]]]:
         where = definition.location

@@ -20,6 +20,7 @@ _POLICY = regex(r"\bCastPolicy::(\w+)")
 _PLUMBING = regex(r"\w+_generated_plumbing\s*<\s*decltype\s*\(")
 _WRAPPERS = regex(r"\bSINGLE_ARG\s*\(|\bstatic_cast\s*<\s*decltype\s*\(.*?\)\s*>\s*\(")
 _NAMES = regex(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
+_SPECIALIZED = regex(r"<[^<>()]*(?:<[^<>()]*>[^<>()]*)*>(?=\s*::)")
 _KINDS = frozenset(("function", "macro", "class", "method"))
 
 
@@ -82,7 +83,9 @@ def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None
     """The definition of the first name in a kernel's expression that has one which a
     registration in ``path`` can mean; None for a lambda or an overloaded name."""
     text = _WRAPPERS.sub("", kernel)
-    for name in _NAMES.findall(text):
+    # Class<2, false>::run names a method; where several specializations have it, the class tells.
+    names = dict.fromkeys((*_NAMES.findall(_SPECIALIZED.sub("", text)), *_NAMES.findall(text)))
+    for name in names:
         found = _visible(name, path, facts)
         if found:
             return found[0] if len(found) == 1 else _first(found, path)

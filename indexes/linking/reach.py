@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexes.linking.choices import Choices
+from indexes.linking.computing import LOOK_AHEAD, Computing, in_place, is_given_nothing
 from indexes.linking.dtypes import Dtypes
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.linking.hops import HopList
 from indexes.linking.stubs import device_of, stub_row
-from indexes.linking.vendors import library_of
+from indexes.linking.vendors import APPLE, is_plain
 from indexes.linking.visible import (
     is_header,
     path_device,
@@ -17,12 +18,11 @@ from indexes.linking.visible import (
     visible_functors,
     visible_stub,
 )
-from indexes.model import Choice, Confidence, Definition, DtypeDispatch, Location, Role
+from indexes.model import Choice, Confidence, Definition, DtypeDispatch, Location
 from indexes.readers.cpp_body import LOOPS
-from indexes.records import dataclass, field, replace
+from indexes.records import dataclass, field
 
 MAX_DEPTH = 6
-_LOOK_AHEAD = 4
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Walker:
         self._dtypes = dtypes
         self._choices = choices
         self._max_depth = MAX_DEPTH
-        self._leads: dict[int, tuple[int, frozenset[str]]] = {}
+        self._computing = Computing(facts)
 
     def walk(
         self, kernel: Known, parent: int, devices: Sequence[str], max_depth: int = MAX_DEPTH
@@ -76,9 +76,10 @@ class Walker:
                 return
             if uses := visible_stub(call, known, self.facts):
                 self._stub(call, known, uses, parent, devices, reached, seen, depth)
-            elif library := library_of(call):
-                reached.computes = True
-                self._library(call, known, library, parent)
+            elif library := self._computing.vendor(call, known):
+                self._library(call, known, library, parent, reached)
+                if is_plain(call) and library not in APPLE:  # a stand-in, in other builds
+                    self._function(call, known, parent, devices, reached, seen, depth)
             elif call.kind == "launch":
                 self._launch(call, known, parent, reached)
             elif self._is_operator(call):
@@ -192,10 +193,15 @@ class Walker:
         dispatches = any(map(self._dtypes.dispatches, names))
         return self._dtypes.of(definition) if dispatches else ()
 
-    def _library(self, call: Call, caller: Known, library: str, parent: int) -> None:
+    def _library(
+        self, call: Call, caller: Known, library: str, parent: int, reached: Reached
+    ) -> None:
+        if self._choices and self._choices.declares(call, caller):
+            return
+        reached.computes = True
         at = Location(caller.definition.location.path, call.line)
         name = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
-        apple = library in ("MPSGraph", "Metal")
+        apple = library in APPLE
         rule = f"runs code of {library}" if apple else f"a function of {library}"
         confidence: Confidence = "by rule" if apple else "exact"
         self.hops.add(parent, "library", name, at, rule, confidence, note=library,
@@ -236,7 +242,7 @@ class Walker:
         # All overloads are placed before any is followed: one may lead to another.
         placed = [(k, self._place(call, caller, k, wanted, parent, seen)) for k in fresh]
         for known, number in placed:
-            self._visit(_in_place(known, caller), number, devices, reached, seen, depth + 1)
+            self._visit(in_place(known, caller), number, devices, reached, seen, depth + 1)
 
     def _functors(
         self, call: Call, caller: Known, parent: int, devices: tuple[str, ...], reached: Reached,
@@ -245,7 +251,8 @@ class Walker:
         for functor, methods in visible_functors(call, caller, self.facts):
             at = Location(caller.definition.location.path, call.line)
             fresh = [m for m in methods if m.id not in seen]
-            if not fresh or not (self._is_near(functor, caller) or self._leads_to(fresh[0], 3)):
+            near = self._is_near(functor, caller)
+            if not fresh or not (near or self._computing.leads_to(fresh[0], 3)):
                 continue
             number = self.hops.add_definition(
                 parent, "call", functor.definition, f"a functor given to {call.name}", "exact",
@@ -279,7 +286,7 @@ class Walker:
                 evidence=[at],
             )
         return self.hops.add_definition(
-            parent, self._role(call, known, caller), known.definition, rule,
+            parent, self._computing.role(call, known, caller), known.definition, rule,
             "exact" if len(found) == 1 else "ambiguous",
             device=device if device in ("CPU", "CUDA", "MPS", "XPU") else None,
             evidence=[at], dtypes=self.dtypes(known.definition),
@@ -298,21 +305,6 @@ class Walker:
                 return owner
         return None
 
-    def _role(self, call: Call, known: Known, caller: Known) -> Role:
-        """A function made for a dtype, or the way into a library, is what computes."""
-        path = known.definition.location.path
-        if known.definition.kind == "macro":
-            return "call"
-        if is_header(path):
-            return "launch" if self._leads_to(known, 1) else "call"
-        if any(library_of(c) for c in self.facts.calls(known)):
-            return "device_kernel"
-        if "_t" in call.template and self._leads_to(known, 1):
-            return "device_kernel"
-        if path != caller.definition.location.path and "library" in self._leads_to(known, 3):
-            return "device_kernel"
-        return "call"
-
     def _worth_showing(self, known: Known, caller: Known, devices: tuple[str, ...]) -> bool:
         path = known.definition.location.path
         device = path_device(path)
@@ -320,52 +312,11 @@ class Walker:
             return False
         if path == caller.definition.location.path and not is_header(path):
             return True
-        if _is_given_nothing(known, caller):
+        if is_given_nothing(known, caller):
             return False
         if not path.startswith(("aten/", "third_party/")) and "/ATen/" not in path:
             return False
-        return bool(self._leads_to(known, _LOOK_AHEAD))
-
-    def _leads_to(self, known: Known, depth: int) -> frozenset[str]:
-        """Which of stub, loop, launch and library a function reaches within ``depth`` calls."""
-        earlier = self._leads.get(known.id)
-        if earlier and (earlier[0] >= depth or earlier[1]):
-            return earlier[1]
-        self._leads[known.id] = (depth, frozenset())
-        calls = self.facts.calls(known)
-        found = {kind for c in calls if (kind := self._computing(c, known))}
-        if depth > 0:
-            for call in calls:
-                if call.kind == "call":
-                    for inner in visible_functions(call, known, self.facts)[:4]:
-                        if not _is_given_nothing(inner, known):
-                            found |= self._leads_to(_in_place(inner, known), depth - 1)
-        self._leads[known.id] = (depth, frozenset(found))
-        return frozenset(found)
-
-    def _computing(self, call: Call, caller: Known) -> str:
-        if call.kind == "launch":
-            return "launch"
-        if call.name in LOOPS:
-            return "loop"
-        if library_of(call):
-            return "library"
-        return "stub" if call.kind != "member" and visible_stub(call, caller, self.facts) else ""
-
-
-def _is_given_nothing(known: Known, caller: Known) -> bool:
-    """Whether a function elsewhere takes no argument: it asks for a handle, a setting or the
-    number of threads, but it has nothing that it could compute on."""
-    found = known.definition
-    elsewhere = found.location.path != caller.definition.location.path
-    return elsewhere and found.kind == "function" and found.parameters.strip() in ("", "void")
-
-
-def _in_place(known: Known, caller: Known) -> Known:
-    """A macro as seen where it is used: names in it are looked up in the user's scope."""
-    if known.definition.kind != "macro":
-        return known
-    return Known(known.id, replace(known.definition, scope=caller.definition.scope))
+        return bool(self._computing.leads_to(known, LOOK_AHEAD))
 
 
 def operator_base(call: Call) -> str:

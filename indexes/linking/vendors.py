@@ -7,7 +7,16 @@ from functools import cache
 from indexes.linking.facts import Call
 from indexes.regex import regex
 
-_BLAS = tuple(f"{t}{name}_" for t in "sdcz" for name in "gemm gemv axpy scal dot copy".split())
+_BLAS = tuple(
+    f"{t}{name}_"
+    for t in "sdcz"
+    for name in (
+        "rotg rotmg rot rotm swap scal copy axpy dot dotu dotc nrm2 asum gemv gbmv hemv hbmv hpmv "
+        "symv sbmv spmv trmv tbmv tpmv trsv tbsv tpsv ger geru gerc her hpr her2 hpr2 syr spr syr2 "
+        "spr2 gemm symm hemm syrk herk syr2k her2k trmm trsm"
+    ).split()
+)
+"""The routines that the BLAS standard names."""
 _LAPACK = tuple(
     f"{t}{name}" for t in "sdcz" for name in "getr potr geqr orm org unm ung sy he ge tr".split()
 )
@@ -24,10 +33,10 @@ _LIBRARIES = (
     ("Metal", ("mtl_",), regex(r"mtl_\w+$")),
     (
         "MKL", ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),
-        regex(r"(?:mkl_|Dfti|vml|vms|vmd|vsl|dss_|pardiso)\w+$"),
+        regex(r"(?:mkl_\w+|(?:Dfti|vml|vms|vmd|vsl)[A-Z]\w*|(?:dss_|pardiso)\w+)$"),
     ),
-    ("BLAS", ("cblas_", *_BLAS), regex(r"(?:cblas_\w+|[sdcz][a-z]+_)$")),
-    ("LAPACK", _LAPACK, regex(r"\w*_$")),
+    ("BLAS", ("cblas_", *_BLAS), regex(r"(?:cblas_\w+|[a-z0-9]+_)$")),
+    ("LAPACK", _LAPACK, regex(r"[sdcz][a-z]{4,6}\d?(?:_rook|_rk|_aa)?_$")),
     ("pocketfft", ("pocketfft",), regex(r"pocketfft\w*$")),
 )  # fmt: skip
 """Of each library what its names begin with, and what they are: a regular expression is made
@@ -37,6 +46,8 @@ _QUALIFIED_LIBRARIES = {
     "cutlass": "CUTLASS", "pocketfft": "pocketfft", "cudnn_frontend": "cuDNN", "nccl": "NCCL",
     "sparse_gemm": "", "xnnpack": "",
 }  # fmt: skip
+APPLE = frozenset(("MPSGraph", "Metal"))
+"""They are called with messages: PyTorch's own functions with their names stand for them."""
 
 
 def library_of(call: Call) -> str:
@@ -46,9 +57,14 @@ def library_of(call: Call) -> str:
     first = call.qualifier.partition("::")[0]
     if named := _QUALIFIED_LIBRARIES.get(first):
         return named
-    if call.qualifier and first not in ("at", "native", ""):
+    if not is_plain(call):
         return ""
     return _library_by_name(call.name)
+
+
+def is_plain(call: Call) -> bool:
+    """Whether a name alone tells the library, not a namespace of the vendor's."""
+    return call.qualifier.partition("::")[0] in ("at", "native", "")
 
 
 @cache

@@ -132,6 +132,14 @@ def test_every_slot_says_why_and_every_place_is_in_the_tree(tree_index: Index) -
                     assert 0 < place.line <= tree_index.read(place.path).count("\n") + 1
 
 
+@pytest.mark.parametrize("op", ["quantized::conv2d.new", "quantized::conv3d.new"])
+def test_a_method_of_a_template_class_is_the_kernel(tree_index: Index, op: str) -> None:
+    found = slots(tree_index, op)["QuantizedCPU"]
+    assert found.definition is not None
+    path = found.definition.path
+    assert found.definition.line == line_of(tree_index, path, "static Tensor run(")
+
+
 def test_all_registrations_of_an_operator_are_listed(tree_index: Index) -> None:
     table = tree_index.table("aten::mm")
     keys = [one.key for one in table.registrations]

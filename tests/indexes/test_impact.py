@@ -60,6 +60,14 @@ def test_a_method_of_a_template_class_leads_to_its_caller(impacts: Impacts) -> N
     assert callers == {"softmax_lastdim_kernel_impl"}
 
 
+@pytest.mark.parametrize("symbol", ["QConvInt8::run", "QConvInt8"])
+def test_a_registered_method_of_a_template_class_leads_to_its_operators(
+    impacts: Impacts, symbol: str
+) -> None:
+    found = impacts.impact(symbol, tests=False)
+    assert set(_reached(found)) == {"quantized::conv2d.new", "quantized::conv3d.new"}
+
+
 def test_a_formula_function_reaches_backward_alone(impacts: Impacts) -> None:
     found = impacts.impact("mul_tensor_backward", tests=False)
     assert _reached(found)["mul.Tensor"] == ("backward",)

@@ -166,6 +166,14 @@ def test_a_library_is_named(op: str, library: str, chains: dict[str, Chain]) -> 
     assert library in " ".join(words).lower()
 
 
+def test_what_is_named_like_a_vendors_function_is_the_trees_own(chains: dict[str, Chain]) -> None:
+    """A variable that is made with arguments, and a function in a namespace of PyTorch."""
+    hops = [hop for op in ("_fft_c2c", "addmm") for hop in chains[op].hops]
+    symbols = {hop.symbol for hop in hops if hop.role == "library"}
+    assert {"DftiComputeForward", "cblas_dgemm_batch"} <= symbols
+    assert not symbols & {"mkl_istrides", "mkl_gemm_batched"}
+
+
 def test_the_dtypes_that_a_kernel_covers_are_said(chains: dict[str, Chain]) -> None:
     hops = chains["clamp_min.out"].hops
     (kernel,) = (h for h in hops if (h.role, h.device) == ("device_kernel", "CPU"))

@@ -10,11 +10,17 @@ namespace at::native::cpublas {
 
 DEFINE_DISPATCH(gemm_stub); //! defines gemm_stub
 
+// A function of its own, whatever the vendor calls his.
+static void mkl_gemm_batched(int64_t m, const double* a, double* c) { //! hop addmm device_kernel
+  cblas_dgemm_batch(m, a, c);
+}
+
 void gemm(int64_t m, int64_t n, int64_t k, const double alpha, const double* a, double* c) { //! hop addmm function
 #if AT_BUILD_WITH_BLAS()
   if (use_blas_gemm(m, n, k)) {
     int m_ = m, n_ = n, k_ = k;
     dgemm_("n", "n", &m_, &n_, &k_, &alpha_, a, c);
+    mkl_gemm_batched(m, a, c);
     return;
   }
 #endif

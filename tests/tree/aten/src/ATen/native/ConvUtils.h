@@ -9,4 +9,9 @@ DECLARE_DISPATCH(convolution_backward_fn, convolution_backward_stub) //! declare
 
 enum class ConvBackend { Cudnn, Mkldnn };
 
+// In a header, and on the way to a library: nothing is launched here, there is no data.
+inline bool mkldnn_low_precision_check(ScalarType type) { //! hop mkldnn_convolution call
+  return ideep::has_bf16_type_support();
+}
+
 } // namespace at::native

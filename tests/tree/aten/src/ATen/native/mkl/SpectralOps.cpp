@@ -33,6 +33,7 @@ namespace native {
 
 Tensor _fft_c2c_mkl(const Tensor& self, IntArrayRef dim, int64_t normalization, bool forward) { //! kernel _fft_c2c CPU
   auto out = at::empty(self.sizes(), self.options());
+  std::vector<MKL_LONG> mkl_istrides(1, 1);
   MKL_DFTI_CHECK(DftiComputeForward(nullptr));
   return out;
 }

@@ -20,6 +20,7 @@ Tensor mkldnn_convolution( //! kernel mkldnn_convolution CompositeExplicitAutogr
 namespace at::native {
 
 static Tensor _mkldnn_convolution(const Tensor& input_t, const Tensor& weight_t) { //! hop mkldnn_convolution function
+  TORCH_CHECK(mkldnn_low_precision_check(input_t.scalar_type()));
   const ideep::tensor mkldnn_input = itensor_from_tensor(input_t);
   ideep::convolution_forward::compute_v3(mkldnn_input);
   return input_t;

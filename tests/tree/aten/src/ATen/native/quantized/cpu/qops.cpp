@@ -64,7 +64,17 @@ Tensor qadd(Tensor qa, Tensor qb, double scale, int64_t zero_point) {
   return _add_out<ReLUFused>(qc, qa, qb);
 }
 
+template <int kSpatialDim, bool kReluFused>
+class QConvInt8 final {
+ public:
+  static Tensor run(Tensor act) {
+    return act;
+  }
+};
+
 TORCH_LIBRARY_IMPL(quantized, QuantizedCPU, m) {
+  m.impl(TORCH_SELECTIVE_NAME("quantized::conv2d.new"), TORCH_FN(QConvInt8<2, false>::run));
+  m.impl(TORCH_SELECTIVE_NAME("quantized::conv3d.new"), QConvInt8<3, false>::run);
   m.impl(TORCH_SELECTIVE_NAME("quantized::add"),                 TORCH_FN(qadd</*ReLUFused=*/false>));
   m.impl(TORCH_SELECTIVE_NAME("quantized::add_relu"),            TORCH_FN(qadd</*ReLUFused=*/true>));
   // a lambda
