@@ -38,15 +38,10 @@ def pack_definitions(definitions: Sequence[DefinitionFact]) -> Defined:
     for at, d in enumerate(definitions):
         if not d[12]:
             continue
-        kept = []
-        for call in d[12]:
-            if call[3] == "name":
-                if call[0] not in here:
-                    passed.append((at, call[0], call[1]))
-                    continue
-            elif call[1].startswith("std"):
-                continue
-            kept.append(call)
+        kept = d[12]
+        if kept[-1][3] == "name":  # these come last
+            passed += [(at, c[0], c[1]) for c in kept if c[3] == "name" and c[0] not in here]
+            kept = [c for c in kept if c[3] != "name" or c[0] in here]
         if kept:
             calls.append((at, [call[0] for call in kept], pack_calls(kept)))
     return Defined([d[:12] for d in definitions], calls, passed)

@@ -17,10 +17,10 @@ _ANGLE = r"[^;(){}<>]*(?:>[^;(){}<>]*(?:>[^;(){}<>]*<[^;(){}<>]*)*<[^;(){}<>]*)*
 _SPACE = r"[ \t\r\n\f\v]*"
 _PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
 _FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
-_SPELLED = rf"{_SPACE}(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
+_SPELLED = rf"(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
 _MEMBER = rf"(?:{_SPACE}(?:\.|>-)())?"
-_CALL = regex(rf"(\(){_SPELLED}{_MEMBER}")
-_CALL_OR_LAUNCH = regex(rf"(\(|<<<){_SPELLED}{_MEMBER}")
+_CALL = regex(rf"(\(){_SPACE}{_SPELLED}{_MEMBER}")
+_CALL_OR_LAUNCH = regex(rf"(\(|<<<){_SPACE}{_SPELLED}{_MEMBER}")
 _KEYWORDS = frozenset(
     "if for while switch return sizeof catch decltype alignof static_cast const_cast "
     "reinterpret_cast dynamic_cast typeid new delete throw assert defined alignas noexcept "
@@ -36,9 +36,10 @@ _LOOPS_BACKWARDS = frozenset(word[::-1] for word in LOOPS)
 # A look-ahead is not tried again in another way, so that a name in it is whole, and what
 # turns out to be a member that runs no loop is passed over at once.
 _NO_MEMBER = regex(
-    rf"(\()(?={_SPELLED}{_MEMBER})(?(6)(?={_SPACE}(?:>{_ANGLE}<{_SPACE}|)"
+    rf"\((?={_SPACE}({_SPELLED}{_MEMBER}))(?(6)(?={_SPACE}(?:>{_ANGLE}<{_SPACE}|)"
     rf"(?:{'|'.join(sorted(_LOOPS_BACKWARDS))})(?![A-Za-z0-9_:])))"
 )
+_WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
 _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
 
 Spelled = tuple[str, str, str, str]
@@ -52,17 +53,24 @@ def body_calls(text: str, start: int, end: int, members: bool = False) -> dict[S
     ``members`` only those are given that run a loop over elements.
     """
     body = text[start:end][::-1]
-    found: dict[_Parts, list[int]] = {}
-    if members or "<<<" in body:
-        _all_calls(body, end, members, found)
-    else:
-        for match in _NO_MEMBER.finditer(body):
-            found.setdefault(match.groups(), []).append(end - match.end(3))
     calls: dict[Spelled, list[int]] = {}
-    for parts, offsets in reversed(found.items()):
-        if call := _call(parts):
+    if members or "<<<" in body:
+        for parts, offsets in reversed(_all_calls(body, end, members).items()):
+            if call := _call(parts):
+                calls.setdefault(call, []).extend(offsets)
+        return calls
+    for spelled, offsets in reversed(_offsets(body, end).items()):
+        if call := _spelled(spelled):
             calls.setdefault(call, []).extend(offsets)
     return calls
+
+
+def _offsets(body: str, end: int) -> dict[str, list[int]]:
+    """Where each spelling stands, last one first."""
+    found: dict[str, list[int]] = {}
+    for match in _NO_MEMBER.finditer(body):
+        found.setdefault(match[1], []).append(end - match.end(3))
+    return found
 
 
 _Parts = tuple[Any, ...]
@@ -70,11 +78,20 @@ _Parts = tuple[Any, ...]
 and name of its owner, and "" where it is a member."""
 
 
-def _all_calls(body: str, end: int, members: bool, found: dict[_Parts, list[int]]) -> None:
+def _all_calls(body: str, end: int, members: bool) -> dict[_Parts, list[int]]:
     pattern = _CALL_OR_LAUNCH if "<<<" in body else _CALL
+    found: dict[_Parts, list[int]] = {}
     for match in pattern.finditer(body):
         if members or match[6] is None or match[3] in _LOOPS_BACKWARDS:
             found.setdefault(match.groups(), []).append(end - match.end(3))
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _spelled(backwards: str) -> Spelled | None:
+    """One call as spelled backwards, from behind its parenthesis on."""
+    found = _WHOLE.match(backwards)
+    return _call(("(", *found.groups())) if found else None
 
 
 @lru_cache(maxsize=16384)
