@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from os.path import commonpath
 
 from indexes.linking.arguments import bind, split_arguments
@@ -43,9 +44,6 @@ class LibraryMacros:
         self.near: dict[tuple[str, str], PlacedMacro | None] = {}
         """The macro of another file that a name means in a file."""
 
-        self._holding: dict[str, bool] = {}
-        self._without_block: set[str] = set()
-
     def expand(
         self, path: str, facts: Iterable[LibraryFact], uses: Iterable[UseFact] = ()
     ) -> list[LibraryFact]:
@@ -61,7 +59,7 @@ class LibraryMacros:
 
     def _of_blocks(self, path: str, use: UseFact, depth: int = 0) -> Iterator[LibraryFact]:
         """What the blocks register that a use at namespace scope becomes."""
-        if depth > _MAX_DEPTH or not self._hold_block({use.name, *_WORDS.findall(use.arguments)}):
+        if depth > _MAX_DEPTH or not self._hold_block(use.name, use.arguments):
             return
         preprocessor = _Preprocessor(self, path, use.offset)
         macro = preprocessor.visible(use.name)
@@ -83,25 +81,32 @@ class LibraryMacros:
             for call in self._of_blocks(path, placed_use, depth + 1):
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
 
-    def _hold_block(self, names: set[str]) -> bool:
-        """Whether one of these names may hold a TORCH_LIBRARY block."""
-        found = any(map(self._holds_block, names - self._without_block))
-        if not found:
-            self._without_block |= names
-        return found
+    def _hold_block(self, name: str, arguments: str) -> bool:
+        """Whether a use may hold a TORCH_LIBRARY block, by itself or in what it is given."""
+        holding = self._holding
+        if name in holding:
+            return True
+        # To look for a few names costs less than to take all words out.
+        return any(map(arguments.__contains__, holding)) and not holding.isdisjoint(
+            _WORDS.findall(arguments)
+        )
 
-    def _holds_block(self, name: str) -> bool:
-        """Whether an expansion of ``name`` may hold a TORCH_LIBRARY block."""
-        known = self._holding.get(name)
-        if known is None:
-            self._holding[name] = False
-            bodies = [m.fact.body for m in self.table.named(name)]
-            known = bool(bodies) and (
-                any(_BLOCK.search(body) for body in bodies)
-                or any(map(self._holds_block, dict.fromkeys(_CALLED.findall(" ".join(bodies)))))
-            )
-            self._holding[name] = known
-        return known
+    @cached_property
+    def _holding(self) -> set[str]:
+        """The macros whose expansion may hold a TORCH_LIBRARY block."""
+        bodies = self.table.bodies()
+        found = {n for n, body in bodies.items() if "TORCH_LIBRARY" in body and _BLOCK.search(body)}
+        fresh = found
+        while fresh:
+            fresh = {
+                name
+                for name, body in bodies.items()
+                if name not in found
+                and any(map(body.__contains__, fresh))
+                and not fresh.isdisjoint(_CALLED.findall(body))
+            }
+            found |= fresh
+        return found
 
 
 def _joined(arguments: str) -> str:

@@ -87,9 +87,12 @@ class MacroTable:
         self._defining: dict[str, bool] = {}
         self._of_others: dict[str, tuple[frozenset[str], list[PlacedMacro]]] = {}
 
-    def named(self, name: str) -> Sequence[PlacedMacro]:
-        """Every definition of a name, in force or not."""
-        return self._macros.get(name, ())
+    def bodies(self) -> dict[str, str]:
+        """What all definitions of each name stand for."""
+        return {
+            name: " ".join([macro.fact.body for macro in known])
+            for name, known in self._macros.items()
+        }
 
     def visible(self, name: str, path: str, offset: int) -> list[PlacedMacro]:
         """Definitions of ``name`` in force at ``offset`` of ``path``; alternatives under #if."""

@@ -11,7 +11,6 @@ import re
 from indexes.records import dataclass
 from indexes.regex import regex
 
-_PARENS = regex(r"[()]")
 _ANGLES = regex(r"[<>();]")
 _NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$")
 _CLASS = regex(
@@ -71,14 +70,13 @@ class Head:
 
 def close(text: str, opened: int) -> int:
     """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
-    first = text.find(")", opened)
-    if first < 0 or text.find("(", opened + 1, first) < 0:
-        return first
-    depth = 0
-    for found in _PARENS.finditer(text, opened):
-        depth += 1 if found.group() == "(" else -1
-        if depth == 0:
-            return found.start()
+    find, count = text.find, text.count
+    depth, at = 0, opened
+    while (closed := find(")", at)) >= 0:
+        depth += count("(", at, closed) - 1
+        if not depth:
+            return closed
+        at = closed + 1
     return -1
 
 
