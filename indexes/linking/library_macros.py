@@ -21,16 +21,18 @@ from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_library import MACRO_USE, library_calls
 from indexes.regex import regex
 
-_WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*')
+_WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.ASCII)
 _METHODS = frozenset(("impl", "def", "fallback"))
-_COMPUTES = regex(r"[\w\s,()#.]*$")
-_TOKENS = regex(r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL)
+_COMPUTES = regex(r"[\w\s,()#.]*$", re.ASCII)
+_TOKENS = regex(
+    r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL | re.ASCII
+)
 _ADJACENT = regex(r'(?<!\\)"\s*"')
 _HEADERS = (".h", ".cuh", ".hpp")
 _MAX_DEPTH = 24
 _MAX_TEXT = 400_000
-_BLOCK = regex(r"\bTORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\s*\(")
-_CALLED = regex(r"([A-Za-z_]\w*)\s*\(")
+_BLOCK = regex(r"\bTORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\s*\(", re.ASCII)
+_CALLED = regex(r"([A-Za-z_]\w*)\s*\(", re.ASCII)
 _ARGUMENT = "torchnav_argument_{}_"
 
 

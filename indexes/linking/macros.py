@@ -24,8 +24,8 @@ from indexes.records import dataclass, field
 from indexes.regex import regex
 from indexes.typed import NamedTuple
 
-_TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL)
-_WORD = regex(r"[A-Za-z_]\w*")
+_TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL | re.ASCII)
+_WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
 _UNREAD = ("class", "enum", "macro_use")

@@ -32,7 +32,7 @@ from indexes.readers.cpp_quick import GLOBAL_TYPE, ORDINARY, quick_head, return_
 from indexes.records import dataclass, field
 from indexes.regex import regex
 
-_FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)")
+_FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", re.ASCII)
 # Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,
 # where nothing makes the engine give it back: there may be a page of it, which was a comment.
 _DULL = regex(
@@ -40,9 +40,9 @@ _DULL = regex(
       (?:(?:static|inline|extern)\s+)*
       (?!(?:using|typedef|template|public|private|protected|static|inline|extern)\b)
       [A-Za-z_]\w*\b(?!\s*\()[^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*;)\s*)+""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
-_SPACE = regex(r"\s*")
+_SPACE = regex(r"\s*", re.ASCII)
 _PREFIXES = frozenset(("template", "public", "private", "protected"))
 _ALIASES = frozenset(("using", "typedef"))
 

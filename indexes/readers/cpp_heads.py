@@ -12,13 +12,18 @@ from indexes.records import dataclass
 from indexes.regex import regex
 
 _ANGLES = regex(r"[<>();]")
-_NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$")
+_NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$", re.ASCII)
 _CLASS = regex(
     r"(?:(?:typedef|static|const|constexpr|inline|friend|final)\s+)*"
-    r"(class|struct|union|enum)\b(?:\s+(?:class|struct)\b)?"
+    r"(class|struct|union|enum)\b(?:\s+(?:class|struct)\b)?",
+    re.ASCII,
 )
-_LEADING_CALL = regex(r"\s*(?:(?:static|inline|extern|template\s*<\s*>)\s+)*([A-Za-z_]\w*)\s*\(")
-_PREFIX = regex(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)")
+_LEADING_CALL = regex(
+    r"\s*(?:(?:static|inline|extern|template\s*<\s*>)\s+)*([A-Za-z_]\w*)\s*\(", re.ASCII
+)
+_PREFIX = regex(
+    r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)", re.ASCII
+)
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:~"
 _OPERATOR = regex(
     r"(?<!\w)((?:[A-Za-z_]\w*(?:<[^()]*>)?\s*::\s*)*operator\b\s*(?:\(\s*\)|[^\s(][^(]*|\"\"[^(]*)?)\s*$"
@@ -27,7 +32,7 @@ _TEMPLATE_ARGUMENTS = regex(r"<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>")
 _ATTRIBUTE_CALL = regex(
     r"\b(?:alignas|__attribute__|__declspec|[A-Z_][A-Z0-9_]*)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\]"
 )
-_WORD = regex(r"[A-Za-z_]\w*")
+_WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
 NOT_NAMES = frozenset(
     "decltype alignas __attribute__ noexcept __declspec requires throw _Pragma __launch_bounds__ "
     "if for while switch return sizeof static_assert catch do else new delete defined typeid "

@@ -34,11 +34,11 @@ _NOISE = regex(
     )""",
     re.VERBOSE,
 )
-_DIRECTIVE = regex(r"#\s*([a-z]+)\s*")
-_DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?")
+_DIRECTIVE = regex(r"#\s*([a-z]+)\s*", re.ASCII)
+_DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?", re.ASCII)
 _COMMENT = regex(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
 _CONTINUATION = regex(r"\\\r?\n")
-_SIMPLE = regex(r"\w+(\([^()]*\))?")
+_SIMPLE = regex(r"\w+(\([^()]*\))?", re.ASCII)
 _GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
 
 

@@ -5,6 +5,7 @@ What is no such head is left to ``cpp_heads``, which takes it apart piece by pie
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from indexes.readers.cpp_heads import NOT_NAMES, STORAGE, Head
@@ -18,23 +19,26 @@ _PARAMETERS = (
 ORDINARY = regex(
     _PREFIX + r"((?!(?:public|private|protected|template|class|struct|namespace)\b)"
     r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)"
-    r"(operator(?:\(\)|[^\w\s(\"]+)|[A-Za-z_]\w*)" + _PARAMETERS
+    r"(operator(?:\(\)|[^\w\s(\"]+)|[A-Za-z_]\w*)" + _PARAMETERS,
+    re.ASCII,
 )
 """The head of a function, ``Type name(parameters)``: type, qualifier, name and parameters."""
 _CONSTRUCTOR = regex(
     _PREFIX
     + r"()(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
     + _PARAMETERS
-    + r"(:(?!:)[\s\S]*)?"
+    + r"(:(?!:)[\s\S]*)?",
+    re.ASCII,
 )
-_NAMESPACE = regex(r"(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)")
+_NAMESPACE = regex(r"(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)", re.ASCII)
 _CLASS = regex(
     _PREFIX
     + r"(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
-    r"(?::(?!:)([^(){}\[\];=]*))?"
+    r"(?::(?!:)([^(){}\[\];=]*))?",
+    re.ASCII,
 )
-_SCOPE = regex(_PREFIX + r"(namespace|class|struct)\b")
-_MACRO = regex(r"([A-Z][A-Z0-9_]*)\(([^()]*)\)\s*")
+_SCOPE = regex(_PREFIX + r"(namespace|class|struct)\b", re.ASCII)
+_MACRO = regex(r"([A-Z][A-Z0-9_]*)\(([^()]*)\)\s*", re.ASCII)
 _NOT_TYPES = frozenset(
     "class struct union enum namespace else return extern operator typedef using public private "
     "protected new delete case template".split()
