@@ -209,31 +209,31 @@ class _Scanner:
     def _everyday(self, start: int, at: int) -> bool:
         """Opens what ends at the brace ``at`` if all that stands from ``start`` on, which is no
         space, is an everyday head."""
-        if self._function(start, at):
-            return True
-        head = quick_head(self.text, start, at, self._class())
-        if head:
-            self._enter(head, at, head.begins_at)
-        return head is not None
-
-    def _function(self, start: int, at: int) -> bool:
-        """The same for the head of a function."""
         head = ORDINARY.match(self.text, start, at)
-        if not head or head.end() != at:
-            return False
+        if head and head.end() == at and self._function(head, at):
+            return True
+        other = quick_head(self.text, start, at, self._class())
+        if other:
+            self._enter(other, at, other.begins_at)
+        return other is not None
+
+    def _function(self, head: re.Match[str], at: int) -> bool:
+        """Opens the function of an everyday head that ends at the brace ``at``, if it is one."""
         before, qualifier, name, parameters = head.groups()
         kind = return_type(before)
         if not kind or name in NOT_NAMES:
             return False
-        scope = _join(self._scope(), qualifier[:-2])
+        scope = self.stack[-1][0] if self.stack else ""
+        if qualifier:
+            scope = _join(scope, qualifier[:-2])
         name_at = head.start(3)
         base = TEMPLATE if self._is_template(name_at) else ""
         self.depth, self.keeps_statement = 1, False
-        self.function = Found(
+        self.function = found = Found(
             name, scope, "function", name_at, parameters, "", int(kind == GLOBAL_TYPE), base,
             at, at, head.start(1),
         )  # fmt: skip
-        self.scan.found.append(self.function)
+        self.scan.found.append(found)
         return True
 
     def _enter(self, head: Head, at: int, start: int) -> None:
