@@ -66,6 +66,11 @@ class DispatchEdges:
         if native is None:
             return
         base = native.name
+        if sign := self.facts.signs.get(base):
+            self.unfollowed.append(
+                f"{base}: where tensors are written with {sign[0]}, which calls it by {sign[1]},"
+                " is not looked for: an expression's type is not known"
+            )
         for spelled in (base, f"{base}_out", f"{base}_outf", f"{base}_symint"):
             for caller, call in self.facts.callers(spelled):
                 if _is_operator_call(call):

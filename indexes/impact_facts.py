@@ -10,6 +10,7 @@ from indexes.corpus import Corpus
 from indexes.linking.facts import Call, Known, LibraryUse
 from indexes.lookup import Lookup
 from indexes.model import Confidence, Definition, DerivativeEntry, Location
+from indexes.readers.cpp import decode
 from indexes.records import dataclass
 from indexes.regex import regex
 from indexes.rows_sql import DEFINITION_COLUMNS, DEFINITION_FROM, KERNEL_LINE, definition
@@ -18,6 +19,8 @@ from indexes.written import library_uses
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
 _IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
 _WORD = regex(r"[A-Za-z_]\w*")
+_SIGN = regex(r"_\(([^\s\w,]+),[\s\\]*x\.(\w+)\(y\)")
+_SIGN_METHOD = regex(r"\boperator([^\s\w()]+)\s*\([^()]*\)\s*(?:const\s*)?\{\s*return\s+(\w+)\(")
 _MACROS = -1_000_000
 """Below all ids of definitions that are gone."""
 
@@ -79,6 +82,18 @@ class ImpactFacts(Lookup):
         if path not in self._lines:
             self._lines[path] = self.clean(path).split("\n")
         return self._lines[path]
+
+    @cached_property
+    def signs(self) -> dict[str, tuple[str, Location]]:
+        """The signs that C++ writes for an operator on tensors, by its name: ``mul`` has ``*``."""
+        found: dict[str, tuple[str, Location]] = {}
+        for path in self.corpus.paths("cpp"):
+            if path.endswith(("/ATen/TensorOperators.h", "/TensorBody.h")):
+                text = decode(self.corpus.text(path))
+                for match in (*_SIGN.finditer(text), *_SIGN_METHOD.finditer(text)):
+                    line = text.count("\n", 0, match.start()) + 1
+                    found.setdefault(match[2], (match[1], Location(path, line)))
+        return found
 
     # -------------------------------------------------------------- classes, namespaces
 

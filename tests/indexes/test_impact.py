@@ -138,6 +138,24 @@ def test_tests_of_more_operators_are_counted_and_listed_when_asked_for(impacts: 
     assert {t.command for t in few.tests} < {t.command for t in whole.tests}
 
 
+def test_what_is_written_with_signs_is_said_not_to_be_looked_for(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "aten/src/ATen/TensorOperators.h").write_text(
+        "#define AT_FORALL_BINARY_OPS(_) \\\n"
+        "  _(*, x.mul(y), y.mul(x)) \\\n  _(-,  \\\n    x.sub(y), 0)\n"
+        "Tensor& operator*=(const Tensor & other) {\n  return mul_(other);\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        found = Impacts(index).impact("mul_kernel", tests=False)
+        (said,) = (line for line in found.unresolved if line.startswith("mul: "))
+        assert "with *, " in said
+        assert "TensorOperators.h:2" in said
+        assert not any(line.startswith("sub: ") for line in found.unresolved)
+        other = Impacts(index).impact("softmax_kernel_impl", tests=False)
+        assert not any("TensorOperators.h" in line for line in other.unresolved)
+
+
 def test_a_macro_without_parameters_reaches_what_uses_it(tree_copy: Path, cache: Path) -> None:
     header, kernel = tree_copy / "c10/core/Limits.h", tree_copy / f"{NATIVE}/Activation.cpp"
     header.write_text("#ifdef WIDE\n#define LIMIT 64\n#else\n#define LIMIT 32\n#endif\n")
