@@ -91,11 +91,15 @@ def _all_calls(body: str, end: int, members: bool) -> dict[_Parts, list[int]]:
 def _spelled(backwards: str) -> Spelled | None:
     """One call as spelled backwards, from behind its parenthesis on."""
     found = _WHOLE.match(backwards)
-    return _call(("(", *found.groups())) if found else None
+    return _read(("(", *found.groups())) if found else None
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def _call(parts: _Parts) -> Spelled | None:
+    return _read(parts)
+
+
+def _read(parts: _Parts) -> Spelled | None:
     """One call from its parts as read backwards; None for what only looks like one."""
     opened, template, name, owner_template, owner, member = parts
     if name in _BACKWARDS or name[-1].isdigit():
