@@ -15,7 +15,7 @@ from indexes.linking.meaning import is_method, meaning
 from indexes.linking.reverse import stubs_of
 from indexes.linking.visible import is_header
 from indexes.model import Confidence, Definition, DerivativeEntry, Location
-from indexes.places_library import registrations_among
+from indexes.places_library import means
 from indexes.readers.cpp_facts import holds_operators
 from indexes.records import replace
 
@@ -87,8 +87,11 @@ class CppEdges(DispatchEdges):
 
     def _registrations(self, known: Known) -> Iterator[Edge]:
         uses = self.facts.registered_words[known.definition.name]
-        for hit in registrations_among(uses, self.facts, known.definition):
+        found = (one for use in uses for one in self.facts.registered(use))
+        for hit, registered in found:
             key, _, op = hit.name.partition(": ")
+            if not means(registered, known.definition):
+                continue
             if "::" in op or hit.op:
                 node = self.operator(hit.op or op, _aspect(key, "registration"))
                 yield Edge(node, f"TORCH_LIBRARY registers it for {key}", hit.location)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from indexes.codec import load_derivative
 from indexes.corpus import Corpus
 from indexes.linking.facts import Call, Known, LibraryUse
 from indexes.lookup import Lookup
 from indexes.model import Confidence, Definition, DerivativeEntry, Location
+from indexes.places_library import registered
 from indexes.readers.cpp import decode
 from indexes.records import dataclass
 from indexes.regex import regex
@@ -45,6 +46,8 @@ class ImpactFacts(Lookup):
     ) -> None:
         super().__init__(facts.store)
         self.corpus = Corpus(self, read)
+        self.registered = lru_cache(None)(lambda use: registered([use], self))
+        """What a call on a library registers: asked of each function that it names."""
         self._lines: dict[str, list[str]] = {}
         self._used: dict[str, set[str]] = {}
         self._removed: dict[str, list[Known]] = {}

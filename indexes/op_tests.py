@@ -88,6 +88,9 @@ class _Taken(NamedTuple):
     """Whose name begins so, as tests have it."""
 
 
+_Asked = tuple[frozenset[_Taken], tuple[OpInfoEntry, ...]]
+
+
 def formatted_name(fact: PythonFact) -> str:
     """An OpInfo's name as its tests have it (``OpInfo.formatted_name``)."""
     variant = unpack(fact.detail).get("variant", "")
@@ -154,14 +157,29 @@ class Suite:
         others: dict[tuple[Made, str], None] = {}
         for test, taken in takes:
             made = Made(test.name, test.ending)
-            accepted = self._accepted(taken)
-            mine = {one.name for one in opinfos if _key(one) in accepted}
-            rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
-            near = [one for one in rest if _alike(one, names)] or list(rest)[:1]
+            mine, near = self._told_apart(taken, opinfos, names)
             wanted.update(dict.fromkeys((made, one) for one in sorted(mine)))
             others.update(dict.fromkeys((made, one) for one in near))
         named, unknown = self._by_hand(path, {test.name for test, _ in takes}, names, device)
         return opinfo_expression(wanted, others, named, unknown, device)
+
+    def _told_apart(
+        self, taken: frozenset[_Taken], opinfos: tuple[OpInfoEntry, ...], names: tuple[str, ...]
+    ) -> tuple[set[str], list[str]]:
+        """Of the OpInfos that a test may take those wanted, and those that their names may mean
+        too: the same for all tests that take the same."""
+        key = (taken, opinfos)
+        if key not in self._apart:
+            accepted = self._accepted(taken)
+            mine = {one.name for one in opinfos if _key(one) in accepted}
+            rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
+            near = [one for one in rest if _alike(one, names)] or list(rest)[:1]
+            self._apart[key] = (mine, near)
+        return self._apart[key]
+
+    @cached_property
+    def _apart(self) -> dict[_Asked, tuple[set[str], list[str]]]:
+        return {}
 
     def _by_hand(
         self, path: str, made: set[str], opinfos: Iterable[str], device: str

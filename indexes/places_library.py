@@ -75,18 +75,25 @@ def registrations_among(
     uses: Sequence[LibraryUse], facts: Lookup, function: Definition
 ) -> list[Hit]:
     """Those of some calls on libraries that register a function."""
+    return [hit for hit, found in registered(uses, facts) if means(found, function)]
+
+
+def registered(uses: Sequence[LibraryUse], facts: Lookup) -> list[tuple[Hit, Definition | None]]:
+    """What some calls on libraries register, each with the definition of its kernel."""
     return [
-        Hit(
-            "registration", f"{one.registration.key}: {one.registration.op or 'fallback'}",
-            one.use.location, one.registration.rule,
-            one.registration.op if facts.native(one.registration.op) else None,
+        (
+            Hit(
+                "registration", f"{one.registration.key}: {one.registration.op or 'fallback'}",
+                one.use.location, one.registration.rule,
+                one.registration.op if facts.native(one.registration.op) else None,
+            ),
+            registered_definition(one, facts),
         )
         for one in written_registrations(uses, named_macros(facts, uses))
-        if _means(registered_definition(one, facts), function)
     ]  # fmt: skip
 
 
-def _means(registered: Definition | None, function: Definition) -> bool:
+def means(registered: Definition | None, function: Definition) -> bool:
     """Whether it is that definition, or a method that stands in that class."""
     if registered is None or function.kind != "class":
         return registered == function

@@ -106,7 +106,7 @@ def _visible(name: str, path: str, facts: Facts) -> list[Definition]:
         return []
     known = [k.definition for k in facts.named(simple) if k.definition.kind in _KINDS]
     wanted = f"{scope}::{simple}" if scope else simple
-    fitting = [d for d in known if _named(d).endswith(f"::{wanted}") or _named(d) == wanted]
+    fitting = [d for d in known if not scope or f"::{_named(d)}".endswith(f"::{wanted}")]
     here = [d for d in fitting if d.location.path == path]
     headers = [d for d in fitting if d.location.path.endswith((".h", ".cuh"))]
     # What another source file defines is declared in a header: then it is the only one.
