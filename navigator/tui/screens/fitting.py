@@ -5,8 +5,10 @@ from __future__ import annotations
 from textual import events
 from textual.screen import Screen
 
+from navigator.tui.widgets.kept import Kept
 
-class FittingScreen(Screen[object]):
+
+class FittingScreen(Screen[object], Kept):
     """Takes the classes of its breakpoints whenever it comes on top. Textual looks at them only
     when the terminal changes its size, and then only on the screen that is on top."""
 

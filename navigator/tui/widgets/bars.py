@@ -11,10 +11,10 @@ from textual.message import Message
 
 from indexes.model import SourceInfo
 from navigator.tui.text import one_line, shorten, shorten_path
-from navigator.tui.widgets.kept import Kept
+from navigator.tui.widgets.written import Written
 
 
-class Bar(Kept):
+class Bar(Written):
     """One line that draws itself to its width."""
 
     DEFAULT_CSS: ClassVar[str] = "Bar { height: 1; }"

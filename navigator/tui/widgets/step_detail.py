@@ -12,7 +12,7 @@ from indexes.model import Hop, Unresolved
 from indexes.notes import choice_note, dtype_notes
 from navigator.tui.text import one_line, place
 from navigator.tui.widgets.chain_groups import Step
-from navigator.tui.widgets.kept import Kept
+from navigator.tui.widgets.written import Written
 
 _CONFIDENCE = {
     "exact": "exact: the source says so",
@@ -22,7 +22,7 @@ _CONFIDENCE = {
 _STYLES = {"exact": "$text-success", "by rule": "$text-primary", "ambiguous": "$text-warning"}
 
 
-class StepDetail(Kept):
+class StepDetail(Written):
     """What is known of the step under the cursor of a chain."""
 
     DEFAULT_CSS: ClassVar[str] = """

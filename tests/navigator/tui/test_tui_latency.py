@@ -8,7 +8,9 @@ from time import monotonic, sleep
 
 import pytest
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Region
+from textual.strip import Strip
 from textual.widgets import Input
 
 from indexes.errors import NotFound
@@ -18,6 +20,7 @@ from indexes.source import Source
 from navigator.tui.chain_process import ChainProcess
 from navigator.tui.chains import Chains
 from navigator.tui.widgets.kept import Kept
+from navigator.tui.widgets.written import Written
 from tests.navigator.tui.conftest import PATIENCE, Person, Sit
 from tests.tree_marks import TREE
 
@@ -177,6 +180,36 @@ async def test_kept_lines_are_those_that_would_be_drawn(sit: Sit) -> None:
 
 def _whole(widget: Kept) -> Region:
     return widget.outer_size.region
+
+
+def _seen(lines: list[Strip]) -> list[list[tuple[object, ...]]]:
+    """What a reader sees of lines, letter by letter, however they were put together."""
+    return [
+        [(letter, *_look(style)) for text, style, _ in line for letter in text] for line in lines
+    ]
+
+
+def _look(style: Style | None) -> tuple[object, ...]:
+    assert style is not None
+    marks = style.bold, style.dim, style.italic, style.underline, style.reverse
+    return style.color, style.bgcolor, *map(bool, marks)
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (30, 10)])
+async def test_texts_look_as_if_textual_had_drawn_them(
+    sit: Sit, theme: str, size: tuple[int, int]
+) -> None:
+    async with sit(*size) as person:
+        person.app.theme = theme
+        await person.asks_for("mul")
+        await person.presses("escape")
+        await person.pilot.pause()
+        texts = [text for text in person.app.screen.query(Written) if text.size]
+        assert texts
+        for text in texts:
+            drawn = text.draw_lines(_whole(text))
+            assert _seen(drawn) == _seen(Kept.draw_lines(text, _whole(text)))
 
 
 async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
