@@ -14,6 +14,7 @@ _DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k
 _FALLTHROUGH = regex(r"\bmakeFallthrough\s*\(")
 _BOXED = regex(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
 _WRAPPED = regex(r"(?:TORCH_FN|TORCH_SELECTIVE_FN|static_cast\s*<.*>)\s*\(\s*&?\s*(.+)\)\s*$", re.S)
+_WRAPPERS = ("TORCH_FN", "TORCH_SELECTIVE_FN", "static_cast")
 _TAGS = regex(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
 _KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
@@ -41,14 +42,25 @@ def library_registration(
     function = _function(parts) if op else None
     if not op or function is None:
         return None
-    named = [found[1] for part in parts[1:] if (found := _KEY.match(part))]
+    named = [found[1] for part in parts[1:] if (found := _key_in(part))]
     return _registration(op, named[0] if named else key, function, location, macros or {})
 
 
 def _function(parts: list[str]) -> str | None:
     """The argument that is a kernel: not the schema, nor the tags behind it."""
-    given = [part for part in parts[1:] if not (_TAGS.match(part) or _KEY.match(part))]
+    given = [part for part in parts[1:] if not (_is_tags(part) or _key_in(part))]
     return given[-1] if given else None
+
+
+# Of these patterns few are needed: a word that each has spares even making it.
+
+
+def _is_tags(part: str) -> bool:
+    return "Tag" in part and _TAGS.match(part) is not None
+
+
+def _key_in(part: str) -> re.Match[str] | None:
+    return _KEY.match(part) if "DispatchKey::" in part else None
 
 
 def registered_operator(block: str, method: str, arguments: str) -> str | None:
@@ -68,11 +80,11 @@ def _registration(
     op: str, key: str, function: str, location: Location, macros: Mapping[str, str]
 ) -> Registration:
     text = macros.get(function.strip(), function).strip()
-    dispatched = _DISPATCH.match(text)
+    dispatched = _DISPATCH.match(text) if "dispatch" in text else None
     if dispatched is not None:
         key = dispatched[1]
         text = text[dispatched.end() :].rstrip().removesuffix(")").strip()
-    fallthrough = _FALLTHROUGH.search(text) is not None
+    fallthrough = "makeFallthrough" in text and _FALLTHROUGH.search(text) is not None
     kernel = "fallthrough" if fallthrough else _kernel(text)
     rule = "a fallback for all operators" if not op else "written by hand"
     return Registration(op, key, kernel, location.path, rule, fallthrough, location)
@@ -80,10 +92,10 @@ def _registration(
 
 def _kernel(text: str) -> str:
     """The function named: ``f`` of ``TORCH_FN(f)`` and of ``makeFromBoxedFunction<&f>()``."""
-    boxed = _BOXED.search(text)
+    boxed = _BOXED.search(text) if "makeFrom" in text else None
     if boxed is not None:
         return boxed[1] or boxed[2]
-    wrapped = _WRAPPED.match(text)
+    wrapped = _WRAPPED.match(text) if text.startswith(_WRAPPERS) else None
     if wrapped is not None:
         return _kernel(wrapped[1].strip())
     return "lambda" if text.startswith("[") else " ".join(text.removeprefix("&").split())

@@ -65,9 +65,9 @@ def _rule(use: LibraryUse) -> str:
 
 def _shown(kernel: str) -> str:
     """The function that matters: the batch rule that plumbing, made by torchgen, calls."""
-    if policy := _POLICY.search(kernel):
+    if policy := "CastPolicy::" in kernel and _POLICY.search(kernel):
         return f"at::autocast::WrapFunction<CastPolicy::{policy[1]}>"
-    plumbing = _PLUMBING.match(kernel)
+    plumbing = _PLUMBING.match(kernel) if "_generated_plumbing" in kernel else None
     if plumbing is None:
         return kernel
     inner = kernel[plumbing.end() :]
@@ -82,7 +82,7 @@ def _shown(kernel: str) -> str:
 def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None:
     """The definition of the first name in a kernel's expression that has one which a
     registration in ``path`` can mean; None for a lambda or an overloaded name."""
-    text = _WRAPPERS.sub("", kernel)
+    text = _WRAPPERS.sub("", kernel) if "(" in kernel else kernel
     # Class<2, false>::run names a method; where several specializations have it, the class tells.
     names = dict.fromkeys((*_NAMES.findall(_SPECIALIZED.sub("", text)), *_NAMES.findall(text)))
     for name in names:

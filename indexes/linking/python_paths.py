@@ -124,10 +124,20 @@ def _matches(pattern: str, name: str) -> bool:
         return name.startswith(pattern[:-2])
     if pattern.startswith(".*") and pattern[2:].isidentifier():
         return name.endswith(pattern[2:])
+    if not name.startswith(_literal_beginning(pattern)):
+        return False
     try:
         return bool(re.match(rf"^{pattern}$", name))
     except re.error:
         return False
+
+
+def _literal_beginning(pattern: str) -> str:
+    """What all that a pattern matches begins with, as far as that is plain."""
+    if "|" in pattern:
+        return ""
+    end = next((at for at, char in enumerate(pattern) if not (char.isalnum() or char == "_")), 0)
+    return pattern[: end - 1 if pattern[end] in "*?{" else end] if end else ""
 
 
 def operator_named(target: str) -> str:

@@ -39,7 +39,7 @@ def read_codeowners(data: bytes, path: str) -> tuple[tuple[OwnerRule, ...], tupl
             continue
         open_comment = False
         if text:
-            rules.append(_rule(text, number, section)._replace(labels=labels))
+            rules.append(_rule(text, number, section, labels))
             if any(mark in rules[-1].pattern for mark in ("!", "[")):
                 problems.append(Problem(path, number, "GitHub does not accept this pattern"))
     return tuple(rules), tuple(problems)
@@ -67,8 +67,7 @@ def read_label_lines(data: bytes) -> tuple[OwnerRule, ...]:
         labels = _labels(text, labels) if text.startswith("#") else labels
         unowned = _UNOWNED.match(text)
         if unowned or (text and not text.startswith("#")):
-            rule = _rule(unowned[1] if unowned else text, number, "")
-            rules.append(rule._replace(labels=labels))
+            rules.append(_rule(unowned[1] if unowned else text, number, "", labels))
     return tuple(rules) if any(rule.labels for rule in rules) else ()
 
 
@@ -76,9 +75,14 @@ def _section(before: str, text: str) -> str:
     return f"{before} {text.lstrip('# ').strip()}".strip()
 
 
-def _rule(text: str, number: int, section: str) -> OwnerRule:
-    pattern, *owners = re.split(r"(?<!\\)\s+", re.sub(r"(?<!\\)\s#.*$", "", text))
-    return OwnerRule(pattern.replace("\\ ", " "), tuple(filter(None, owners)), number, section)
+def _rule(text: str, number: int, section: str, labels: tuple[str, ...]) -> OwnerRule:
+    if "#" in text or "\\" in text:
+        parts = re.split(r"(?<!\\)\s+", re.sub(r"(?<!\\)\s#.*$", "", text))
+    else:
+        parts = text.split()
+    pattern, *owners = parts
+    plain = pattern.replace("\\ ", " ")
+    return OwnerRule(plain, tuple(filter(None, owners)), number, section, labels)
 
 
 def owner_rule(rules: Iterable[OwnerRule], path: str) -> OwnerRule | None:
