@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.codec import load_derivative, load_native
@@ -23,7 +23,7 @@ from indexes.rows_sql import (
     unpack_calls,
 )
 from indexes.store import Store
-from indexes.tables import FILE_OF
+from indexes.tables import FILE_OF, IN_FILE
 from indexes.typed import Any
 
 _KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
@@ -31,6 +31,9 @@ _KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
 
 _FEW = 50
 """Definitions that are looked for one by one before a table of all is made."""
+_MOST_NAMES = 8192
+"""Names whose definitions are held; with more, all are let go."""
+_NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 _USE_COLUMNS = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
 
 
@@ -40,7 +43,7 @@ class Lookup:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.named = lru_cache(8192)(self._named)
-        self._rows = lru_cache(8192)(self._rows_named)
+        self._by_name: dict[str, list[tuple[Any, ...]]] = {}
         self.nominated = lru_cache(256)(self._nominated)
         self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
@@ -56,10 +59,27 @@ class Lookup:
     def _named(self, name: str) -> Sequence[Known]:
         return tuple(Known(r[0], definition(r)) for r in self._rows(name))
 
-    def _rows_named(self, name: str) -> Sequence[tuple[Any, ...]]:
-        return self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.name=?", (name,)
-        )
+    def _rows(self, name: str) -> Sequence[tuple[Any, ...]]:
+        rows = self._by_name.get(name)
+        return self._read([name])[name] if rows is None else rows
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Reads the definitions of names, that will be asked for one by one, at once."""
+        new = [name for name in dict.fromkeys(names) if name not in self._by_name]
+        if new:
+            self._read(new)
+
+    def _read(self, names: list[str]) -> dict[str, list[tuple[Any, ...]]]:
+        found: dict[str, list[tuple[Any, ...]]] = {name: [] for name in names}
+        source, given = f"{DEFINITION_FROM} WHERE d.name=?", names[0]
+        if len(names) > 1:
+            source, given = f"json_each(?) w CROSS JOIN {_NAMED}", json.dumps(names)
+        for row in self.store.query(f"SELECT {DEFINITION_COLUMNS} FROM {source}", (given,)):
+            found[row[1]].append(row)
+        if len(self._by_name) > _MOST_NAMES:
+            self._by_name.clear()
+        self._by_name.update(found)
+        return found
 
     def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
         """Those of ``named`` of whose kind, scope and path ``fits`` holds."""

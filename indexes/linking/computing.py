@@ -79,6 +79,7 @@ class Computing:
         if key not in self._next:
             calls = self.facts.calls(known)
             found = frozenset(kind for c in calls if (kind := self._computing(c, known)))
+            self.facts.expect(call.name for call in calls if call.kind == "call")
             inner = [
                 in_place(one, known)
                 for call in calls if call.kind == "call"

@@ -57,9 +57,10 @@ class Dtypes:
         """Asks for the macros of names, that will be asked for one by one, at once."""
         new = [name for name in dict.fromkeys(names) if name not in self._known]
         if new:
-            self._known.update((name, []) for name in new)
+            found: dict[str, list[tuple[str, MacroFact]]] = {name: [] for name in new}
             for path, macro in self._read(new):
-                self._known[macro.name].append((path, macro))
+                found[macro.name].append((path, macro))
+            self._known.update(found)
 
     def _macros_named(self, name: str) -> Sequence[tuple[str, MacroFact]]:
         """The macros of one name; those of the words in them are asked for next."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
 from indexes.records import dataclass
@@ -74,6 +74,9 @@ class Facts(Protocol):
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition whose last component is ``name``."""
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Told which names ``named`` and ``fitting`` will be asked for, to look them up at once."""
 
     def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
         """Those of ``named`` of whose kind, scope and path ``fits`` holds: of a name that many

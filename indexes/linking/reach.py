@@ -71,7 +71,10 @@ class Walker:
         seen: set[int], depth: int,
     ) -> None:  # fmt: skip
         reached.visited.append((known, parent))
-        for call in self.facts.calls(known):
+        calls = self.facts.calls(known)
+        if depth < self._max_depth:
+            self.facts.expect(c.name for c in calls if c.kind == "call" and not self._is_operator(c))
+        for call in calls:
             if self.hops.full:
                 return
             if uses := visible_stub(call, known, self.facts):
