@@ -3,6 +3,7 @@ line's. Nothing is imported for the former that it does not need."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -66,6 +67,7 @@ def _about(command: str, arguments: list[str], options: dict[str, str]) -> Quest
 def run() -> NoReturn:
     """``main`` as a process of its own, which then ends at once: to take apart what it holds,
     object by object, takes as long after a build as an answer. Threads are waited for."""
+    gc.disable()  # modules and short answers leave next to nothing behind
     try:
         status = main()
     except KeyboardInterrupt:  # before there is a command to tell of it
@@ -99,6 +101,8 @@ def _program() -> str:
 
 
 def _answer(arguments: Sequence[str]) -> int:
+    """Answers whatever else is asked, for as long as it takes."""
+    gc.enable()
     if "_TORCHNAV_COMPLETE" in os.environ:
         from navigator.cli import main
 
@@ -192,11 +196,9 @@ def _hoped(
 
 def _heard(arguments: Sequence[str], settings: Settings) -> tuple[int, bytes, bytes]:
     """Answers: the exit code, and what was written to stdout and stderr, or is to be."""
-    import gc
-
     out, beside = _Heard(sys.stdout, settings.hopes), _Heard(sys.stderr, settings.hopes)
     collects = gc.isenabled()
-    gc.disable()  # a tenth of the time of an answer, and a short process leaves nothing behind
+    gc.disable()  # a tenth of the time of an answer
     sys.stdout, sys.stderr = out, beside
     try:
         status = _run(arguments, settings)
