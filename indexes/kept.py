@@ -23,13 +23,19 @@ class Kept:
     """The answers for one state of one tree."""
 
     def __init__(self, index: str, state: str, program: str) -> None:
-        self._folder = f"{index}.answers"
+        self._index = index
+        self._folder = _folder(index)
         self._stamp = f"{state} {program}".encode()
+
+    @staticmethod
+    def holds(index: str, question: Sequence[str]) -> bool:
+        """Whether an answer is there, be it for this state or another."""
+        return os.path.exists(_file(index, question))
 
     def get(self, question: Sequence[str]) -> tuple[int, bytes, bytes] | None:
         """The exit code, the output of an answer and what was said beside it."""
         try:
-            with open(self._file(question), "rb") as file:
+            with open(_file(self._index, question), "rb") as file:
                 head, stamp, asked, numbers, written = file.read().split(b"\n", 4)
             status, length = map(int, numbers.split())
         except (OSError, ValueError):
@@ -43,7 +49,7 @@ class Kept:
         self._make_room()
         numbers = f"{status} {len(output)}".encode()
         head = (_HEAD, self._stamp, _key(question), numbers, output + beside)
-        file = self._file(question)
+        file = _file(self._index, question)
         aside = f"{file}.{os.getpid()}"
         with open(aside, "wb") as opened:
             opened.write(b"\n".join(head))
@@ -61,8 +67,13 @@ class Kept:
         with open(mark, "wb") as file:
             file.write(self._stamp)
 
-    def _file(self, question: Sequence[str]) -> str:
-        return os.path.join(self._folder, short_hash(_key(question), 12))
+
+def _folder(index: str) -> str:
+    return f"{index}.answers"
+
+
+def _file(index: str, question: Sequence[str]) -> str:
+    return os.path.join(_folder(index), short_hash(_key(question), 12))
 
 
 def program_state(folders: Iterable[str]) -> str:

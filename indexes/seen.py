@@ -13,7 +13,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from indexes.forked import Task
 
@@ -47,6 +47,7 @@ class Seen:
         """The paths as they are kept, between zeros."""
         self.looked_ns = 0
         """When the paths were begun to be looked at; 0 before that."""
+        self.noted = ""
         self._looks = False
         self._values = values
         self._now = values
@@ -114,14 +115,14 @@ class Seen:
             file.write(head + self._values)
         os.replace(aside, seen_file(index))
 
-    def look_ahead(self) -> None:
+    def look_ahead(self, note: Callable[[], str] = str) -> None:
         """Begins to look at the paths while other things are done, where a processor is free
-        for that."""
+        for that; what ``note`` gives before is there as ``noted`` when it is done."""
         if not self.looked_ns and has_free_processor():
             from indexes.forked import Task
 
             self.looked_ns = time.time_ns()
-            self._ahead = Task(self._changed)
+            self._ahead = Task(lambda: (note(), self._changed()))
 
     @property
     def looks_ahead(self) -> bool:
@@ -145,7 +146,11 @@ class Seen:
             self._looks = True
             self.looked_ns = self.looked_ns or time.time_ns()
             was = self._values
-            self._now = (self._ahead.result() if self._ahead else _look(self.paths)) or was
+            if self._ahead:
+                self.noted, now = self._ahead.result()
+                self._now = now or was
+            else:
+                self._now = _look(self.paths)
             self._moved = list(_differing(self._now, was)) if self._now != was else []
         return self._moved
 

@@ -289,8 +289,12 @@ class Source:
         return full
 
     def _is_inside(self, folder: str) -> bool:
+        if not folder:
+            return True
         if folder not in self._inside:
-            self._inside[folder] = self._leads_inside(f"{self._real_top}/{folder}")
+            full, above = f"{self._real_top}/{folder}", folder.rpartition("/")[0]
+            plain = self._is_inside(above) and not os.path.islink(full)
+            self._inside[folder] = plain or self._leads_inside(full)
         return self._inside[folder]
 
     def _leads_inside(self, full: str) -> bool:

@@ -86,12 +86,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = None if "_TORCHNAV_COMPLETE" in os.environ else question(given)
     if asked is None:
         return _answer(given)
-    program, seen = _program(), Seen.load(asked.index)
+    seen = Seen.load(asked.index)
+    if seen and not Kept.holds(asked.index, asked.words):
+        seen.look_ahead(_program)
+        if seen.looks_ahead:
+            return _answer_and_keep(given, asked, seen)
+    program = _program()
     found = Kept(asked.index, seen.name, program).get(asked.words) if seen else None
     if seen and found is None:
         seen.look_ahead()
     if found is None or not seen or seen.moved():
-        return _answer_and_keep(given, asked, program, seen)
+        return _answer_and_keep(given, asked, seen, program)
     return _write(*found)
 
 
@@ -153,10 +158,11 @@ class _Heard:
 
 
 def _answer_and_keep(
-    arguments: Sequence[str], asked: Question, program: str, seen: Seen | None
+    arguments: Sequence[str], asked: Question, seen: Seen | None, program: str = ""
 ) -> int:
     """Answers, and keeps the answer with what is said beside it if it is one that will be the
-    same again: found, in an unchanged tree."""
+    same again: found, in an unchanged tree. The program's state, where it is not given, is noted
+    by who looks at the tree."""
     from navigator.asking import Settings, fix_output
 
     fix_output()
@@ -164,7 +170,7 @@ def _answer_and_keep(
         settings = Settings(seen=seen, hopes=True)
         hoped = _hoped(arguments, settings, seen)
         if hoped is None:
-            return _answer_and_keep(arguments, asked, program, seen)
+            return _answer_and_keep(arguments, asked, seen, program)
         status, output, beside = hoped
         settings.state = seen.name if settings.hoped else settings.state
         told = _write(status, output, beside)
@@ -172,7 +178,8 @@ def _answer_and_keep(
         settings = Settings(seen=seen)
         status, output, beside = _heard(arguments, settings)
         told = status
-    if status == 0 and settings.state:
+    program = program or (seen.noted if seen else "")
+    if status == 0 and settings.state and program:
         try:
             Kept(asked.index, settings.state, program).put(asked.words, status, output, beside)
         except OSError:

@@ -75,7 +75,7 @@ def _accepts(parameters: Sequence[Argument], given: list[str], member: bool) -> 
 def _fits(parameter: Argument, text: str) -> bool:
     """Whether a literal could be passed; a name could be anything."""
     type_ = parameter.type
-    if text[:1] in _NUMBERS and _NUMBER.match(text):
+    if text.isdecimal() or (text[:1] in _NUMBERS and _NUMBER.match(text)):
         return not type_.startswith(("Tensor", "Generator", "str", "Dimname"))
     if text[:1] == "{" and text[-1] == "}":
         return type_.endswith(("]", "]?"))

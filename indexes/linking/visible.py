@@ -70,7 +70,10 @@ def visible_functions(call: Call, caller: Known, facts: Facts) -> list[Known]:
     """The functions a call can mean, those of its own file alone when there are any."""
     here = plain_scope(caller.definition.scope)
     path = caller.definition.location.path
-    found = [k for k in _in_reach(call, here, path, facts) if k.id != caller.id]
+    reached = _in_reach(call, here, path, facts)
+    if not reached:
+        return []
+    found = [k for k in reached if k.id != caller.id]
     same = [k for k in found if k.definition.location.path == path]
     return _nearest_macro(same, call) or _same_device(found, path)
 
