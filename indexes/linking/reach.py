@@ -71,10 +71,7 @@ class Walker:
         seen: set[int], depth: int,
     ) -> None:  # fmt: skip
         reached.visited.append((known, parent))
-        calls = self.facts.calls(known)
-        if depth < self._max_depth:
-            self.facts.expect(c.name for c in calls if c.kind == "call" and not self._is_operator(c))
-        for call in calls:
+        for call in self._calls(known, depth):
             if self.hops.full:
                 return
             if uses := visible_stub(call, known, self.facts):
@@ -91,6 +88,14 @@ class Walker:
                 self._function(call, known, parent, devices, reached, seen, depth)
             elif call.name in LOOPS:
                 reached.computes = True
+
+    def _calls(self, known: Known, depth: int) -> Sequence[Call]:
+        """The calls of a function, what they mean about to be asked for where it is followed."""
+        calls = self.facts.calls(known)
+        if depth < self._max_depth:
+            named = (one.name for one in calls if one.kind == "call" and not self._is_operator(one))
+            self.facts.expect(named)
+        return calls
 
     def _is_operator(self, call: Call) -> bool:
         if call.kind == "member":

@@ -161,6 +161,38 @@ def test_a_chain_asks_for_the_uses_of_stubs_alone(tree_index: Index) -> None:
     assert len(uses) == len(set(uses))
 
 
+def test_definitions_and_macros_are_the_same_asked_for_together(tree_index: Index) -> None:
+    store = tree_index.facts.store
+    names = [name for (name,) in store.query("SELECT DISTINCT name FROM definitions")]
+    alone, together = Lookup(store), Lookup(store)
+    before = [alone.named(name) for name in [*names, "no_such_name"]]
+    asked: list[str] = []
+    store.db.set_trace_callback(asked.append)
+    together.expect([*names, "no_such_name", *names])
+    assert [together.named(name) for name in [*names, "no_such_name"]] == before
+    store.db.set_trace_callback(None)
+    assert len(asked) == 1
+    macros = sorted({macro.name for _, macro in store.macros()})
+    assert len(macros) > 5
+    found = [one for name in macros for one in store.macros(name)]
+    assert list(store.macros(*macros, "no_such_name")) == found
+
+
+def test_a_chain_reads_a_function_s_names_at_once_and_leaves_the_index_free(
+    tree_index: Index,
+) -> None:
+    with contextlib.closing(Index.as_left(tree_index.source, tree_index.cache)) as index:
+        asked: list[str] = []
+        index.facts.store.db.set_trace_callback(asked.append)
+        index.chain("mul.out", in_two=True)
+        assert asked.count("BEGIN") == asked.count("ROLLBACK") == 1
+        assert not index.facts.store.db.in_transaction
+        walked = sum("FROM calls" in sql for sql in asked)
+        alone = sum("FROM definitions" in sql and "d.name=" in sql for sql in asked)
+        assert any("json_each" in sql and "definitions d" in sql for sql in asked)
+        assert 0 < alone < 1.5 * walked  # one by one, there are two for each function
+
+
 def test_a_definition_is_a_kernel_of_the_same_operators_however_it_is_looked_up(
     tree_index: Index,
 ) -> None:

@@ -253,8 +253,8 @@ if how == "edited":
     os.utime(paths[1], (9, 9))
 forks, fork = [], os.fork
 os.fork = lambda: forks.append(1) or fork() or (os._exit(1) if how == "dies" else 0)
-loaded.look_ahead()
-print(len(forks), *loaded.moved())
+loaded.look_ahead(lambda: "noted")
+print(len(forks), *loaded.moved(), loaded.noted)
 """
 
 _READY = """
@@ -302,4 +302,4 @@ def test_looking_ahead_sees_what_looking_sees(tmp_path: Path, how: str, moved: l
     index, *paths = map(str, files)
     run = [sys.executable, "-c", _AHEAD, index, how, *paths]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", *moved]
+    assert done.stdout.split() == ["1", *moved, "noted"]

@@ -168,7 +168,7 @@ def test_what_a_refresh_answers_is_not_kept(
 
 
 def test_another_program_gives_its_own_answer(
-    tree: Path, asked: list[list[str]], monkeypatch: pytest.MonkeyPatch
+    tree: Path, asked: list[list[str]], ahead: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert start.main(["find", "mul"]) == 0
     monkeypatch.setattr(start, "_program", lambda: "edited")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,13 @@ import pytest
 from indexes.linking.around import around, owners
 from indexes.linking.hops import Link
 from indexes.linking.python_helpers import resolve
-from indexes.linking.python_paths import FactTable, bindings, entries, operator_named
+from indexes.linking.python_paths import (
+    FactTable,
+    bindings,
+    entries,
+    operator_named,
+    skipping_rule,
+)
 from indexes.linking.python_stubs import stub_line
 from indexes.model import Location, NativeFunction
 from indexes.readers.docs import is_page, read_page
@@ -222,6 +229,27 @@ def test_a_skipped_binding_is_said_to_be() -> None:
     link = _find(around(_op("_skipped_one"), _table(gen=GENERATOR)), "python", "torch._skipped_one")
     assert link.location.line == 3
     assert "no binding" in link.rule
+
+
+@pytest.mark.parametrize(
+    ("pattern", "skipped"),
+    [("one_x*", "one_"), ("one|two", "two"), ("one_x?", "one_"), ("one.a(b", ""),
+     ("onex{0}", "one"), ("_?one", "one"), ("one(_out|_in)?", "one_in"),
+     ("one.two", "one_two"), ("one+", "onee")],
+)  # fmt: skip
+def test_a_skip_list_holds_patterns(pattern: str, skipped: str) -> None:
+    facts = _table(gen=GENERATOR.replace("_skipped.*", pattern))
+    names = ("one_", "two", "one", "one_in", "one_two", "onee", "on", "three")
+    found = [name for name in names if skipping_rule(_op(name), facts)]
+    assert found == [name for name in names if _whole(pattern, name)]
+    assert not skipped or skipped in found
+
+
+def _whole(pattern: str, name: str) -> bool:
+    try:
+        return re.match(f"^{pattern}$", name) is not None
+    except re.error:
+        return False
 
 
 def test_without_the_generator_the_entry_itself_is_the_place() -> None:
