@@ -36,11 +36,25 @@ class _StoredMacros(Mapping[str, list[PlacedMacro]]):
         raise NotImplementedError("macros are fetched by name")
 
 
+class _StoredTable(MacroTable):
+    """A table of macros that are fetched by name, and the bodies of all at once."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(_StoredMacros(store))
+        self._store = store
+
+    def bodies(self) -> dict[str, str]:
+        found: dict[str, list[str]] = {}
+        for name, body in self._store.query("SELECT name,body FROM macros"):
+            found.setdefault(name, []).append(body)
+        return {name: " ".join(bodies) for name, bodies in found.items()}
+
+
 def expand(store: Store, renewing: Renewing, numbers: Iterable[int]) -> None:
     """Expands the macro uses of these files, and of those that a changed macro reaches."""
     if renewing.macros:
         numbers = {*numbers, *_users(store, renewing.macros)}
-    table = MacroTable(_StoredMacros(store))
+    table = _StoredTable(store)
     libraries = LibraryMacros(table)
     for number in sorted(numbers):
         path = store.query("SELECT path FROM files WHERE id=?", (number,))[0][0]
