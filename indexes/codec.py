@@ -6,11 +6,11 @@ would be most of their text.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 
+from indexes.json_text import compact, loads
 from indexes.model import (
     DerivativeEntry,
     EngineFunction,
@@ -28,7 +28,6 @@ NATIVE_LINE, NATIVE_END_LINE, NATIVE_TAGS = "$[3][1]", "$[3][2]", "$[13]"
 DERIVATIVE_PATH, DERIVATIVE_LINE = "$[2][0]", "$[2][1]"
 """Where it finds these in the text of an entry of derivatives.yaml."""
 
-_encode = json.JSONEncoder(separators=(",", ":")).encode
 _LEAVES = frozenset((str, int, bool, type(None)))
 
 
@@ -36,7 +35,7 @@ def dump_native(function: NativeFunction) -> str:
     """An overload as JSON text, for ``load_native``."""
     f, kernels = function, function.dispatch
     dispatch = None if kernels is None else [(k.key, k.symbol, k.line) for k in kernels]
-    return _encode((
+    return compact((
         f.name, f.overload, f.schema, _place(f.location), f.field_lines, dispatch, f.variants,
         f.structured, f.structured_delegate, f.structured_inherits, f.precomputed,
         f.ufunc_inner_loop, f.autogen, f.tags, f.python_module, f.flags,
@@ -53,7 +52,7 @@ def dump_derivative(entry: DerivativeEntry) -> str:
         for one in entry.sets
     ]  # fmt: skip
     place = _place(entry.location)
-    return _encode((entry.op, entry.schema, place, sets, entry.output_differentiability))
+    return compact((entry.op, entry.schema, place, sets, entry.output_differentiability))
 
 
 def _place(location: Location) -> tuple[str, int, int]:
@@ -85,7 +84,7 @@ def load_native(text: str, lines: int = 0) -> NativeFunction:
     (
         name, overload, schema, place, fields, kernels, variants, structured, delegate, inherits,
         precomputed, loops, autogen, tags, module, flags,
-    ) = json.loads(text)  # fmt: skip
+    ) = loads(text)  # fmt: skip
     if lines:
         place = (place[0], place[1] + lines, place[2] + lines)
         fields = {field: line + lines for field, line in fields.items()}
@@ -105,7 +104,7 @@ def moved(function: NativeFunction, lines: int) -> NativeFunction:
 
 def load_derivative(text: str) -> DerivativeEntry:
     """The entry in ``dump_derivative``'s text."""
-    op, schema, place, sets, differentiable = json.loads(text)
+    op, schema, place, sets, differentiable = loads(text)
     return DerivativeEntry(
         op, schema, Location(*place), tuple(_formula_set(*one) for one in sets),
         None if differentiable is None else tuple(differentiable),

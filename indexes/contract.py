@@ -6,9 +6,9 @@ key is always there, and the absolute path of a tree never appears.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from indexes import json_text
 from indexes.errors import NotFound, TorchnavError
 from indexes.model import (
     SCHEMA_VERSION,
@@ -45,7 +45,7 @@ Object: TypeAlias = dict[str, Json]
 
 def dumps(value: Json) -> str:
     """One line of ASCII: nothing in it can act on a terminal."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return json_text.dumps(value)
 
 
 def envelope(source: SourceInfo, **answer: Json) -> Object:

@@ -12,7 +12,6 @@ from indexes.catalogue import Catalogue, Kind, Names, Row
 from indexes.codec import DERIVATIVE_LINE, DERIVATIVE_PATH
 from indexes.known_names import KnownNames
 from indexes.model import Hit, Location, OperatorSummary
-from indexes.names import parse_name
 from indexes.search import OWN_RANK, Wanted, rank_of
 from indexes.store import Store
 from indexes.tables import FILE_BITS, numbers_of
@@ -54,8 +53,11 @@ def find(
 
 def _searched(word: str) -> str:
     """The name to look for in what was typed or pasted."""
-    if (query := parse_name(word)).kind == "stub":
-        return query.base
+    if "_stub" in word or "(" in word:  # no other spelling is a stub's
+        from indexes.names import parse_name
+
+        if (query := parse_name(word)).kind == "stub":
+            return query.base
     return word.rpartition("::")[2].partition("(")[0].strip() or word
 
 

@@ -9,7 +9,6 @@ partial clone fetch.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from indexes.records import dataclass
@@ -157,6 +156,8 @@ def is_shallow(folder: GitFolder) -> bool:
 
 def github_name(folder: GitFolder) -> str | None:
     """``owner/name`` of ``origin`` where that is on GitHub."""
+    import re
+
     config = _text(f"{folder.common}/config")
     section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
     found = re.search(r"^\s*url\s*=\s*(.+?)\s*$", section, re.MULTILINE)

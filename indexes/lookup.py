@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.codec import load_derivative, load_native
+from indexes.json_text import dumps, loads
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
 from indexes.records import replace
@@ -73,7 +73,7 @@ class Lookup:
         found: dict[str, list[tuple[Any, ...]]] = {name: [] for name in names}
         source, given = f"{DEFINITION_FROM} WHERE d.name=?", names[0]
         if len(names) > 1:
-            source, given = f"json_each(?) w CROSS JOIN {_NAMED}", json.dumps(names)
+            source, given = f"json_each(?) w CROSS JOIN {_NAMED}", dumps(names)
         for row in self.store.query(f"SELECT {DEFINITION_COLUMNS} FROM {source}", (given,)):
             found[row[1]].append(row)
         if len(self._by_name) > _MOST_NAMES:
@@ -207,7 +207,7 @@ class Lookup:
         rows = self.store.query("SELECT derivative FROM ops WHERE full_name=?", (full_name,))
         if not rows or rows[0][0] in (None, "null"):
             return None, "derivatives.yaml is not in this tree", {}
-        position, rule, _, grad_fns = json.loads(rows[0][0])
+        position, rule, _, grad_fns = loads(rows[0][0])
         if position is None:
             return None, rule, grad_fns
         entry = self.entry(position)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -10,6 +9,7 @@ from functools import cached_property, lru_cache
 from indexes.codec import load_engine_function, load_member, load_native
 from indexes.current import info_of, open_current
 from indexes.errors import NotFound, SourceError
+from indexes.json_text import loads
 from indexes.looked import as_left, look
 from indexes.lookup import Lookup
 from indexes.model import (
@@ -244,7 +244,7 @@ class Index:
 
     def _document(self, name: str) -> list[dict[str, Any]]:
         rows = self._store.query("SELECT data FROM documents WHERE name=?", (name,))
-        return json.loads(rows[0][0]) if rows else []
+        return loads(rows[0][0]) if rows else []
 
     def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
         """The derivative entries behind a Node class, in any spelling of its name."""

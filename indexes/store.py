@@ -293,10 +293,10 @@ class Store:
         if len(names) == 1:
             where = " WHERE m.name=?"
         elif names:  # one statement, however many there are
-            import json
+            from indexes.json_text import dumps
 
             wanted = "json_each(?) w CROSS JOIN macros m ON m.name=w.value"
-            given = (json.dumps(names),)
+            given = (dumps(names),)
         sql = (
             "SELECT f.path,m.name,m.parameters,m.body,m.line,m.offset,m.undefined_at"
             f" FROM {wanted} JOIN files f ON f.id=m.file{where}"

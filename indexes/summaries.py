@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
+from indexes.json_text import loads
 from indexes.model import Location, OperatorSummary
 from indexes.rows_sql import OP_LINES
 from indexes.store import Store
@@ -30,7 +30,7 @@ def summaries(store: Store, full_names: Sequence[str]) -> dict[str, OperatorSumm
 def _read(store: Store, which: str, given: Sequence[str] = ()) -> tuple[OperatorSummary, ...]:
     """Documents are read all at once: that takes half as long as one by one."""
     rows = store.query(f"SELECT full_name,summary,{OP_LINES} FROM ops WHERE {which}", given)
-    kept = json.loads(f"[{','.join([row[1] for row in rows])}]")
+    kept = loads(f"[{','.join([row[1] for row in rows])}]")
     return tuple(_summary(row[0], values, row[2]) for row, values in zip(rows, kept, strict=True))
 
 

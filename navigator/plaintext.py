@@ -5,7 +5,6 @@ Text that comes from source or traces passes ``clean`` before it is written.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,6 +23,10 @@ from indexes.model import (
 )
 from indexes.notes import choice_note, dtype_notes
 from indexes.regex import regex
+from indexes.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
 
 WIDTH = 80
 _DEPTH = 8

@@ -78,4 +78,4 @@ def test_click_is_not_loaded(small_tree: tuple[str, ...], question: list[str]) -
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     status, *loaded = done.stderr.splitlines()[-1].split()
     assert status == "0"
-    assert not {"click", "inspect", "dataclasses"} & set(loaded)
+    assert not {"click", "inspect", "dataclasses", "json"} & set(loaded)
