@@ -210,6 +210,9 @@ async def test_texts_look_as_if_textual_had_drawn_them(
         for text in texts:
             drawn = text.draw_lines(_whole(text))
             assert _seen(drawn) == _seen(Kept.draw_lines(text, _whole(text)))
+        screen = person.browser
+        drawn = screen.draw_lines(_whole(screen))
+        assert _seen(drawn) == _seen(Kept.draw_lines(screen, _whole(screen)))
 
 
 async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
