@@ -9,12 +9,19 @@ from indexes.codegen.variants import signature_of
 from indexes.errors import SourceError
 from indexes.linking.facts import Call, Known
 from indexes.linking.hops import HopList
-from indexes.linking.overloads import call_arguments, fitting_overloads, receiver_is_tensor
+from indexes.linking.overloads import (
+    BY_HAND,
+    by_hand,
+    call_arguments,
+    fitting_overloads,
+    receiver_is_tensor,
+)
 from indexes.linking.reach import OperatorCall, Reached, Walker, operator_base
 from indexes.lookup import Lookup
 from indexes.model import (
     Chain,
     Choice,
+    Confidence,
     Hop,
     KernelRow,
     Location,
@@ -278,16 +285,18 @@ class _ChainBuilder:
         if not fitting:
             return
         names = ", ".join(f.full_name for f in fitting)
-        rule = "calls an operator: dispatches anew"
+        own = any(map(by_hand, fitting))
+        rule = f"calls an operator {BY_HAND}" if own else "calls an operator: dispatches anew"
+        sure: Confidence = "by rule" if own else "exact"
         if len(fitting) > 1:
             rule += f"; the argument types decide among {names}"
         spelled = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
         number = self.hops.add(
             one.parent, "call", spelled, Location(path, call.line), rule,
-            "exact" if len(fitting) == 1 else "ambiguous", note=names,
+            sure if len(fitting) == 1 else "ambiguous", note=names,
             choices=self.walker.choices(call, one.caller),
         )  # fmt: skip
-        if follow and not self._is_plumbing(one):
+        if follow and not own and not self._is_plumbing(one):
             self._follow(fitting[0], number, keys, composite)
 
     def _on_tensor(self, one: OperatorCall) -> bool:

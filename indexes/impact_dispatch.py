@@ -9,7 +9,13 @@ from indexes.impact_facts import ImpactFacts
 from indexes.impact_graph import Edge, Node
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.linking.formulas import formula_functions
-from indexes.linking.overloads import call_arguments, fitting_overloads, receiver_is_tensor
+from indexes.linking.overloads import (
+    BY_HAND,
+    by_hand,
+    call_arguments,
+    fitting_overloads,
+    receiver_is_tensor,
+)
 from indexes.linking.reach import operator_base
 from indexes.linking.reverse import stub_callers
 from indexes.linking.stubs import device_of
@@ -93,6 +99,8 @@ class DispatchEdges:
             if len(fitting) > 1:
                 rule += f"; the argument types decide among {len(fitting)} overloads"
                 confidence = "ambiguous"
+            if any(map(by_hand, fitting)):
+                rule, confidence = f"calls the operator, {BY_HAND}", "ambiguous"
             at = Location(where.path, call.line)
             yield Edge(Node.of(caller), rule, at, confidence, len(fitting), dispatch=True)
 

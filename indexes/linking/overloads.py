@@ -38,6 +38,15 @@ def receiver_is_tensor(
     return any(declared.search(text) for text in lines[first_line - 1 : line])
 
 
+def by_hand(function: NativeFunction) -> bool:
+    """Whether its C++ function or method is not made by torchgen: it may answer by itself, as
+    ``x.is_complex()`` and ``x.size(0)`` do, instead of calling the dispatcher."""
+    return function.flags.get("manual_cpp_binding", "").lower() == "true"
+
+
+BY_HAND = "whose C++ binding is written by hand (manual_cpp_binding): it need not dispatch"
+
+
 def fitting_overloads(
     call: Call, overloads: Sequence[NativeFunction], arguments: list[str] | None
 ) -> list[NativeFunction]:
@@ -49,7 +58,7 @@ def fitting_overloads(
         schema = parse_schema(function.schema)
         if bool(schema.out_arguments) is not out:
             continue
-        if member and "method" not in function.variants:
+        if member and "method" not in function.variants and not by_hand(function):
             continue
         if arguments is not None and not _accepts(schema.arguments, arguments, member):
             continue

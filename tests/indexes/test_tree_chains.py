@@ -166,6 +166,15 @@ def test_a_library_is_named(op: str, library: str, chains: dict[str, Chain]) -> 
     assert library in " ".join(words).lower()
 
 
+def test_a_binding_written_by_hand_is_not_said_to_dispatch(chains: dict[str, Chain]) -> None:
+    """manual_cpp_binding: torchgen makes no method, ``self.is_floating_point()`` reads a dtype."""
+    hops = [h for chain in chains.values() for h in chain.hops if h.symbol == "is_floating_point"]
+    calls = [hop for hop in hops if hop.role == "call"]
+    assert calls
+    assert {hop.confidence for hop in calls} == {"by rule"}
+    assert all("manual_cpp_binding" in hop.rule and "anew" not in hop.rule for hop in calls)
+
+
 def test_what_is_named_like_a_vendors_function_is_the_trees_own(chains: dict[str, Chain]) -> None:
     """A variable that is made with arguments, and a function in a namespace of PyTorch."""
     hops = [hop for op in ("_fft_c2c", "addmm") for hop in chains[op].hops]

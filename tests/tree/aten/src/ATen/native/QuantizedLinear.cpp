@@ -13,6 +13,7 @@ namespace at::native {
 #ifdef USE_FBGEMM
 
 Tensor fbgemm_pack_gemm_matrix_fp16(const Tensor& weight) { //! kernel fbgemm_pack_gemm_matrix_fp16 CompositeImplicitAutograd
+  TORCH_INTERNAL_ASSERT(weight.is_floating_point());
   const int64_t K = weight.size(1);
   auto ptr = std::make_unique<fbgemm::PackedGemmMatrixFP16>(fbgemm::matrix_op_t::Transpose, K, 1);
   return cpp_custom_type_hack::create(std::move(ptr), weight.options());
