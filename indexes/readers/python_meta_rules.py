@@ -14,7 +14,7 @@ from indexes.readers.python_facts import PythonFact, module_name, pack
 from indexes.readers.python_lines import Block, Text
 
 ACTIVATE = "activate_meta"
-_DECORATORS = ("register_meta", "register_decomposition")
+_NAMES = frozenset((ACTIVATE, "register_meta", "register_decomposition"))
 _ASKS_CPP = "_dispatch_has_computed_kernel_for_dispatch_key"
 
 
@@ -22,11 +22,12 @@ def read_meta_rules(text: Text, path: str) -> Iterator[PythonFact]:
     """``meta_rule`` rows: with the key as their target the functions that register for it, with
     an operator those that they leave alone."""
     for block in text.blocks:
-        name, data = block.head.name, text.data[block.head.start : block.end]
-        if name == ACTIVATE:
-            yield from _activate(_function(data), block, path)
-        elif name in _DECORATORS and b".impl(" in data:
-            yield from _decorator(_function(data), block, path)
+        if block.head.name in _NAMES:
+            data = text.data[block.head.start : block.end]
+            if block.head.name == ACTIVATE:
+                yield from _activate(_function(data), block, path)
+            elif b".impl(" in data:
+                yield from _decorator(_function(data), block, path)
 
 
 def _function(data: bytes) -> ast.FunctionDef | None:
