@@ -9,15 +9,13 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
-from indexes import forked
 from indexes.errors import Cancelled, SourceError
 from indexes.looked import Looked
 from indexes.report import CancelCallback, Progress, ProgressCallback, Report
 from indexes.roots import index_file
-from indexes.seen import has_free_processor
 from indexes.source import Source
 from indexes.store import Store
 from indexes.typed import TYPE_CHECKING
@@ -26,11 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from indexes.scan_pool import FileFacts
-    from indexes.scan_worker import Answer
     from indexes.walk import SourceFile
 
-_FEW_AHEAD = 4
-"""Up to so many files are read by a fork."""
 READ_KINDS = ("cpp", "python", "test", "page")
 """Kinds of files that have a reader of their own; the others are only watched for changes."""
 
@@ -54,8 +49,6 @@ class Builder:
         self.index = index_file(source.key, self.cache)
         """The index file."""
         self._hashes: dict[str, bytes] = {}
-        self._ahead: dict[tuple[str, ...], Callable[[], list[Answer]]] = {}
-        """Files that a fork reads."""
         self._progress = progress or (lambda _: None)
         self._cancelled = cancelled or (lambda: False)
 
@@ -211,20 +204,11 @@ class Builder:
         """Facts of files, read in parallel when there are many, from now on."""
         from indexes.scan_pool import FEW, read_here
 
-        if ahead := self._ahead.pop(tuple(file.path for file in files), None):
-            return contextlib.nullcontext(_unpacked(ahead))
         if len(files) <= FEW:
             return contextlib.nullcontext(read_here(self.source.top, files, self._cancelled))
         from indexes.scan_children import reading
 
         return reading(self.source.top, files, self._cancelled)
-
-    def read_ahead(self, files: list[SourceFile]) -> None:
-        """Begins to read a few files while what follows from their facts is loaded."""
-        wanted = [file for file in files if file.kind in READ_KINDS]
-        if 0 < len(wanted) <= _FEW_AHEAD and forked.possible() and has_free_processor():
-            paths = tuple(file.path for file in wanted)
-            self._ahead[paths] = forked.begin(lambda: _read(self.source.top, wanted))
 
     def add_facts(self, store: Store, number: int, facts: FileFacts) -> None:
         """Keeps the facts of one file."""
@@ -270,22 +254,6 @@ class Builder:
             return refresh(self, store, files, verify, looked)
         finally:
             store.close()
-            for unused in self._ahead.values():
-                unused()
-            self._ahead.clear()
-
-
-def _unpacked(ahead: Callable[[], list[Answer]]) -> Iterator[FileFacts]:
-    """What a fork read, waited for when the first facts are asked for."""
-    from indexes.scan_pool import unpack
-
-    yield from (unpack(*answer) for answer in ahead())
-
-
-def _read(root: str, files: list[SourceFile]) -> list[Answer]:
-    from indexes.scan_pool import read_answers
-
-    return read_answers(root, files)
 
 
 @contextlib.contextmanager

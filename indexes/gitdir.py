@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from indexes.records import dataclass
-from indexes.regex import regex
+from indexes.regex import MULTILINE, regex
 from indexes.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _HEX = frozenset("0123456789abcdef")
 _HASH_LENGTHS = (40, 64)
 """Of SHA-1 and of SHA-256."""
 _GITHUB = regex(r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z")
+_URL = regex(r"^\s*url\s*=\s*(.+?)\s*$", MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +157,10 @@ def is_shallow(folder: GitFolder) -> bool:
 
 def github_name(folder: GitFolder) -> str | None:
     """``owner/name`` of ``origin`` where that is on GitHub."""
-    import re
 
     config = _text(f"{folder.common}/config")
     section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
-    found = re.search(r"^\s*url\s*=\s*(.+?)\s*$", section, re.MULTILINE)
+    found = _URL.search(section)
     name = _GITHUB.match(found[1]) if found else None
     return name[1] if name else None
 

@@ -87,7 +87,6 @@ def refresh(
     report = Report(files=looked.count if looked else len(files), removed=len(removed))
     if not suspects and not removed:
         return report
-    builder.read_ahead(suspects)
     from indexes.refresh_apply import apply_changes
 
     try:

@@ -8,7 +8,7 @@ from indexes.errors import Cancelled
 from indexes.packed import Defined
 from indexes.readers.cpp_facts import CppFacts
 from indexes.records import dataclass, field
-from indexes.scan_worker import Answer, Contents, answer, decode
+from indexes.scan_worker import Contents, answer, decode
 from indexes.typed import Any
 from indexes.walk import SourceFile
 
@@ -44,12 +44,6 @@ def stop_if(cancelled: Callable[[], bool]) -> None:
     """Raises Cancelled when that is asked for."""
     if cancelled():
         raise Cancelled("indexing was cancelled; nothing was changed")
-
-
-def read_answers(root: str, files: list[SourceFile]) -> list[Answer]:
-    """The same as it travels between processes."""
-    contents = Contents(root)
-    return [answer(contents, reader_kind(file), file.path, file.blob) for file in files]
 
 
 def reader_kind(file: SourceFile) -> str:

@@ -7,7 +7,6 @@ looks inside. It never fails: what it cannot read it steps over.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
 from indexes.model import TEMPLATE
@@ -30,9 +29,13 @@ from indexes.readers.cpp_lex import (
 )
 from indexes.readers.cpp_quick import GLOBAL_TYPE, ORDINARY, quick_head, return_type
 from indexes.records import dataclass, field
-from indexes.regex import regex
+from indexes.regex import ASCII, VERBOSE, regex
+from indexes.typed import TYPE_CHECKING
 
-_FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", re.ASCII)
+if TYPE_CHECKING:
+    from re import Match
+
+_FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", ASCII)
 # Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,
 # where nothing makes the engine give it back: there may be a page of it, which was a comment.
 _DULL = regex(
@@ -40,11 +43,15 @@ _DULL = regex(
       (?:(?:static|inline|extern)\s+)*
       (?!(?:using|typedef|template|public|private|protected|static|inline|extern)\b)
       [A-Za-z_]\w*\b(?!\s*\()[^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*;)\s*)+""",
-    re.VERBOSE | re.ASCII,
+    VERBOSE | ASCII,
 )
-_SPACE = regex(r"\s*", re.ASCII)
+_SPACE = regex(r"\s*", ASCII)
 _PREFIXES = frozenset(("template", "public", "private", "protected"))
 _ALIASES = frozenset(("using", "typedef"))
+_USING = regex(r"using (\w+) = (.+)")
+_TYPEDEF = regex(r"typedef (.+?)\s+(\w+)")
+_USING_NAME = regex(r"using (?:typename )?([\w:]+::)(\w+)")
+_USING_NAMESPACE = regex(r"using namespace ([\w:]+)")
 
 
 @dataclass(slots=True)
@@ -217,7 +224,7 @@ class _Scanner:
             self._enter(other, at, other.begins_at)
         return other is not None
 
-    def _function(self, head: re.Match[str], at: int) -> bool:
+    def _function(self, head: Match[str], at: int) -> bool:
         """Opens the function of an everyday head that ends at the brace ``at``, if it is one."""
         before, qualifier, name, parameters = head.groups()
         kind = return_type(before)
@@ -350,13 +357,13 @@ class _Scanner:
 
     def _alias(self, start: int, stop: int) -> None:
         words = " ".join(self.text[start:stop].split())
-        if found := re.fullmatch(r"using (\w+) = (.+)", words):
+        if found := _USING.fullmatch(words):
             name, target = found.groups()
-        elif found := re.fullmatch(r"typedef (.+?)\s+(\w+)", words):
+        elif found := _TYPEDEF.fullmatch(words):
             target, name = found.groups()
-        elif found := re.fullmatch(r"using (?:typename )?([\w:]+::)(\w+)", words):
+        elif found := _USING_NAME.fullmatch(words):
             target, name = found.group(1) + found.group(2), found.group(2)
-        elif found := re.fullmatch(r"using namespace ([\w:]+)", words):
+        elif found := _USING_NAMESPACE.fullmatch(words):
             target, name = found[1], ""
         else:
             return

@@ -6,24 +6,20 @@ or several of these in a row, since a macro use needs no ``;``.
 
 from __future__ import annotations
 
-import re
-
 from indexes.records import dataclass
-from indexes.regex import regex
+from indexes.regex import ASCII, regex
 
 _ANGLES = regex(r"[<>();]")
-_NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$", re.ASCII)
+_NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$", ASCII)
 _CLASS = regex(
     r"(?:(?:typedef|static|const|constexpr|inline|friend|final)\s+)*"
     r"(class|struct|union|enum)\b(?:\s+(?:class|struct)\b)?",
-    re.ASCII,
+    ASCII,
 )
 _LEADING_CALL = regex(
-    r"\s*(?:(?:static|inline|extern|template\s*<\s*>)\s+)*([A-Za-z_]\w*)\s*\(", re.ASCII
+    r"\s*(?:(?:static|inline|extern|template\s*<\s*>)\s+)*([A-Za-z_]\w*)\s*\(", ASCII
 )
-_PREFIX = regex(
-    r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)", re.ASCII
-)
+_PREFIX = regex(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|(template)\s*<)", ASCII)
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:~"
 _OPERATOR = regex(
     r"(?<!\w)((?:[A-Za-z_]\w*(?:<[^()]*>)?\s*::\s*)*operator\b\s*(?:\(\s*\)|[^\s(][^(]*|\"\"[^(]*)?)\s*$"
@@ -32,7 +28,11 @@ _TEMPLATE_ARGUMENTS = regex(r"<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>")
 _ATTRIBUTE_CALL = regex(
     r"\b(?:alignas|__attribute__|__declspec|[A-Z_][A-Z0-9_]*)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\]"
 )
-_WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
+_WORD = regex(r"[A-Za-z_]\w*", ASCII)
+_BASES = regex(r"(?<!:):(?!:)")
+_QUALIFIED = regex(r"[A-Za-z_][\w]*(?:\s*::\s*\w+)*")
+_ASSIGNMENT = regex(r"(?<![=!<>+\-*/%&|^])=(?!=)")
+_NO_ANGLES = regex(r"->|operator\s*[<>=]+|<<|>=|<=|\([^()]*\)")
 NOT_NAMES = frozenset(
     "decltype alignas __attribute__ noexcept __declspec requires throw _Pragma __launch_bounds__ "
     "if for while switch return sizeof static_assert catch do else new delete defined typeid "
@@ -191,13 +191,11 @@ def _read_class(text: str, start: int, stop: int) -> Head | None:
         return None
     rest = text[found.end() : stop]
     rest = _ATTRIBUTE_CALL.sub(lambda m: " " * len(m.group()), rest)
-    name_part = re.split(r"(?<!:):(?!:)", rest, maxsplit=1)[0]
+    name_part = _BASES.split(rest, maxsplit=1)[0]
     if "(" in name_part or "=" in name_part:
         return None
     name_part = _TEMPLATE_ARGUMENTS.sub(lambda m: " " * len(m.group()), name_part)
-    names = [
-        m for m in re.finditer(r"[A-Za-z_][\w]*(?:\s*::\s*\w+)*", name_part) if m.group() != "final"
-    ]
+    names = [m for m in _QUALIFIED.finditer(name_part) if m.group() != "final"]
     kind = "enum" if found.group(1) == "enum" else "class"
     if not names:
         return Head(kind, name="(anonymous)", name_at=found.start(1))
@@ -229,7 +227,7 @@ def _read_function(text: str, start: int, stop: int, class_name: str) -> Head:
 
 def _assigns(prefix: str) -> bool:
     plain = _TEMPLATE_ARGUMENTS.sub("", prefix)
-    return bool(re.search(r"(?<![=!<>+\-*/%&|^])=(?!=)", plain))
+    return bool(_ASSIGNMENT.search(plain))
 
 
 def _declarator(text: str, start: int, opened: int, ended: int, stop: int) -> Head | None:
@@ -303,7 +301,7 @@ def _is_declarator(head: Head, prefix: str, rest: str, class_name: str) -> bool:
 def _angle_depth(prefix: str) -> int:
     if "<" not in prefix:
         return 0
-    plain = re.sub(r"->|operator\s*[<>=]+|<<|>=|<=|\([^()]*\)", "", prefix)
+    plain = _NO_ANGLES.sub("", prefix)
     return plain.count("<") - plain.count(">")
 
 

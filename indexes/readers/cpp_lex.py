@@ -6,11 +6,12 @@ contents and directives become spaces; conditional directives are listed beside 
 
 from __future__ import annotations
 
-import re
-
 from indexes.records import dataclass, field
-from indexes.regex import regex
-from indexes.typed import NamedTuple
+from indexes.regex import ASCII, VERBOSE, regex
+from indexes.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from re import Match
 
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""
@@ -32,13 +33,13 @@ _NOISE = regex(
     | (?<=')(?:\\.[^'\n]*|[^'\\\n])'
     | (?<=\#)[^\n\\/]*(?:(?:\\\r?\n|\\.|/\*[\s\S]*?\*/|//[^\n]*|/)[^\n\\/]*)*
     )""",
-    re.VERBOSE,
+    VERBOSE,
 )
-_DIRECTIVE = regex(r"#\s*([a-z]+)\s*", re.ASCII)
-_DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?", re.ASCII)
+_DIRECTIVE = regex(r"#\s*([a-z]+)\s*", ASCII)
+_DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?", ASCII)
 _COMMENT = regex(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
 _CONTINUATION = regex(r"\\\r?\n")
-_SIMPLE = regex(r"\w+(\([^()]*\))?", re.ASCII)
+_SIMPLE = regex(r"\w+(\([^()]*\))?", ASCII)
 _GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
 
 
@@ -190,7 +191,7 @@ def lex(text: str) -> Lexed:
     lexed = Lexed(text, "")
     directive = _Directives(lexed).directive
 
-    def replace(match: re.Match[str]) -> str:
+    def replace(match: Match[str]) -> str:
         found = match[0]
         first = found[0]
         if first == "#" and not found.startswith("#include"):

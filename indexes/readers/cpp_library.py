@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from indexes.readers.cpp_heads import close
 from indexes.readers.cpp_lex import strip_comments
-from indexes.regex import regex
+from indexes.regex import ASCII, regex
 from indexes.typed import NamedTuple
 
 MACRO_USE = "use"
 """Method of a statement that is no call on the library: a macro, until its #define is known."""
 
-_OPENED = regex(r"(?<![\w.:>&])([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\(", re.ASCII)
+_OPENED = regex(r"(?<![\w.:>&])([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\(", ASCII)
 _METHODS = frozenset(("impl", "def", "fallback", "impl_UNBOXED"))
 _NO_MACRO = frozenset("if for while switch return sizeof TORCH_CHECK TORCH_INTERNAL_ASSERT".split())
 _BEFORE_STATEMENT = frozenset("{};)")

@@ -5,11 +5,10 @@ What is no such head is left to ``cpp_heads``, which takes it apart piece by pie
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from indexes.readers.cpp_heads import NOT_NAMES, STORAGE, Head
-from indexes.regex import regex
+from indexes.regex import ASCII, regex
 
 _PREFIX = r"(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?"
 _PARAMETERS = (
@@ -20,7 +19,7 @@ ORDINARY = regex(
     _PREFIX + r"((?!(?:public|private|protected|template|class|struct|namespace)\b)"
     r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)"
     r"(operator(?:\(\)|[^\w\s(\"]+)|[A-Za-z_]\w*)" + _PARAMETERS,
-    re.ASCII,
+    ASCII,
 )
 """The head of a function, ``Type name(parameters)``: type, qualifier, name and parameters."""
 _CONSTRUCTOR = regex(
@@ -28,17 +27,17 @@ _CONSTRUCTOR = regex(
     + r"()(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
     + _PARAMETERS
     + r"(:(?!:)[\s\S]*)?",
-    re.ASCII,
+    ASCII,
 )
-_NAMESPACE = regex(r"(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)", re.ASCII)
+_NAMESPACE = regex(r"(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)", ASCII)
 _CLASS = regex(
     _PREFIX
     + r"(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
     r"(?::(?!:)([^(){}\[\];=]*))?",
-    re.ASCII,
+    ASCII,
 )
-_SCOPE = regex(_PREFIX + r"(namespace|class|struct)\b", re.ASCII)
-_MACRO = regex(r"([A-Z][A-Z0-9_]*)\(([^()]*)\)\s*", re.ASCII)
+_SCOPE = regex(_PREFIX + r"(namespace|class|struct)\b", ASCII)
+_MACRO = regex(r"([A-Z][A-Z0-9_]*)\(([^()]*)\)\s*", ASCII)
 _NOT_TYPES = frozenset(
     "class struct union enum namespace else return extern operator typedef using public private "
     "protected new delete case template".split()

@@ -6,12 +6,14 @@ and a profiler prints ``sinc_kernel`` or ``sinc_vectorized4_kernel`` for it.
 
 from __future__ import annotations
 
-import re
-
 from indexes.model import Definition, Location, Problem
-from indexes.regex import regex
+from indexes.regex import MULTILINE, regex
+from indexes.typed import TYPE_CHECKING
 
-_CONSTANT = regex(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', re.MULTILINE)
+if TYPE_CHECKING:
+    from re import Match
+
+_CONSTANT = regex(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', MULTILINE)
 
 
 def read(data: bytes, path: str) -> tuple[tuple[Definition, ...], tuple[Problem, ...]]:
@@ -24,7 +26,7 @@ def read(data: bytes, path: str) -> tuple[tuple[Definition, ...], tuple[Problem,
     return tuple(_definition(found, text, path) for found in _CONSTANT.finditer(text)), ()
 
 
-def _definition(found: re.Match[str], text: str, path: str) -> Definition:
+def _definition(found: Match[str], text: str, path: str) -> Definition:
     line = text.count("\n", 0, found.start(2)) + 1
     constant, name = found.groups()
     return Definition(name, "", "global", Location(path, line, line), constant)
