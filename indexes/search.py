@@ -199,24 +199,30 @@ class Wanted:
         """The rank of each name: these are in lower case, hold the word and stand in one text,
         where each begins, where it first holds the word and where it ends. What most names are
         is seen here, without a call for each."""
+        if not self._bare:
+            return [self._rank_holding(names[start:end]) for start, _, end in found]
         begins, part, inside = _BEGINS << _KIND, _PART << _KIND, _INSIDE << _KIND
         after, bare = len(self.text), self._bare
         ranks: list[int] = []
         for start, at, end in found:
+            size = end - start << _BITS
             if at == start:
-                is_longer = names[at + after].isalnum()
-                is_own = not is_longer and not names[at + after : end].lstrip("_")[:1].isalnum()
+                rest = at + after
+                if names[rest].isalnum() or names[rest:end].lstrip("_")[:1].isalnum():
+                    ranks.append(begins | size)
+                    continue
             elif (dot := names.find(".", start, at)) > start:
-                is_own = names[start:dot].strip("_") == bare
-            else:
-                is_own = names[start] == "_" == names[at - 1]
-            if is_own or not bare:
-                ranks.append(self._rank_holding(names[start:end]))
-            elif at == start:
-                ranks.append(begins | end - start << _BITS)
-            else:
-                kind = inside if names[at - 1].isalnum() else part
-                ranks.append(kind | end - start << _BITS | at - start)
+                if names[start:dot].strip("_") != bare:
+                    kind = inside if names[at - 1].isalnum() else part
+                    ranks.append(kind | size | at - start)
+                    continue
+            elif (before := names[at - 1]).isalnum():
+                ranks.append(inside | size | at - start)
+                continue
+            elif before != "_" or names[start] != "_":
+                ranks.append(part | size | at - start)
+                continue
+            ranks.append(self._rank_holding(names[start:end]))
         return ranks
 
     def _rank_holding(self, name: str) -> int:
