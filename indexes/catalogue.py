@@ -104,6 +104,14 @@ class Catalogue:
         """Every name that is defined in C++."""
         return KnownNames(self._store.query("SELECT names FROM names ORDER BY length"))
 
+    @cached_property
+    def top_names(self) -> frozenset[str]:
+        """The names of files that stand in no folder, in lower case, without what follows a dot
+        and without underscores around them."""
+        sql = "SELECT path FROM files WHERE path NOT LIKE '%/%' OR path LIKE '%.%/%'"
+        bases = [path.lower().partition(".")[0] for (path,) in self._store.query(sql)]
+        return frozenset([base.strip("_") for base in bases])
+
     def files_at(self, files: Set[int]) -> Files:
         """The files with these numbers, and perhaps others. All are read once it is asked for
         others than the first time."""

@@ -12,7 +12,7 @@ from indexes.catalogue import Catalogue, Kind, Names, Row
 from indexes.codec import DERIVATIVE_LINE, DERIVATIVE_PATH
 from indexes.known_names import KnownNames
 from indexes.model import Hit, Location, OperatorSummary
-from indexes.search import OWN_RANK, Wanted, rank_of
+from indexes.search import BEGINS, OWN_RANK, Wanted, rank_of
 from indexes.store import Store
 from indexes.tables import FILE_BITS, numbers_of
 from indexes.typed import Any
@@ -42,13 +42,25 @@ def find(
     wanted = Wanted(simple)
     first = _scored(wanted, "operator", catalogue.operators, simple, 200, limit)
     first += _scored(wanted, "grad_fn", catalogue.nodes, simple, 50, limit)
-    last = _scored(wanted, "stub", catalogue.stubs, simple, 100, limit)
-    last += _scored(wanted, "file", catalogue.files, word, limit, limit)
-    shown = sorted([one[0] for one in first + last])[:limit]
+    stubs = _scored(wanted, "stub", catalogue.stubs, simple, 100, limit)
+    shown = sorted([one[0] for one in first + stubs])[:limit]
     names = _names(wanted, catalogue.defined, simple, limit)
-    found = first + _symbols(store, catalogue, names, shown, limit) + last
+    found = first + _symbols(store, catalogue, names, shown, limit) + stubs
     found.sort(key=itemgetter(0))
+    if len(found) < limit or found[limit - 1][0] > _LEAST_OF_FILES or _is_file(catalogue, simple):
+        found += _scored(wanted, "file", catalogue.files, word, limit, limit)
+        found.sort(key=itemgetter(0))
     return _hits(store, summaries, found[:limit])
+
+
+_LEAST_OF_FILES = rank_of(BEGINS) + (_OTHERS << OWN_RANK)
+"""The score of a file is no less unless its name is the word."""
+
+
+def _is_file(catalogue: Catalogue, word: str) -> bool:
+    """Whether the name of a file may be the word."""
+    bare = word.lower().partition(".")[0].strip("_")
+    return "/" in bare or not bare or bare in catalogue.top_names
 
 
 def _searched(word: str) -> str:

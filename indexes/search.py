@@ -161,7 +161,7 @@ def _commonness(overload: str) -> int:
 
 
 _BITS = 20
-_ITSELF, _VARIANT, _BEGINS, _PART, _INSIDE, _SCATTERED = range(6)
+_ITSELF, _VARIANT, BEGINS, _PART, _INSIDE, _SCATTERED = range(6)
 OWN_RANK = 2 * _BITS
 """Where a rank has three bits, of no value, for what else comes before how well names fit that
 fit in the same way."""
@@ -201,7 +201,7 @@ class Wanted:
         is seen here, without a call for each."""
         if not self._bare:
             return [self._rank_holding(names[start:end]) for start, _, end in found]
-        begins, part, inside = _BEGINS << _KIND, _PART << _KIND, _INSIDE << _KIND
+        begins, part, inside = BEGINS << _KIND, _PART << _KIND, _INSIDE << _KIND
         after, bare = len(self.text), self._bare
         ranks: list[int] = []
         for start, at, end in found:
@@ -241,7 +241,7 @@ class Wanted:
             base = name.partition(".")[0]
             if self.text in (name, base) or base.strip("_") == self._bare:
                 return self._rank_bare(name)
-        kind = _BEGINS if not at else _INSIDE if before.isalnum() else _PART
+        kind = BEGINS if not at else _INSIDE if before.isalnum() else _PART
         return kind << _KIND | len(name) << _BITS | at
 
     def span(self, name: str) -> int:

@@ -150,3 +150,22 @@ def test_definitions_in_a_name_that_is_no_ascii_are_found(tmp_path: Path) -> Non
         for _ in range(2):
             assert [hit.name for hit in index.find("under")] == ["under", "_under"]
             assert [hit.name[-9:] for hit in index.find("ünd")] == ["Ünder.cpp"]
+
+
+@pytest.mark.parametrize("word", ["codeowners", "CODEOWNERS"])
+def test_the_file_of_that_name_comes_before_many_that_begin_so(tmp_path: Path, word: str) -> None:
+    tree = tmp_path / "tree"
+    folder = tree / "aten/src/ATen/native"
+    folder.mkdir(parents=True)
+    lines = [f"int {word}{at}() {{ return {at}; }}\n" for at in range(9)]
+    (folder / "codeowners.cpp").write_text("".join(lines))
+    (folder / "native_functions.yaml").write_text("- func: other(Tensor self) -> Tensor\n")
+    (tree / "CODEOWNERS").write_text("/aten/ @someone\n")
+    index = Index.open(Source.find(str(tree)), tmp_path / "cache")
+    with contextlib.closing(index):
+        for _ in range(2):
+            found = [hit.name for hit in index.find(word, limit=4)]
+            assert "CODEOWNERS" in found
+            assert not any("/" in name for name in found)
+            every = {hit.name for hit in index.find(word)}
+            assert {"CODEOWNERS", "aten/src/ATen/native/codeowners.cpp"} <= every
