@@ -76,6 +76,8 @@ class Lookup:
             source, given = f"json_each(?) w CROSS JOIN {_NAMED}", dumps(names)
         for row in self.store.query(f"SELECT {DEFINITION_COLUMNS} FROM {source}", (given,)):
             found[row[1]].append(row)
+        for rows in found.values():
+            rows.sort(key=_number)  # by their place, whatever index gave them
         if len(self._by_name) > _MOST_NAMES:
             self._by_name.clear()
         self._by_name.update(found)
@@ -92,7 +94,7 @@ class Lookup:
             " WHERE d.name=? AND d.scope=? AND f.path=?",
             (name, owner.qualified, owner.location.path),
         )
-        return tuple(Known(r[0], definition(r)) for r in rows)
+        return tuple(Known(r[0], definition(r)) for r in sorted(rows, key=_number))
 
     def is_type(self, name: str) -> bool:
         """Whether a class or an alias of a type bears this name."""
@@ -303,3 +305,8 @@ def _stub_use(row: tuple[Any, ...]) -> StubUse:
     first, _, rest = arguments.partition(",")
     stub = rest.rsplit(",", 1)[-1] if macro.startswith("DECLARE") else first
     return StubUse(macro, stub.strip(), arguments, scope, Location(path, line), guard)
+
+
+def _number(row: tuple[Any, ...]) -> int:
+    number: int = row[0]
+    return number
