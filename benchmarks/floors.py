@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from benchmarks.cold import ctags
@@ -67,13 +68,11 @@ def main(step: str, index: str) -> None:
     """Takes one step for the files of an index."""
     seen = Seen.load(index)
     assert seen, "the index has just been made"
-    if step in ("cpp", "python"):
-        _facts(step)
-    else:
-        {"read": _read, "comments": _comments, "rows": _rows}[step](seen, index)
+    parts = {kind: partial(_facts, kind) for kind in ("cpp", "python")}
+    {"read": _read, "comments": _comments, "rows": _rows, **parts}[step](seen, index)
 
 
-def _facts(kind: str) -> None:
+def _facts(kind: str, _: Seen, __: str) -> None:
     from indexes.readers import python  # noqa: F401  # as a child does, before it reads
 
     gc.disable()

@@ -157,7 +157,6 @@ def is_shallow(folder: GitFolder) -> bool:
 
 def github_name(folder: GitFolder) -> str | None:
     """``owner/name`` of ``origin`` where that is on GitHub."""
-
     config = _text(f"{folder.common}/config")
     section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
     found = _URL.search(section)

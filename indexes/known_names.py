@@ -9,12 +9,9 @@ from functools import cached_property
 from indexes.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexes.search import Wanted
-
-from indexes.typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
     import sqlite3
+
+    from indexes.search import Wanted
 
 
 def keep_names(db: sqlite3.Connection) -> None:

@@ -174,7 +174,7 @@ class Index:
             self._store.end_reading()
 
     def _near(self, text: str) -> tuple[str, ...]:
-        from indexes.names import near
+        from indexes.suggestions import near
 
         names = [r[0] for r in self._store.query("SELECT full_name FROM ops")]
         return near(text, names, 5)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from indexes.lookup import Lookup
 from indexes.model import Definition, Hit, Location, NameMatch
-from indexes.names import NameQuery, near, parse_name
+from indexes.names import NameQuery, parse_name
+from indexes.suggestions import near
 
 
 def resolve(text: str, facts: Lookup) -> NameMatch:

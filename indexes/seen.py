@@ -48,6 +48,7 @@ class Seen:
         self.looked_ns = 0
         """When the paths were begun to be looked at; 0 before that."""
         self.noted = ""
+        """What who looks ahead was given to note; nothing before that is done."""
         self._looks = False
         self._values = values
         self._now = values

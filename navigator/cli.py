@@ -98,7 +98,7 @@ class _LazyGroup(click.Group):
 
 
 def _unknown(name: str) -> str:
-    from indexes.names import near
+    from indexes.suggestions import near
 
     close = near(name, _COMMANDS, limit=2)
     hint = f" Did you mean {' or '.join(close)}?" if close else f" Try: torchnav op {name}"

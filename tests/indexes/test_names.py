@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from indexes.names import NameKind, near, parse_name
+from indexes.names import NameKind, parse_name
 from indexes.source import Source
+from indexes.suggestions import near
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -21,7 +21,7 @@ from navigator.tui.document import Document
 from navigator.tui.highlight import STYLES
 from navigator.tui.widgets.inks import InkedView, laid_over
 from navigator.tui.widgets.message import message_line
-from navigator.tui.widgets.source_moves import next_word, previous_word
+from navigator.tui.widgets.source_moves import MOVES, next_word, previous_word
 
 if TYPE_CHECKING:
     from indexes.history import BlamedLine
@@ -80,24 +80,7 @@ class SourceView(InkedView, can_focus=True):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1, 0)", "Down", show=False, id="cursor.down"),
-        Binding("up,k", "move(-1, 0)", "Up", show=False, id="cursor.up"),
-        Binding("left,h", "move(0, -1)", "Left", show=False, id="cursor.left"),
-        Binding("right,l", "move(0, 1)", "Right", show=False, id="cursor.right"),
-        Binding("w", "word(1)", "Next word", show=False, id="cursor.word"),
-        Binding("b", "word(-1)", "Word before", show=False, id="cursor.word_back"),
-        Binding("0,home", "column(0)", "Start of line", show=False, id="cursor.line_start"),
-        Binding("dollar_sign,end", "column(-1)", "End of line", show=False, id="cursor.line_end"),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False, id="cursor.half_down"),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False, id="cursor.half_up"),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False, id="cursor.page_down"),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False, id="cursor.page_up"),
-        Binding("ctrl+home", "first", "First line", show=False, id="cursor.first"),
-        Binding("G,ctrl+end", "last", "Last line", show=False, id="cursor.last"),
-        Binding("n", "found(1)", "Next match", show=False, id="search.next"),
-        Binding("N", "found(-1)", "Match before", show=False, id="search.previous"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = MOVES
 
     row = reactive(0, repaint=False)
     column = reactive(0, repaint=False)

@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 from indexes.readers.python import read_python
-from indexes.readers.python_facts import PythonFact, from_rows, to_rows, unpack
-
-_DECOMP = "torch/_decomp/decompositions.py"
-_REFS = "torch/_refs/__init__.py"
-
-
-def _read(source: str, path: str = _DECOMP) -> tuple[PythonFact, ...]:
-    facts, problems = read_python(textwrap.dedent(source).encode(), path)
-    assert problems == ()
-    return facts
-
-
-def _registered(source: str, path: str = _DECOMP) -> list[tuple[str, str, str, int]]:
-    """(kind, target, symbol without module, line) of the registrations."""
-    plain = {"def", "class", "helpers", "ref", "deferred"}
-    return [
-        (fact.kind, fact.target, fact.symbol.rpartition(".")[2], fact.line)
-        for fact in _read(source, path)
-        if fact.kind not in plain
-    ]
-
-
-HEAD = """\
-import torch
-from torch._decomp import register_decomposition
-aten = torch.ops.aten
-"""
+from indexes.readers.python_facts import from_rows, to_rows, unpack
+from tests.indexes.readers.registrations import DECOMP, HEAD, REFS, read, registered
 
 
 def test_packet_overload_and_lists() -> None:
@@ -54,7 +27,7 @@ def fill(self, value): ...
 def both(a): ...
 """
     )
-    assert _registered(source) == [
+    assert registered(source) == [
         ("decomposition", "aten::tanh_backward", "tanh_backward", 6),
         ("decomposition", "aten::fill.Scalar", "fill", 10),
         ("decomposition", "aten::fill.default", "fill", 10),
@@ -68,7 +41,7 @@ def test_the_decorators_line_and_the_functions_extent_are_kept() -> None:
         HEAD
         + "@register_decomposition(aten.a)\n@other\ndef f(x):\n    y = x\n    return y\n\nz = 1\n"
     )
-    (fact,) = [fact for fact in _read(source) if fact.kind == "decomposition"]
+    (fact,) = [fact for fact in read(source) if fact.kind == "decomposition"]
     assert (fact.line, fact.end_line, unpack(fact.detail)["at"]) == (6, 8, "4")
 
 
@@ -86,7 +59,7 @@ def g():
 text = "register_decomposition(aten.in_string)"
 '''
     )
-    assert _registered(source) == []
+    assert registered(source) == []
 
 
 def test_a_namesake_method_of_something_else_is_no_registration() -> None:
@@ -99,7 +72,7 @@ conv.py_impl(DispatchKey.Meta)(f)
 def f(x): ...
 """
     )
-    assert _registered(source) == []
+    assert registered(source) == []
 
 
 def test_table_and_type_of_a_decomposition() -> None:
@@ -117,7 +90,7 @@ def trace(self): ...
 def a(x): ...
 """
     )
-    details = [unpack(fact.detail) for fact in _read(source) if fact.kind == "decomposition"]
+    details = [unpack(fact.detail) for fact in read(source) if fact.kind == "decomposition"]
     assert details[0]["registry"] == "torch._decomp.decompositions.table"
     assert details[0]["by"] == "for_jvp"
     assert details[1]["type"] == "pre_autograd"
@@ -140,7 +113,7 @@ def mm(a, b): ...
 """
     (fact,) = [
         fact
-        for fact in _read("import torch\n" + source, "torch/_inductor/decomposition.py")
+        for fact in read("import torch\n" + source, "torch/_inductor/decomposition.py")
         if fact.kind == "decomposition"
     ]
     assert fact.target == "aten::mm"
@@ -171,11 +144,11 @@ abs_ = _make_inplace(abs)
 
 
 def test_a_helper_that_derives_the_operators_name() -> None:
-    assert _registered(INPLACE, _REFS) == [
+    assert registered(INPLACE, REFS) == [
         ("decomposition", "aten::abs", "abs", 17),
         ("decomposition", "aten::abs_", "abs_", 19),
     ]
-    detail = unpack(next(f for f in _read(INPLACE, _REFS) if f.target == "aten::abs_").detail)
+    detail = unpack(next(f for f in read(INPLACE, REFS) if f.target == "aten::abs_").detail)
     assert detail["by"] == "_make_inplace"
     assert detail["of"] == "torch._refs.abs@17"
 
@@ -214,8 +187,8 @@ def i0e(a): ...
 
 
 def test_a_decorator_with_a_default_that_infers_the_operator() -> None:
-    found = _registered(
-        "from functools import wraps\nimport torch._prims_common as utils\n" + REFERENCE, _REFS
+    found = registered(
+        "from functools import wraps\nimport torch._prims_common as utils\n" + REFERENCE, REFS
     )
     assert found == [
         ("decomposition", "aten::acos", "acos", 25),
@@ -232,7 +205,7 @@ def test_a_decorator_with_a_default_that_infers_the_operator() -> None:
 )
 def test_the_inferred_operator_has_the_modules_prefix(path: str, target: str) -> None:
     source = "from functools import wraps\nimport torch._prims_common as utils\n" + REFERENCE
-    assert (_registered(source, path)[0][1]) == target
+    assert (registered(source, path)[0][1]) == target
 
 
 def test_loops_and_conditions() -> None:
@@ -250,7 +223,7 @@ if torch._C._has_mkldnn:
 def shared(x): ...
 """
     )
-    facts = [fact for fact in _read(source) if fact.kind == "decomposition"]
+    facts = [fact for fact in read(source) if fact.kind == "decomposition"]
     assert [fact.target for fact in facts] == [
         "aten::sin", "aten::cos", "aten::only_with_mkldnn",
     ]  # fmt: skip
@@ -259,7 +232,7 @@ def shared(x): ...
 
 def test_an_operator_known_only_at_run_time_is_said_so() -> None:
     source = HEAD + "for op in find_ops():\n    register_decomposition(op)(g)\ndef g(): ...\n"
-    (fact,) = [fact for fact in _read(source) if fact.kind == "unresolved"]
+    (fact,) = [fact for fact in read(source) if fact.kind == "unresolved"]
     assert (fact.target, unpack(fact.detail)["expression"]) == ("", "op")
 
 
@@ -277,150 +250,11 @@ def temporary():
         make_fallback(aten.not_for_good)
         yield
 """
-    facts = [fact for fact in _read(source, "torch/_inductor/x.py") if fact.kind == "lowering"]
+    facts = [fact for fact in read(source, "torch/_inductor/x.py") if fact.kind == "lowering"]
     assert [(fact.target, fact.line) for fact in facts] == [
         ("aten::mkldnn_rnn_layer", 6), ("aten::special", 7), ("aten::not_for_good", 10),
     ]  # fmt: skip
     assert all(unpack(fact.detail)["when"].endswith("is called") for fact in facts)
-
-
-def test_inductor_lowerings() -> None:
-    source = """\
-import torch
-aten = torch.ops.aten
-prims = torch.ops.prims
-lowerings = {}
-def register_lowering(aten_fn, broadcast=False):
-    return functools.partial(_register_lowering, aten_fn, broadcast=broadcast)
-def register_pointwise(aten_fn, name=None):
-    name = name or aten_fn.__name__
-    fn = make_pointwise(name)
-    fn = register_lowering(aten_fn, broadcast=True)(fn)
-    if hasattr(prims, name):
-        register_lowering(getattr(prims, name))(fn)
-    return fn
-def make_fallback(op, layout=None):
-    ...
-exp = register_pointwise(aten.exp)
-@register_lowering(aten.sort.stable, type_promotion_kind=None)
-def sort_stable(x): ...
-make_fallback(aten.eig)
-"""
-    found = _registered(source, "torch/_inductor/lowering.py")
-    assert found == [
-        ("lowering", "aten::exp", "register_pointwise", 16),
-        ("lowering", "prims::exp", "register_pointwise", 16),
-        ("lowering", "aten::sort.stable", "sort_stable", 18),
-        ("lowering", "aten::eig", "lowering", 19),
-    ]
-
-
-def test_python_kernels() -> None:
-    source = """\
-import torch
-from torch._C import DispatchKey
-aten = torch.ops.aten
-lib = torch.library.Library("aten", "IMPL", "Meta")
-
-@aten.dropout.default.py_impl(DispatchKey.Autograd)
-@aten.dropout.default.py_impl(DispatchKey.CompositeImplicitAutograd)
-def dropout(x): ...
-
-@torch.library.impl(lib, "index_select")
-def meta_index_select(x): ...
-
-def plain(x): ...
-lib.impl("add.Tensor", plain)
-with torch.library._scoped_library("aten", "IMPL") as scoped:
-    scoped.impl("sub", plain, "CPU")
-
-@torch.library.impl("mylib::op", "CUDA")
-def cuda(x): ...
-"""
-    assert _registered(source, "torch/x.py") == [
-        ("py_impl", "aten::dropout.default", "dropout", 8),
-        ("py_impl", "aten::dropout.default", "dropout", 8),
-        ("meta_registration", "aten::index_select.default", "meta_index_select", 11),
-        ("meta_registration", "aten::add.Tensor", "plain", 13),
-        ("py_impl", "aten::sub.default", "plain", 13),
-        ("py_impl", "mylib::op.default", "cuda", 19),
-    ]
-
-
-def test_fake_and_jagged_implementations_and_symbolics() -> None:
-    source = """\
-import functools
-import operator
-import torch
-aten = torch.ops.aten
-def ordered_set(*items):
-    return dict.fromkeys(items, True)
-_like = ordered_set(aten.empty_like.default, aten.ones_like.default)
-
-@register_op_impl([*_like])
-def constructors(mode, func): ...
-
-@register_op_impl(lambda func: torch.Tag.data_dependent_output in func.tags)
-def data_dependent(mode, func): ...
-
-register_jagged_func = functools.partial(register_func, JAGGED_OPS_TABLE)
-def register_func(tables, aten_ops, schema_str): ...
-@register_jagged_func([torch.ops.aten.values.default, aten._nested_get_values.default], "self: jt")
-def values_default(func, *args): ...
-
-_onnx_symbolic = functools.partial(registration.onnx_symbolic, opset=9)
-@_onnx_symbolic("aten::_shape_as_tensor")
-def _shape_as_tensor(g, input): ...
-@onnx_impl((aten.abs.default, operator.abs), trace_only=True)
-def aten_abs(self): ...
-"""
-    found = _registered(
-        source.replace("registration.onnx", "torch.onnx._internal.registration.onnx"), "torch/x.py"
-    )
-    assert found == [
-        ("fake_impl", "aten::empty_like.default", "constructors", 10),
-        ("fake_impl", "aten::ones_like.default", "constructors", 10),
-        ("jagged", "aten::values.default", "values_default", 18),
-        ("jagged", "aten::_nested_get_values.default", "values_default", 18),
-        ("onnx", "aten::_shape_as_tensor", "_shape_as_tensor", 22),
-        ("onnx", "aten::abs.default", "aten_abs", 24),
-    ]
-
-
-def test_symbolics_that_are_registered_by_their_name() -> None:
-    source = """\
-@parse_args("v", "i")
-def cumsum(g, self, dim): ...
-def _helper(g, x): ...
-def without_graph(self): ...
-def add(g: Graph,
-        other): ...
-"""
-    path = "torch/onnx/symbolic_opset11.py"
-    assert _registered(source, path) == [
-        ("onnx", "aten::cumsum", "cumsum", 2),
-        ("onnx", "aten::add", "add", 5),
-    ]
-    decorated = "import torch\n@torch.onnx._internal.registration.onnx_symbolic('aten::x')\n"
-    assert _registered(decorated + source, path) == [("onnx", "aten::x", "cumsum", 4)]
-
-
-def test_references_are_the_public_functions_of_refs() -> None:
-    source = (
-        HEAD
-        + """\
-__all__ = ["abs", "svd"]
-def abs(a): ...
-def _helper(a): ...
-def not_listed(a): ...
-svd = make_alias(abs, "svd")
-"""
-    )
-    refs = [fact for fact in _read(source, "torch/_refs/linalg/__init__.py") if fact.kind == "ref"]
-    assert [(fact.target, fact.symbol, fact.line) for fact in refs] == [
-        ("torch.linalg.abs", "torch._refs.linalg.abs", 5),
-        ("torch.linalg.svd", "torch._refs.linalg.svd", 8),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -434,22 +268,22 @@ svd = make_alias(abs, "svd")
     ],
 )  # fmt: skip
 def test_bad_input_is_a_problem_not_a_failure(source: bytes) -> None:
-    facts, problems = read_python(source, _DECOMP)
+    facts, problems = read_python(source, DECOMP)
     assert all(fact.line > 0 for fact in facts)
-    assert all(problem.path == _DECOMP for problem in problems)
+    assert all(problem.path == DECOMP for problem in problems)
 
 
 def test_somebody_elses_escape_sequences_warn_nobody(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
-    _read(HEAD + 'pattern = "\\d"\n@register_decomposition(aten.a)\ndef f(): ...\n')
+    read(HEAD + 'pattern = "\\d"\n@register_decomposition(aten.a)\ndef f(): ...\n')
     assert [str(one.message) for one in recwarn] == []
 
 
 def test_a_loop_without_end_stops() -> None:
     body = "".join(f"def f{n}(x):\n    f{n + 1}(x)\n    f{n + 1}(x)\n" for n in range(40))
     source = HEAD + body + "def f40(x):\n    register_decomposition(x)(x)\nf0(aten.add)\n"
-    facts, _ = read_python(source.encode(), _DECOMP)
+    facts, _ = read_python(source.encode(), DECOMP)
     assert any(fact.kind == "def" for fact in facts)
 
 
@@ -462,13 +296,13 @@ def test_a_loop_without_end_stops() -> None:
 def test_what_grows_without_end_is_given_up(growth: str) -> None:
     items = ", ".join(["aten.a"] * 500)
     source = HEAD + f"x = y = [{items}]\ns = 'a'\n{growth}register_decomposition(x)(f)\n"
-    facts, problems = read_python(source.encode(), _DECOMP)
+    facts, problems = read_python(source.encode(), DECOMP)
     assert len(facts) < 30
     assert problems == ()
 
 
 def test_rows_survive_json() -> None:
-    facts = _read(INPLACE, _REFS)
+    facts = read(INPLACE, REFS)
     assert from_rows(to_rows(facts)) == facts
 
 
@@ -490,7 +324,7 @@ def register_decomposition(aten_op, registry=None):
 @register_decomposition(aten.var)
 def var(x): ...
 """
-    (fact,) = (f for f in _read(source, "torch/jit/_x.py") if f.kind == "decomposition")
+    (fact,) = (f for f in read(source, "torch/jit/_x.py") if f.kind == "decomposition")
     assert unpack(fact.detail)["registry"] == "table"
 
 
@@ -513,7 +347,7 @@ def trace(x): ...
 def mv(x): ...
 """
     )
-    maybe, sure = (unpack(f.detail) for f in _read(source) if f.kind == "decomposition")
+    maybe, sure = (unpack(f.detail) for f in read(source) if f.kind == "decomposition")
     assert maybe["when"] == "it raises nothing"
     assert "when" not in sure
     assert sure["disable_meta"] == "True"
@@ -521,6 +355,6 @@ def mv(x): ...
 
 def test_a_switch_that_is_not_understood_is_no_rule() -> None:
     source = "def register_meta(op, on=True):\n    if on or op:\n        lib.impl(op)\n"
-    assert not [f for f in _read(source, "torch/x.py") if f.kind == "meta_rule"]
-    (rule,) = (f for f in _read(source.replace("on or op", "on")) if f.kind == "meta_rule")
+    assert not [f for f in read(source, "torch/x.py") if f.kind == "meta_rule"]
+    (rule,) = (f for f in read(source.replace("on or op", "on")) if f.kind == "meta_rule")
     assert (rule.target, unpack(rule.detail)) == ("Meta", {"on": "on"})
