@@ -105,7 +105,7 @@ def test_when_it_is_killed_the_index_is_made_here(tmp_path: Path) -> None:
     lines: list[str] = []
 
     def kill(_: Progress) -> None:
-        for child in set(children()) - before:
+        for child in set(children()) - before if not lines else ():  # then they are others
             os.kill(child, signal.SIGKILL)
 
     opener = Opener(str(TREE), tmp_path)
