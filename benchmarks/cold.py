@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.harness import Bench, Comparison, Cost, Figure
-from indexes.source import Source
+from indexes.source.source import Source
 
 NEEDS = ("ctags",)
 _READ = ("cpp", "python", "test")

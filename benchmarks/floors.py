@@ -16,13 +16,13 @@ from pathlib import Path
 
 from benchmarks.cold import ctags
 from benchmarks.harness import Bench, Comparison, Cost, Figure
-from indexes.build import READ_KINDS
-from indexes.content import content_hash
-from indexes.scan_pool import reader_kind
-from indexes.scan_worker import Contents, answer
-from indexes.seen import Seen
-from indexes.source import Source
-from indexes.tables import CPP_INDEXES, INDEXES
+from indexes.build.builder import READ_KINDS
+from indexes.build.scan_pool import reader_kind
+from indexes.build.scan_worker import Contents, answer
+from indexes.source.content_hash import content_hash
+from indexes.source.seen import Seen
+from indexes.source.source import Source
+from indexes.store.tables import CPP_INDEXES, INDEXES
 
 NEEDS = ("rg", "ctags")
 _CPP = (".cpp", ".h", ".cu", ".cuh", ".mm", ".cc", ".c", ".hpp", ".hip", ".metal")
@@ -55,7 +55,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
 
 _ROOT = Path(__file__).parents[1]
 _START = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); "
-_LOOKED = _START + "from indexes.seen import Seen; Seen.load(sys.argv[1]).moved()"
+_LOOKED = _START + "from indexes.source.seen import Seen; Seen.load(sys.argv[1]).moved()"
 _STEP = _START + "from benchmarks.floors import main; main(*sys.argv[1:])"
 
 
@@ -73,7 +73,7 @@ def main(step: str, index: str) -> None:
 
 
 def _facts(kind: str, _: Seen, __: str) -> None:
-    from indexes.readers import python  # noqa: F401  # as a child does, before it reads
+    from indexes.readers.python import module as python  # noqa: F401  # as a child does, before it reads
 
     gc.disable()
     contents = Contents(os.getcwd())

@@ -79,7 +79,7 @@ class Bench:
 
     def torchnav(self, *arguments: str, tree: Path | None = None) -> Callable[[], Cost]:
         """A run of the command line in a process of its own, as its console script does it."""
-        start = "from navigator.start import run; run()"
+        start = "from navigator.cli.start import run; run()"
         given = ("--tree", str(tree or self.tree))
         return self.command([sys.executable, "-c", start, *given, *arguments], tree)
 
@@ -116,7 +116,7 @@ def copied(bench: Bench) -> Iterator[Path]:
     """A copy of the files that are indexed, to edit."""
     import shutil
 
-    from indexes.source import Source
+    from indexes.source.source import Source
 
     with tempfile.TemporaryDirectory(prefix="torchnav-benchmark") as folder:
         for file in Source.find(str(bench.tree)).files():

@@ -14,8 +14,8 @@ _TYPED = ("softmax", "upsbil", "layer_norm", "conv2d", "BinaryOpsKernel", "at::n
 def figures(bench: Bench) -> Iterator[Comparison]:
     """Filtering the operators, and finding symbols and files."""
     bench.torchnav("index")()
-    from indexes.query import Index
-    from indexes.source import Source
+    from indexes.queries.index import Index
+    from indexes.source.source import Source
 
     index = Index.open(Source.find(str(bench.tree)), bench.cache)
     index.operators()

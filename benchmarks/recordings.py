@@ -14,9 +14,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexes.query import Index
-from indexes.schema import parse_schema
-from indexes.source import Source, installed_torch
+from indexes.queries.index import Index
+from indexes.readers.yaml.schema import parse_schema
+from indexes.source.source import Source, installed_torch
 from navigator.capture.build import BuildError, build
 from navigator.trace.link import Linker
 from navigator.trace.overloads import Overloads

@@ -98,9 +98,9 @@ def _only_first(bench: Bench) -> Iterator[Path]:
 
 
 def _row(tree: Path, previous: Path | None) -> str:
-    from indexes.build import index_path
-    from indexes.query import Index
-    from indexes.source import Source
+    from indexes.build.builder import index_path
+    from indexes.queries.index import Index
+    from indexes.source.source import Source
 
     source = Source.find(str(tree))
     size = sum(file.size for file in source.files()) / 1e6
@@ -119,8 +119,8 @@ def _row(tree: Path, previous: Path | None) -> str:
 
 
 def _after_previous(tree: Path, previous: Path) -> str:
-    from indexes.source import Source
-    from indexes.walk import SourceFile
+    from indexes.source.source import Source
+    from indexes.source.walk import SourceFile
 
     def contents(root: Path) -> set[tuple[str, bytes]]:
         files: Iterator[SourceFile] = Source.find(str(root)).files()

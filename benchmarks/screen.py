@@ -13,8 +13,8 @@ from benchmarks.harness import Bench, Comparison, Cost, Figure, percentile
 from benchmarks.terminal import COLUMNS, Terminal
 
 NEEDS = ()
-_START = "from navigator.start import run; run()"
-_PLAIN = "import navigator.tui.highlight as h; h.language_of = lambda path: None; "
+_START = "from navigator.cli.start import run; run()"
+_PLAIN = "import navigator.tui.source.highlight as h; h.language_of = lambda path: None; "
 """Before the start: a screen that knows no language shows every file without colours."""
 _FIRST = "_cast_Byte"
 """The first operator of the YAML in every version."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.query import Index
-from indexes.source import Source, installed_torch
+from indexes.queries.index import Index
+from indexes.source.source import Source, installed_torch
 from tests.indexing import opened, shared_cache
 from tests.tree_marks import TREE
 

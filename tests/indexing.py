@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from indexes.codec import load_native
-from indexes.query import Index
-from indexes.rows_sql import KERNEL_LINE, OP_LINES
-from indexes.source import Source
-from indexes.tables import FILE_OF
+from indexes.queries.index import Index
+from indexes.source.source import Source
+from indexes.store.codec import load_native
+from indexes.store.definition_rows import KERNEL_LINE, OP_LINES
+from indexes.store.tables import FILE_OF
 
 Answers = dict[tuple[str, str], tuple[str, ...]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from indexes.build.operator_files import KERNEL_RULES
 from indexes.codegen.registrations import Rules
-from indexes.operator_files import KERNEL_RULES
-from indexes.readers.torchgen_lists import TorchgenLists, read_torchgen_lists
+from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
 
 
 def rules_of(root: Path) -> Rules:

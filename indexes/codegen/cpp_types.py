@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from indexes.model import NativeFunction
-from indexes.regex import regex
-from indexes.schema import parse_schema
-from indexes.typed import Literal
+from indexes.model.regex import regex
+from indexes.model.typed import Literal
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.yaml.schema import parse_schema
 
 Match = Literal["same", "arity", "no"]
 """``arity``: as many parameters, but not of the same types."""

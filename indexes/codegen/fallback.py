@@ -17,10 +17,10 @@ from indexes.codegen.variants import (
     signature_of_text,
     with_generated,
 )
-from indexes.model import DerivativeEntry, NativeFunction
-from indexes.readers.torchgen_lists import ForeachRule
-from indexes.records import dataclass, field, replace
-from indexes.schema import Argument, Schema, SchemaKind, Signature, parse_schema
+from indexes.model.records import dataclass, field, replace
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+from indexes.readers.project.torchgen_lists import ForeachRule
+from indexes.readers.yaml.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from indexes.model import NativeFunction
-from indexes.schema import Schema
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.yaml.schema import Schema
 
 _ENDINGS = ("_functional", "_copy", "_scatter", "_inverse", "_")
 _FOREACH = "_foreach_"

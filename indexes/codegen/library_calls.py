@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from indexes.codegen.registration import Registration
-from indexes.model import Location
-from indexes.regex import regex
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
 
 _NAME = regex(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
 _DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")

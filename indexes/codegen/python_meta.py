@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from indexes.codegen.registration import Registration
 from indexes.codegen.variants import is_composite_implicit
-from indexes.model import Location, NativeFunction
-from indexes.readers.python_facts import PythonFact, unpack
-from indexes.records import dataclass, field
-from indexes.schema import SchemaKind, parse_schema
+from indexes.model.records import dataclass, field
+from indexes.model.vocabulary import Location, NativeFunction
+from indexes.readers.python.facts import PythonFact, unpack
+from indexes.readers.yaml.schema import SchemaKind, parse_schema
 
 Row = tuple[str, PythonFact]
 """A row of a Python file, with the file's path."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.model import Location
-from indexes.records import dataclass
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Location
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from indexes.codegen.variants import (
     is_view,
     with_generated,
 )
-from indexes.model import DerivativeEntry, Location, NativeFunction
-from indexes.readers.torchgen_lists import ForeachRule, Functionalized, TorchgenLists
-from indexes.records import dataclass, field
-from indexes.schema import Schema, SchemaKind, parse_schema, tensor_options
+from indexes.model.records import dataclass, field
+from indexes.model.vocabulary import DerivativeEntry, Location, NativeFunction
+from indexes.readers.project.torchgen_lists import ForeachRule, Functionalized, TorchgenLists
+from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema, tensor_options
 
 _UNCHECKED = (
     "SAME_TENSOR_IMPL_OR_STORAGE",

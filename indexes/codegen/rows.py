@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from indexes.codegen.variants import Generation, is_generated, is_view, signature_of, with_generated
-from indexes.model import NativeFunction
-from indexes.records import dataclass, field
-from indexes.schema import SchemaKind, Signature, parse_schema
-from indexes.typed import Literal
+from indexes.model.records import dataclass, field
+from indexes.model.typed import Literal
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.yaml.schema import SchemaKind, Signature, parse_schema
 
 KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from indexes.codegen.registration import Registration
-from indexes.model import Location
-from indexes.readers.dispatch_keys import DispatchKeys, KeySet, RuntimeKey
-from indexes.records import dataclass, replace
-from indexes.typed import Literal
+from indexes.model.records import dataclass, replace
+from indexes.model.typed import Literal
+from indexes.model.vocabulary import Location
+from indexes.readers.cxx.dispatch_keys import DispatchKeys, KeySet, RuntimeKey
 
 TableKind = Literal[
     "kernel",

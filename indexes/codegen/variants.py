@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from indexes.model import Kernel, Location, NativeFunction
-from indexes.records import dataclass, replace
-from indexes.schema import (
+from indexes.model.records import dataclass, replace
+from indexes.model.vocabulary import Kernel, Location, NativeFunction
+from indexes.readers.yaml.schema import (
     Argument,
     Return,
     Schema,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexes.regex import regex
+from indexes.model.regex import regex
 
 _NESTS = regex(r"[\"(\[{)\]}]")
 _PARTS = regex(r"[\"(\[{)\]},]")

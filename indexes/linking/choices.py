@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from indexes.linking.facts import Call, Known
-from indexes.model import Choice, Definition, Location
-from indexes.readers.cpp_lex import ELSE, IF, Lexed, flat, lex
-from indexes.records import dataclass
-from indexes.regex import regex
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Choice, Definition, Location
+from indexes.readers.cxx.lexer import ELSE, IF, Lexed, flat, lex
 
 _IF = regex(r"\bif\s*(?:constexpr\s*)?\(")
 _ELSE = regex(r"\s*else\b")

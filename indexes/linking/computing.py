@@ -6,10 +6,10 @@ from __future__ import annotations
 from indexes.linking.facts import Call, Facts, Known
 from indexes.linking.vendors import APPLE, is_plain, library_of
 from indexes.linking.visible import is_header, visible_functions, visible_stub
-from indexes.model import Role
-from indexes.readers.cpp_body import LOOPS
-from indexes.records import replace
-from indexes.regex import regex
+from indexes.model.records import replace
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Role
+from indexes.readers.cxx.bodies import LOOPS
 
 LOOK_AHEAD = 6
 """Calls on the way to what computes: as many as are followed."""

@@ -13,11 +13,11 @@ from functools import cache, cached_property, lru_cache
 from indexes.linking.arguments import split_arguments
 from indexes.linking.preprocess import Preprocessor
 from indexes.linking.visible import is_header
-from indexes.model import Definition, DtypeDispatch, Location
-from indexes.readers.cpp_heads import close
-from indexes.readers.cpp_lex import MacroFact, flat, lex
-from indexes.records import replace
-from indexes.regex import regex
+from indexes.model.records import replace
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition, DtypeDispatch, Location
+from indexes.readers.cxx.heads import close
+from indexes.readers.cxx.lexer import MacroFact, flat, lex
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = regex(r"[A-Za-z_]\w*")

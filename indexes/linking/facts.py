@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from indexes.model import Definition, DerivativeEntry, KernelRow, Location, NativeFunction
-from indexes.records import dataclass
-from indexes.typed import Protocol
+from indexes.model.records import dataclass
+from indexes.model.typed import Protocol
+from indexes.model.vocabulary import (
+    Definition,
+    DerivativeEntry,
+    KernelRow,
+    Location,
+    NativeFunction,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from indexes.codegen.cpp_types import native_parameters, normalize, split_parameters
 from indexes.linking.arguments import split_arguments
-from indexes.model import Definition, NativeFunction
-from indexes.readers.cpp_heads import close
-from indexes.regex import regex
-from indexes.schema import parse_schema
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition, NativeFunction
+from indexes.readers.cxx.heads import close
+from indexes.readers.yaml.schema import parse_schema
 
 _TENSORS = regex(r"(?:grads?(?:\[\w+\])?|results?\d*(?:\[\w+\])?|\w+_[pt]|original_self\w*)$")
 _ELEMENT = regex(r"(\w+)\[\w+\]$")

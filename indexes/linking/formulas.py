@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from indexes.linking.facts import Facts
 from indexes.linking.formula_overloads import chosen_overloads
-from indexes.model import Definition, DerivativeEntry, Formula
-from indexes.readers.formulas import formula_calls
-from indexes.records import dataclass
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Definition, DerivativeEntry, Formula
+from indexes.readers.yaml.formulas import formula_calls
 
 _OWN_SCOPES = (
     "torch::autograd::generated::details", "torch::autograd::generated", "torch::autograd", "torch",

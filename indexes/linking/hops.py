@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexes.model import (
+from indexes.model.records import dataclass, replace
+from indexes.model.vocabulary import (
     Choice,
     Confidence,
     Definition,
@@ -14,7 +15,6 @@ from indexes.model import (
     Role,
     Unresolved,
 )
-from indexes.records import dataclass, replace
 
 MAX_HOPS = 1500
 """A chain is for reading; beyond this it says that it was cut."""

@@ -15,7 +15,7 @@ from indexes.codegen.cpp_types import (
 )
 from indexes.codegen.rows import Row
 from indexes.linking.kernels import is_same_kernel, link_kernel, wanted_names
-from indexes.model import Definition
+from indexes.model.vocabulary import Definition
 
 KERNEL_KINDS = frozenset(("function", "impl_func", "meta_func"))
 """Kinds of definitions that can be kernels."""

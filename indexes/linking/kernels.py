@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexes.codegen.rows import Row
-from indexes.model import Confidence, Definition, KernelKind
-from indexes.records import dataclass
-from indexes.regex import regex
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence, Definition, KernelKind
 
 _NATIVE = "at::native"
 META = "structured_{}::meta"

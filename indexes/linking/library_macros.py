@@ -15,11 +15,11 @@ from os.path import commonpath
 
 from indexes.linking.arguments import bind, split_arguments
 from indexes.linking.macros import MacroTable, PlacedMacro
-from indexes.readers.cpp import scan_text
-from indexes.readers.cpp_facts import LibraryFact, UseFact, assemble
-from indexes.readers.cpp_heads import close
-from indexes.readers.cpp_library import MACRO_USE, library_calls
-from indexes.regex import regex
+from indexes.model.regex import regex
+from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble
+from indexes.readers.cxx.heads import close
+from indexes.readers.cxx.library_blocks import MACRO_USE, library_calls
+from indexes.readers.cxx.scopes import scan_text
 
 _WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.ASCII)
 _METHODS = frozenset(("impl", "def", "fallback"))

@@ -11,18 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from indexes.linking.arguments import bind, split_arguments
-from indexes.readers.cpp import scan_text
-from indexes.readers.cpp_facts import (
-    CppFacts,
-    DefinitionFact,
-    UseFact,
-    assemble,
-    is_interpreted,
-)
-from indexes.readers.cpp_lex import MacroFact
-from indexes.records import dataclass, field
-from indexes.regex import regex
-from indexes.typed import NamedTuple
+from indexes.model.records import dataclass, field
+from indexes.model.regex import regex
+from indexes.model.typed import NamedTuple
+from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble, is_interpreted
+from indexes.readers.cxx.lexer import MacroFact
+from indexes.readers.cxx.scopes import scan_text
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL | re.ASCII)
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)

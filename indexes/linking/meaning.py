@@ -16,10 +16,10 @@ from indexes.linking.visible import (
     plain_scope,
     visible_functions,
 )
-from indexes.model import Confidence
-from indexes.records import dataclass
-from indexes.regex import regex
-from indexes.typed import Protocol
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.typed import Protocol
+from indexes.model.vocabulary import Confidence
 
 STRUCTURED_BASES = frozenset({"TensorIteratorBase", "MetaBase", "TensorIterator"})
 """What torchgen derives structured kernels from: their methods are called without a receiver."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from indexes.linking.arguments import opened_call, split_arguments
 from indexes.linking.facts import Call
-from indexes.model import NativeFunction
-from indexes.readers.cpp_heads import close
-from indexes.regex import regex
-from indexes.schema import Argument, parse_schema
+from indexes.model.regex import regex
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.cxx.heads import close
+from indexes.readers.yaml.schema import Argument, parse_schema
 
 _NUMBER = regex(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")
 _NUMBERS = frozenset("-0123456789sitf")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 from indexes.linking.arguments import bind
-from indexes.readers.cpp_lex import MacroFact
-from indexes.regex import regex
+from indexes.model.regex import regex
+from indexes.readers.cxx.lexer import MacroFact
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
 _NONE: frozenset[str] = frozenset()

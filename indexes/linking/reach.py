@@ -18,9 +18,9 @@ from indexes.linking.visible import (
     visible_functors,
     visible_stub,
 )
-from indexes.model import Choice, Confidence, Definition, DtypeDispatch, Location
-from indexes.readers.cpp_body import LOOPS
-from indexes.records import dataclass, field
+from indexes.model.records import dataclass, field
+from indexes.model.vocabulary import Choice, Confidence, Definition, DtypeDispatch, Location
+from indexes.readers.cxx.bodies import LOOPS
 
 MAX_DEPTH = 6
 

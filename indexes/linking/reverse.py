@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.linking.stubs import function_name, registered_function
 from indexes.linking.visible import visible_functions, visible_functors, visible_stub
-from indexes.records import dataclass
-from indexes.typed import Protocol
+from indexes.model.records import dataclass
+from indexes.model.typed import Protocol
 
 MAX_VISITED = 4000
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from indexes.linking.arguments import split_arguments
 from indexes.linking.facts import Facts, Known, StubUse
-from indexes.model import StubRow
-from indexes.regex import regex
+from indexes.model.regex import regex
+from indexes.model.vocabulary import StubRow
 
 _DEVICES = ("CUDA", "XPU", "HIP", "MPS", "MTIA", "PRIVATEUSE1")
 _BY_SUFFIX = {".cu": "CUDA", ".cuh": "CUDA", ".mm": "MPS", ".hip": "CUDA"}

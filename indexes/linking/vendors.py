@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from indexes.linking.facts import Call
-from indexes.regex import regex
+from indexes.model.regex import regex
 
 _BLAS = tuple(
     f"{t}{name}_"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
-from indexes.regex import regex
+from indexes.model.regex import regex
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
 _TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from indexes.dispatch_model import DispatchSlot
-from indexes.dispatch_table import Dispatch
-from indexes.errors import NotFound, SourceError
-from indexes.model import Location
-from indexes.readers.dispatch_keys import RuntimeKey
+from indexes.model.dispatch import DispatchSlot
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.vocabulary import Location
+from indexes.queries.dispatch_table import Dispatch
+from indexes.readers.cxx.dispatch_keys import RuntimeKey
 
 _REDISPATCH = ("ADInplaceOrView", "Tracer")
 """torchgen writes their kernels: each calls again with the keys below its own."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from indexes.errors import TorchnavError
-from indexes.model import KernelRow, Location
-from indexes.query import Index
-from indexes.source import permalink
+from indexes.model.errors import TorchnavError
+from indexes.model.vocabulary import KernelRow, Location
+from indexes.queries.index import Index
+from indexes.source.source import permalink
 from navigator.trace.groups import Group, gather
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from indexes.query import Index
-from indexes.source import Source, installed_torch
+from indexes.queries.index import Index
+from indexes.source.source import Source, installed_torch
 from navigator.trace.trace import Trace
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from indexes.model import (
+from indexes.model.records import dataclass, replace
+from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
     DeviceKernelAnswer,
@@ -13,9 +14,8 @@ from indexes.model import (
     KernelRow,
     OperatorSummary,
 )
-from indexes.query import Index
-from indexes.records import dataclass, replace
-from indexes.schema import parse_schema
+from indexes.queries.index import Index
+from indexes.readers.yaml.schema import parse_schema
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.model import DeviceKernel, TraceOp

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from indexes.model import Location
-from indexes.source import permalink
+from indexes.model.vocabulary import Location
+from indexes.source.source import permalink
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace

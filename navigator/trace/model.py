@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 
 OpKind = Literal["call", "op", "node", "engine", "annotation", "region"]
 """``call``: an outermost torch call of the user's Python. ``op``: an operator, ``aten::add``.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from indexes.schema import Argument, Schema
+from indexes.readers.yaml.schema import Argument, Schema
 from navigator.trace.model import Input
 
 _WHOLE = frozenset({"int", "SymInt", "ScalarType", "Layout", "MemoryFormat"})

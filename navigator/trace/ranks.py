@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from indexes.errors import TorchnavError
+from indexes.model.errors import TorchnavError
 
 _SUFFIXES = (".json", ".json.gz")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from indexes.records import dataclass, replace
+from indexes.model.records import dataclass, replace
 from navigator.trace.ranks import BadRank, Rank
 
 _FAR = 1.05

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexes.contract import Json, Object, device_kernel_json
-from indexes.model import Definition, DerivativeEntry, Formula, KernelRow, Location
+from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow, Location
+from indexes.serialize.answers import Json, Object, device_kernel_json
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, NodeLink, OpLink
 from navigator.trace.model import DeviceKernel, TraceOp

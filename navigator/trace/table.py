@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar, cast
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 from navigator.trace.inputs import parse_inputs
 from navigator.trace.model import (
     DeviceKernel,

@@ -23,7 +23,7 @@ from textual.widgets import Input
 
 from navigator.tui.clipboard import tell_tmux
 from navigator.tui.config import Config, config_path, load_config
-from navigator.tui.first_rows import FirstRows
+from navigator.tui.processes.first_rows import FirstRows
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.screens.chords import ChordScreen
 from navigator.tui.session import Opener
@@ -139,7 +139,9 @@ def _unknown_keys(config: Config) -> list[str]:
     from navigator.tui.screens import (  # isort: skip
         about, commands, copied, find, goto, help,  # noqa: A004
     )  # fmt: skip
-    from navigator.tui.widgets import chain_tree, place_list, source_pane, source_view
+    from navigator.tui.chain import chain_tree
+    from navigator.tui.source import source_pane, source_view
+    from navigator.tui.widgets import place_list
 
     owners = (
         TorchnavApp, BrowserScreen, about.AboutScreen, commands.SectionsScreen,
@@ -163,7 +165,7 @@ async def _typed_late(line: Input, event: events.Key) -> bool:
 
 def note_crash(error: Exception) -> Path:
     """Write down what went wrong; where that is."""
-    from indexes.source import cache_folder
+    from indexes.source.source import cache_folder
 
     path = cache_folder() / "crash.txt"
     lines = format_exception(type(error), error, error.__traceback__)

@@ -6,7 +6,7 @@ from functools import partial
 
 from textual.command import Hit, Hits, Provider
 
-from indexes.model import OperatorSummary
+from indexes.model.vocabulary import OperatorSummary
 from navigator.tui.history import Visit
 from navigator.tui.screens.chain_screen import ChainScreen
 from navigator.tui.text import clean, shorten

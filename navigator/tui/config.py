@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from indexes.records import dataclass, field
+from indexes.model.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

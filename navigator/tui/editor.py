@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from indexes.records import dataclass
+from indexes.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.records import dataclass
+from indexes.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexes.impact_model import Affected, Impact, ReachedOperator, Step
-from indexes.model import Location
+from indexes.model.impact import Affected, Impact, ReachedOperator, Step
+from indexes.model.vocabulary import Location
 from navigator.tui.place_rows import PlaceRow
 
 

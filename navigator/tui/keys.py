@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import format_key, key_to_character
 
-from indexes.records import dataclass
+from indexes.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

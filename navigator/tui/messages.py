@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from indexes.errors import TorchnavError
-from indexes.model import Chain, Hit, OperatorSummary, SourceInfo
-from navigator.tui.document import Document
+from indexes.model.errors import TorchnavError
+from indexes.model.vocabulary import Chain, Hit, OperatorSummary, SourceInfo
 from navigator.tui.history import Visit
 from navigator.tui.place_rows import PlaceRow
 from navigator.tui.session import Session
+from navigator.tui.source.document import Document
 
 if TYPE_CHECKING:
-    from indexes.history import Blame
+    from indexes.source.git_history import Blame
 
 
 class Failed(Message):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from indexes.dispatch_model import DispatchSlot
-from indexes.model import Definition, EngineFunction, Hit, Location, Member
-from indexes.records import dataclass
+from indexes.model.dispatch import DispatchSlot
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Definition, EngineFunction, Hit, Location, Member
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
 

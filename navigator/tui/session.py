@@ -9,8 +9,9 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from indexes.errors import SourceError
-from indexes.model import (
+from indexes.model.errors import SourceError
+from indexes.model.regex import regex
+from indexes.model.vocabulary import (
     Chain,
     Definition,
     EngineFunction,
@@ -22,27 +23,26 @@ from indexes.model import (
     Problem,
     SourceInfo,
 )
-from indexes.regex import regex
-from navigator.tui import index_process
-from navigator.tui.chain_process import ChainProcess
-from navigator.tui.chains import Chains
-from navigator.tui.document import Shelf
-from navigator.tui.first_rows import FirstRows
 from navigator.tui.history import Visit
-from navigator.tui.preview import Preview
+from navigator.tui.processes import index_process
+from navigator.tui.processes.chain_process import ChainProcess
+from navigator.tui.processes.chains import Chains
+from navigator.tui.processes.first_rows import FirstRows
+from navigator.tui.processes.preview import Preview
+from navigator.tui.source.document import Shelf
 
 if TYPE_CHECKING:
-    from indexes.contribution import Contributions
-    from indexes.history import Blame
-    from indexes.query import Index
-    from indexes.report import Progress
-    from indexes.source import Source
+    from indexes.model.progress import Progress
+    from indexes.queries.contribution.plan import Contributions
+    from indexes.queries.index import Index
+    from indexes.source.git_history import Blame
+    from indexes.source.source import Source
 
 _FILE_LINE = regex(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
 
 
 class Answers(Protocol):
-    """What the screens ask. An ``indexes.query.Index`` answers it all."""
+    """What the screens ask. An ``indexes.queries.index.Index`` answers it all."""
 
     @property
     def info(self) -> SourceInfo: ...
@@ -79,8 +79,8 @@ class Opener:
         is no index yet. The second session is left out when nothing has changed. What goes
         wrong and does not matter is told to ``tell``.
         """
-        from indexes.query import Index
-        from indexes.source import Source
+        from indexes.queries.index import Index
+        from indexes.source.source import Source
 
         source = Source.find(self.tree, self.cache)
         is_new = False
@@ -103,7 +103,7 @@ class Opener:
         cancelled: Callable[[], bool], tell: Callable[[str], None],
     ) -> Index:  # fmt: skip
         """The index brought up to date beside the screen, or else here."""
-        from indexes.query import Index
+        from indexes.queries.index import Index
 
         report = None
         if index_process.possible():
@@ -143,21 +143,21 @@ class Session:
     @cached_property
     def contributions(self) -> Contributions | None:
         """What prepares contributions; it keeps what it has read. None while there is no index."""
-        from indexes.contribution import Contributions
-        from indexes.query import Index
+        from indexes.queries.contribution.plan import Contributions
+        from indexes.queries.index import Index
 
         return Contributions(self.index) if isinstance(self.index, Index) else None
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
         """Who wrote these lines of a file; with a note where git cannot say."""
-        from indexes.history import History
-        from indexes.source import Source
+        from indexes.source.git_history import History
+        from indexes.source.source import Source
 
         return History(Source.find(self.info.root)).blame(path, line, end_line)
 
     def permalink(self, path: str, line: int, end_line: int = 0) -> str:
         """The address of a place on GitHub. Raises SourceError with the reason for none."""
-        from indexes.source import permalink
+        from indexes.source.source import permalink
 
         if any("@generated" in head for head in self.shelf.document(path).lines[:5]):
             raise SourceError(f"{path} is made when PyTorch is built: it is in no repository")

@@ -5,8 +5,8 @@ Everything shown comes from source files and traces, which are not ours to trust
 
 from __future__ import annotations
 
-from indexes.model import Location
-from indexes.regex import regex
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
 
 ELLIPSIS = "…"
 

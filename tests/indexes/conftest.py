@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model import DerivativeEntry, NativeFunction
-from indexes.readers.derivatives import read_derivatives
-from indexes.readers.native_functions import read_native_functions
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.native_functions import read_native_functions
 
 
 @pytest.fixture(scope="session")

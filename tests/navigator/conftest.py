@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.source import installed_torch
+from indexes.source.source import installed_torch
 from tests.indexing import shared_cache
 from tests.tree_marks import TREE
 

@@ -90,7 +90,7 @@ def test_an_answer_loads_only_what_it_needs(arguments: list[str], wheel_index: s
 _QUERY = """
 import contextlib, sys
 from pathlib import Path
-from indexes.query import Index
+from indexes.queries.index import Index
 from indexes.source import Source
 with contextlib.closing(Index.open(Source.find({tree!r}), Path({cache!r}))) as index:
     assert index.chain("mul.Tensor").hops and index.find("mul") and index.operators()
@@ -140,7 +140,12 @@ def test_a_question_loads_nothing_that_takes_longer_than_its_answer(
     )
     status, *loaded = done.stdout.split()
     assert status == "0", done.stderr[-2000:]
-    assert "indexes.query" in loaded
+    assert "indexes.queries.index" in loaded
     slow = {"typing", "pathlib", "contextlib", "urllib", "dataclasses", "inspect", "subprocess"}
-    unneeded = {"indexes.build", "indexes.walk", "indexes.refresh", "navigator.cli"}
+    unneeded = {
+        "indexes.build.builder",
+        "indexes.source.walk",
+        "indexes.build.refresh",
+        "navigator.cli.main",
+    }
     assert not set(loaded) & (slow | unneeded)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import BLOCK, BadTrace, Surroundings, event_chunks

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from indexes.errors import TorchnavError
+from indexes.model.errors import TorchnavError
 
 BLOCK = 4 << 20
 _TAIL = 1 << 16

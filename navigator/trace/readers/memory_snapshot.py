@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import BadTrace
 from navigator.trace.readers.ranked import Item, build

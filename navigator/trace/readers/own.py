@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.inputs import output_text
 from navigator.trace.model import StackFrame, TraceMeta

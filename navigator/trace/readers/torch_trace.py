@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import BadTrace
 from navigator.trace.readers.ranked import Item, build

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from indexes.model import Location, Problem, SourceInfo
+from indexes.model.vocabulary import Location, Problem, SourceInfo
 from navigator.tui.text import one_line, place
 
 _PROBLEMS = 8

@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from indexes.impact_model import Affected
+from indexes.model.impact import Affected
 from navigator.tui.config import Config
 from navigator.tui.impact_rows import change_rows, reached_rows, test_rows
 from navigator.tui.messages import Failed
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.preview import REASON
+from navigator.tui.processes.preview import REASON
 from navigator.tui.screens.commands import CommandsScreen
 from navigator.tui.session import Session
 from navigator.tui.text import one_line
@@ -51,7 +51,7 @@ class AffectedScreen(CommandsScreen):
         self._ask_for("")
 
     def _ask_for(self, commits: str) -> None:
-        from indexes.query import Index
+        from indexes.queries.index import Index
 
         index = self.session.index if self.session else None
         if not isinstance(index, Index):
@@ -61,7 +61,7 @@ class AffectedScreen(CommandsScreen):
         what = one_line(commits) if commits else "uncommitted work"
         self.places.message = f"looking at {what}, and for what it leads to …"
         self.show_rows(())
-        from indexes.affected import affected
+        from indexes.queries.impact.affected import affected
 
         self.ask(_ABOUT, lambda: AffectedLoaded(commits, affected(index, commits or None)))
 

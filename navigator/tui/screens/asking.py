@@ -8,7 +8,7 @@ from functools import partial
 from textual.message import Message
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from indexes.errors import TorchnavError
+from indexes.model.errors import TorchnavError
 from navigator.tui.config import Config
 from navigator.tui.messages import Failed
 from navigator.tui.screens.chords import ChordScreen

@@ -11,24 +11,24 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 from textual.widgets import Input
 
-from indexes.errors import Cancelled
-from indexes.model import OperatorSummary
+from indexes.model.errors import Cancelled
+from indexes.model.vocabulary import OperatorSummary
+from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
 from navigator.tui.history import Visit
 from navigator.tui.messages import Described, Failed
-from navigator.tui.preview import Preview
+from navigator.tui.processes.preview import Preview
 from navigator.tui.screens.early_keys import EarlyKeys
 from navigator.tui.screens.opening import OpeningScreen
 from navigator.tui.screens.taking import Edited
 from navigator.tui.session import Opener, Session
+from navigator.tui.source.source_pane import SourcePane
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
-from navigator.tui.widgets.chain_pane import ChainPane
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.frame import Frame
 from navigator.tui.widgets.key_bar import KeyBar
 from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.operator_pane import OperatorPane
-from navigator.tui.widgets.source_pane import SourcePane
 
 _WIDTHS = [(0, "-tiny"), (64, "-narrow"), (104, "-medium"), (150, "-wide")]
 _HEIGHTS = [(0, "-short"), (14, "-low"), (32, "-tall")]
@@ -237,7 +237,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
     # --------------------------------------------------------------------- other screens
 
     def action_table(self) -> None:
-        from indexes.query import Index
+        from indexes.queries.index import Index
         from navigator.tui.screens.dispatch_table import DispatchTableScreen
 
         if self.session is None or self.op is None:

@@ -9,20 +9,20 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from indexes.model import Chain, Hop, Unresolved
+from indexes.model.vocabulary import Chain, Hop, Unresolved
+from navigator.tui.chain.chain_pane import ChainPane
+from navigator.tui.chain.chain_rows import LABELS
+from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
 from navigator.tui.history import History, Visit
 from navigator.tui.messages import ChainLoaded, Named
-from navigator.tui.preview import REASON, Preview
+from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.screens.chords import member, typing
 from navigator.tui.screens.source_screen import SourceScreen
 from navigator.tui.session import Session, visit_to
 from navigator.tui.text import short_symbol
 from navigator.tui.widgets.bars import TopBar
-from navigator.tui.widgets.chain_pane import ChainPane
-from navigator.tui.widgets.chain_rows import LABELS
-from navigator.tui.widgets.chain_tree import ChainTree
 from navigator.tui.widgets.line_list import LineList
 
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from indexes.model import Location
-from navigator.contribution_view import Row, Section
+from indexes.model.vocabulary import Location
+from navigator.text.contribution import Row, Section
 from navigator.tui.config import Config
 from navigator.tui.place_rows import PlaceRow
 from navigator.tui.screens.places import PlacesScreen

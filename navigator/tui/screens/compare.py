@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from indexes.diffing.model import Change, Diff
-from navigator.diff_text import TITLES, counts, title, version_words
+from indexes.queries.diff.model import Change, Diff
+from navigator.text.diff import TITLES, counts, title, version_words
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
 from navigator.tui.messages import Failed
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.preview import REASON
+from navigator.tui.processes.preview import REASON
 from navigator.tui.screens.early_keys import EarlyKeys
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
@@ -77,8 +77,8 @@ class CompareScreen(PlacesScreen, EarlyKeys):
             self.set_focus(self.places)
 
     def _compare(self, name: str) -> None:
-        from indexes.diffing.compare import compare_with
-        from indexes.query import Index
+        from indexes.queries.diff.compare import compare_with
+        from indexes.queries.index import Index
 
         index = self._index
         if not isinstance(index, Index):

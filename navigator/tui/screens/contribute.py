@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from navigator.contribution_view import markdown_lines, sections
+from navigator.text.contribution import markdown_lines, sections
 from navigator.tui.config import Config
-from navigator.tui.preview import REASON
+from navigator.tui.processes.preview import REASON
 from navigator.tui.screens.commands import SectionsScreen
 from navigator.tui.session import Session
 
 if TYPE_CHECKING:
-    from indexes.contribution import Contribution, Contributions
+    from indexes.queries.contribution.plan import Contribution, Contributions
 
 _HISTORIES = 4
 """Of how many places the last changes are shown."""

@@ -8,9 +8,9 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from indexes.dispatch_compare import Difference
-from indexes.dispatch_model import DispatchTable
-from indexes.query import Index
+from indexes.model.dispatch import DispatchTable
+from indexes.queries.dispatch_compare import Difference
+from indexes.queries.index import Index
 from navigator.tui.config import Config
 from navigator.tui.place_rows import PlaceRow, of_slots
 from navigator.tui.screens.places import PlacesScreen
@@ -55,7 +55,7 @@ class DispatchTableScreen(PlacesScreen):
         if table is None:
             self.say("the registrations are still being read")
             return
-        from navigator.live import differences
+        from navigator.live.torch_table import differences
 
         self.say("asking the installed torch …")
         self.ask("table", lambda: TableLoaded(table, differences(self._index, table)))

@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from indexes.errors import UsageError
-from indexes.gaps.model import Gap, GapList, KindCount
+from indexes.model.errors import UsageError
+from indexes.queries.gaps.model import Gap, GapList, KindCount
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.preview import REASON
+from navigator.tui.processes.preview import REASON
 from navigator.tui.screens.early_keys import EarlyKeys
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
@@ -52,8 +52,8 @@ class GapsScreen(PlacesScreen, EarlyKeys):
 
     def on_mount(self) -> None:
         super().on_mount()
-        from indexes.gaps.find import find_gaps
-        from indexes.query import Index
+        from indexes.queries.gaps.find import find_gaps
+        from indexes.queries.index import Index
 
         index = self._index
         if not isinstance(index, Index):
@@ -88,7 +88,7 @@ class GapsScreen(PlacesScreen, EarlyKeys):
 
     def _show(self) -> None:
         """The gaps that the filter line leaves, under a heading for each kind."""
-        from indexes.gaps.find import fits, parse_filter
+        from indexes.queries.gaps.find import fits, parse_filter
 
         if self._gaps is None:
             return

@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from indexes.model import Location, NameMatch
+from indexes.model.vocabulary import Location, NameMatch
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce, Pause
 from navigator.tui.messages import Resolved

@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from navigator.tui.chain.chain_rows import LABELS
 from navigator.tui.config import config_path
 from navigator.tui.keys import Key
 from navigator.tui.text import one_line
-from navigator.tui.widgets.chain_rows import LABELS
 from navigator.tui.widgets.comment import Comment
 from navigator.tui.widgets.line_list import LineList, Piece, cut
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from indexes.impact_model import Impact
+from indexes.model.impact import Impact
 from navigator.tui.config import Config
 from navigator.tui.impact_rows import reached_rows, test_rows, uses_rows
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.preview import REASON
+from navigator.tui.processes.preview import REASON
 from navigator.tui.screens.commands import CommandsScreen
 from navigator.tui.session import Session
 
 if TYPE_CHECKING:
-    from indexes.impacts import Impacts
+    from indexes.queries.impact.answers import Impacts
 
 
 class ImpactLoaded(Message):
@@ -39,7 +39,7 @@ class ImpactScreen(CommandsScreen):
         self._subject = subject
 
     def on_mount(self) -> None:
-        from indexes.query import Index
+        from indexes.queries.index import Index
 
         super().on_mount()
         index = self.session.index if self.session else None
@@ -47,7 +47,7 @@ class ImpactScreen(CommandsScreen):
             self.places.message = f"nothing can be followed: {REASON}"
             return
         self.places.message = "looking for uses, and for what they lead to …"
-        from indexes.impacts import Impacts
+        from indexes.queries.impact.answers import Impacts
 
         self._impacts = Impacts(index)
         self.ask("impact", self._first)

@@ -8,11 +8,11 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from indexes.new_operator import NewOperator
-from navigator.contribution_view import plan_markdown, plan_sections
+from indexes.queries.contribution.new_operator import NewOperator
+from navigator.text.contribution import plan_markdown, plan_sections
 from navigator.tui.config import Config
 from navigator.tui.messages import Failed
-from navigator.tui.preview import REASON
+from navigator.tui.processes.preview import REASON
 from navigator.tui.screens.commands import SectionsScreen
 from navigator.tui.screens.early_keys import EarlyKeys
 from navigator.tui.session import Session
@@ -69,8 +69,8 @@ class NewOperatorScreen(SectionsScreen, EarlyKeys):
             self.set_focus(self.places)
 
     def _make(self, schema: str) -> None:
-        from indexes.query import Index
-        from navigator.new_operator import plan_operator
+        from indexes.queries.index import Index
+        from navigator.live.schema_check import plan_operator
 
         index = self.session.index if self.session else None
         if not isinstance(index, Index):

@@ -13,11 +13,10 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.widget import Widget
 
-from indexes.errors import Cancelled, SourceError
-from indexes.model import OperatorSummary
+from indexes.model.errors import Cancelled, SourceError
+from indexes.model.vocabulary import OperatorSummary
 from navigator.tui import startup
 from navigator.tui.config import Config
-from navigator.tui.highlight import prepare
 from navigator.tui.messages import (
     Described,
     Failed,
@@ -28,10 +27,11 @@ from navigator.tui.messages import (
 )
 from navigator.tui.screens.chain_screen import ChainScreen
 from navigator.tui.session import Opener, Session
+from navigator.tui.source.highlight import prepare
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
 
 if TYPE_CHECKING:
-    from indexes.query import Progress
+    from indexes.queries.index import Progress
 
 
 _EMPTY_AFTER = 0.4

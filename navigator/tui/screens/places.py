@@ -15,12 +15,12 @@ from navigator.tui.history import Visit
 from navigator.tui.place_rows import PlaceRow, target_of
 from navigator.tui.screens.source_screen import SourceScreen
 from navigator.tui.session import Session
+from navigator.tui.source.source_pane import SourcePane
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.comment import Comment
 from navigator.tui.widgets.key_bar import KeyBar
 from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.place_list import PlaceList
-from navigator.tui.widgets.source_pane import SourcePane
 
 _WIDTHS = [(0, "-narrow"), (110, "-wide"), (150, "-broad")]
 

@@ -9,15 +9,15 @@ from textual.binding import Binding, BindingType
 
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce, Pause
-from navigator.tui.document import Document
 from navigator.tui.history import Visit
 from navigator.tui.messages import Blamed, Coloured, Defined, Failed, Reread, SourceLoaded, Used
 from navigator.tui.place_rows import PlaceRow, meanings, of_hit, target_of
 from navigator.tui.screens.chords import member, opener, typing
 from navigator.tui.screens.taking import Edited, TakingScreen
 from navigator.tui.session import Session
-from navigator.tui.widgets.source_pane import SourcePane
-from navigator.tui.widgets.source_view import SourceView
+from navigator.tui.source.document import Document
+from navigator.tui.source.source_pane import SourcePane
+from navigator.tui.source.source_view import SourceView
 
 _AROUND = 150
 """Lines before and behind the cursor whose blame is asked for at once."""

@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from indexes.errors import TorchnavError
+from indexes.model.errors import TorchnavError
 from navigator.tui.clipboard import is_deaf
 from navigator.tui.editor import EditorCommand, NoEditor, editor_command
 from navigator.tui.history import Visit

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.message import Message
 
-from indexes.model import Member
+from indexes.model.vocabulary import Member
 from navigator.tui.config import Config
 from navigator.tui.place_rows import of_members
 from navigator.tui.screens.places import PlacesScreen

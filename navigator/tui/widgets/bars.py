@@ -9,7 +9,7 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
-from indexes.model import SourceInfo
+from indexes.model.vocabulary import SourceInfo
 from navigator.tui.text import one_line, shorten, shorten_path
 from navigator.tui.widgets.written import Written
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from indexes.model import OperatorSummary
+from indexes.model.vocabulary import OperatorSummary
 from navigator.tui.text import clean, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from indexes.model import OperatorSummary
+from indexes.model.vocabulary import OperatorSummary
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.frame import Frame

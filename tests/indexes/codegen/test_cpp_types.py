@@ -18,7 +18,7 @@ from indexes.codegen.cpp_types import (
     structured_parameters,
 )
 from indexes.codegen.variants import with_generated
-from indexes.model import NativeFunction
+from indexes.model.vocabulary import NativeFunction
 
 ORACLE = """
 import json, sys

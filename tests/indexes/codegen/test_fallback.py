@@ -12,10 +12,10 @@ import pytest
 
 from indexes.codegen.fallback import Derivatives, derivative_for
 from indexes.codegen.variants import with_generated
-from indexes.model import DerivativeEntry, NativeFunction
-from indexes.readers.derivatives import read_derivatives
-from indexes.readers.native_functions import read_native_functions
-from indexes.readers.torchgen_lists import ForeachRule
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+from indexes.readers.project.torchgen_lists import ForeachRule
+from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.native_functions import read_native_functions
 from tests.torchgen import rules_of
 
 ORACLE = """

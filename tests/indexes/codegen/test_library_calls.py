@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.codegen.library_calls import library_registration
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 
 HERE = Location("x.cpp", 7)
 

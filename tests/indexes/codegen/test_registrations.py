@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from indexes.build.torchgen_rules import TABLE_RULES, read_rules
 from indexes.codegen.registrations import Rules, generated_registrations
-from indexes.model import DerivativeEntry, NativeFunction
-from indexes.readers.derivatives import read_derivatives
-from indexes.readers.native_functions import read_native_functions
-from indexes.source import Source
-from indexes.torchgen_rules import TABLE_RULES, read_rules
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.native_functions import read_native_functions
+from indexes.source.source import Source
 
 _BLOCK = re.compile(r"TORCH_LIBRARY_IMPL\(\w+,\s*(\w+),\s*m\)\s*\{(.*?)\n\}", re.DOTALL)
 _IMPL = re.compile(r'^ *m\.impl\("(?:\w+::)?([^"]+)"', re.MULTILINE)

@@ -12,8 +12,8 @@ import pytest
 
 from indexes.codegen.rows import Row, kernel_rows
 from indexes.codegen.variants import with_generated
-from indexes.model import NativeFunction
-from indexes.readers.native_functions import read_native_functions
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.yaml.native_functions import read_native_functions
 from tests.torchgen import rules_of
 
 ORACLE = """

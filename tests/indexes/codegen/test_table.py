@@ -13,10 +13,10 @@ from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
 from indexes.codegen.registration import Registration
 from indexes.codegen.registrations import Rules, generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, computed_table
-from indexes.model import DerivativeEntry, NativeFunction
-from indexes.readers.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
-from indexes.readers.native_functions import read_native_functions
-from indexes.readers.torchgen_lists import TorchgenLists, read_torchgen_lists
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
+from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
+from indexes.readers.yaml.native_functions import read_native_functions
 
 LIST_FILES = (
     "model.py",

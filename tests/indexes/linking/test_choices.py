@@ -6,8 +6,8 @@ import pytest
 
 from indexes.linking.choices import Choices
 from indexes.linking.facts import Call, Known
-from indexes.model import Definition, Location
-from indexes.query import Index
+from indexes.model.vocabulary import Definition, Location
+from indexes.queries.index import Index
 
 
 def around(body: str, name: str, line: int = 0, qualifier: str = "") -> list[tuple[str, str, int]]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from indexes.linking.dtypes import Dtypes
 from indexes.linking.preprocess import Preprocessor
-from indexes.model import DtypeDispatch
-from indexes.query import Index
-from indexes.readers.cpp_facts import read_cpp
-from indexes.readers.cpp_lex import MacroFact
+from indexes.model.vocabulary import DtypeDispatch
+from indexes.queries.index import Index
+from indexes.readers.cxx.facts import read_cpp
+from indexes.readers.cxx.lexer import MacroFact
 
 HEADER = """
 #define AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(_) \\
@@ -39,7 +39,7 @@ def dispatches(text: str, name: str = "run") -> list[DtypeDispatch]:
 
     reader = Dtypes(macros, lambda path: files[path].split("\n"))
     from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
-    from indexes.model import Definition, Location
+    from indexes.model.vocabulary import Definition, Location
 
     table: dict[str, list[PlacedMacro]] = {}
     for path, one in facts.items():

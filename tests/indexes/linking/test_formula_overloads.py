@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from indexes.linking.formula_overloads import chosen_overloads
-from indexes.model import Definition, Location
-from indexes.readers.native_functions import read_native_functions
+from indexes.model.vocabulary import Definition, Location
+from indexes.readers.yaml.native_functions import read_native_functions
 
 YAML = b"""
 - func: pow.Scalar(Scalar self, Tensor exponent) -> Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexes.codegen.library_calls import registered_operator
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro
-from indexes.readers.cpp_facts import LibraryFact, read_cpp
+from indexes.readers.cxx.facts import LibraryFact, read_cpp
 
 HEADER = b"""
 #define VMAP_SUPPORT2(op, overload, batch_rule) \\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexes.linking.arguments import split_arguments
 from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file
-from indexes.readers.cpp_facts import CppFacts, read_cpp
+from indexes.readers.cxx.facts import CppFacts, read_cpp
 
 KERNELS = "aten/src/ATen/native/Kernels.cpp"
 HEADER = "aten/src/ATen/native/Macros.h"

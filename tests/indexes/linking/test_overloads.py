@@ -6,7 +6,7 @@ import pytest
 
 from indexes.linking.facts import Call
 from indexes.linking.overloads import by_hand, fitting_overloads
-from indexes.readers.native_functions import read_native_functions
+from indexes.readers.yaml.native_functions import read_native_functions
 
 YAML = b"""
 - func: size.int(Tensor self, int dim) -> int

@@ -8,8 +8,8 @@ import pytest
 
 from indexes.linking.facts import Call, Facts, Known
 from indexes.linking.visible import visible_functions
-from indexes.model import Definition, Location
-from indexes.readers.cpp_body import body_calls
+from indexes.model.vocabulary import Definition, Location
+from indexes.readers.cxx.bodies import body_calls
 
 
 class Named:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.query import Index
-from indexes.source import Source, installed_torch
+from indexes.queries.index import Index
+from indexes.source.source import Source, installed_torch
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
 from tests.navigator.trace.programs import MIXED, RECORDER, STEP, run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.query import Index
+from indexes.queries.index import Index
 from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import trace_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from navigator.cli import main
+from navigator.cli.main import main
 from navigator.trace.ranks import BadRank, Rank, rank_files, read_ranks
 from navigator.trace.ranks_summary import RunSummary, summarise
 

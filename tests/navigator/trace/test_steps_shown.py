@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.query import Index
+from indexes.queries.index import Index
 from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
 from tests.navigator.trace.programs import STEP, run

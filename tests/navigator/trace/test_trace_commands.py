@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from navigator.cli import main
+from navigator.cli.main import main
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import STEP, line_of
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from navigator.trace.running import RunningProgram
+from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
-from navigator.tui.screens.running import OpenedScreen, RunningScreen
-from navigator.tui.screens.trace import TraceScreen
 from navigator.tui.session import Opener
-from navigator.tui.tracing import MakeScreen, TraceApp
-from navigator.tui.widgets.chain_pane import ChainPane
-from navigator.tui.widgets.output_log import OutputLog
+from navigator.tui.trace.app import MakeScreen, TraceApp
+from navigator.tui.trace.output_log import OutputLog
+from navigator.tui.trace.running import OpenedScreen, RunningScreen
+from navigator.tui.trace.screen import TraceScreen
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import RECORDER
 from tests.navigator.tui.conftest import Person

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from navigator.tui.app import TorchnavApp
 from navigator.tui.config import Config
-from navigator.tui.preview import Preview
+from navigator.tui.processes.preview import Preview
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.session import Opener
 from tests.tree_marks import TREE

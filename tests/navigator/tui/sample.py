@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from indexes.errors import NotFound
-from indexes.model import (
+from indexes.model.errors import NotFound
+from indexes.model.vocabulary import (
     Chain,
     Definition,
     EngineFunction,
@@ -21,8 +21,8 @@ from indexes.model import (
     SourceInfo,
     Unresolved,
 )
-from indexes.query import Progress
-from indexes.search import OperatorFilter
+from indexes.queries.index import Progress
+from indexes.queries.search import OperatorFilter
 from navigator.tui.session import Opener, Session
 
 YAML = "aten/src/ATen/native/native_functions.yaml"

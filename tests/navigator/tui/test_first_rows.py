@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexes.query import Index
-from indexes.source import Source
-from navigator.tui import first_rows
+from indexes.queries.index import Index
+from indexes.source.source import Source
 from navigator.tui.app import TorchnavApp
 from navigator.tui.config import Config
-from navigator.tui.preview import Preview
+from navigator.tui.processes import first_rows
+from navigator.tui.processes.preview import Preview
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.session import Opener, Session
 from tests.tree_marks import TREE
@@ -25,7 +25,7 @@ from navigator.tui import first_rows
 assert forked.possible()
 first = first_rows.begin(sys.argv[1], Path(sys.argv[2]))
 total, rows = first.operators
-print(total, rows[0].full_name, first.entries is not None, "indexes.query" in sys.modules)
+print(total, rows[0].full_name, first.entries is not None, "indexes.queries.index" in sys.modules)
 """
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes.errors import Cancelled, SourceError
-from indexes.query import Index
-from indexes.report import Progress
-from indexes.source import Source
-from navigator.tui.index_process import EndedEarly, bring_up
+from indexes.model.errors import Cancelled, SourceError
+from indexes.model.progress import Progress
+from indexes.queries.index import Index
+from indexes.source.source import Source
+from navigator.tui.processes.index_process import EndedEarly, bring_up
 from navigator.tui.session import Opener
 from tests.navigator.tui.conftest import Sit
 from tests.tree_marks import TREE
@@ -148,8 +148,8 @@ def test_without_timers_and_pipes_to_wait_for_the_thread_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on Windows: nothing is said of a process that was never begun."""
-    monkeypatch.setattr("navigator.tui.index_process.possible", lambda: False)
-    monkeypatch.setattr("navigator.tui.beside.start", pytest.fail)
+    monkeypatch.setattr("navigator.tui.processes.index_process.possible", lambda: False)
+    monkeypatch.setattr("navigator.tui.processes.worker.start", pytest.fail)
     told: list[str] = []
     *_, last = Opener(str(TREE), tmp_path).sessions(ignored, never, told.append)
     assert isinstance(last.index, Index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from navigator.trace.timeline import Timeline
-from navigator.tui.widgets.timeline_bar import TimelineBar
+from navigator.tui.trace.timeline_bar import TimelineBar
 
 
 class _Alone(App[None]):

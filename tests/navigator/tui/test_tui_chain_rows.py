@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.model import Chain, Hop
-from indexes.query import Index
-from navigator.tui.widgets.chain_rows import BUDGET, LABELS, Outline, Row
+from indexes.model.vocabulary import Chain, Hop
+from indexes.queries.index import Index
+from navigator.tui.chain.chain_rows import BUDGET, LABELS, Outline, Row
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from indexes.history import BlamedLine, Change
-from navigator.tui.blame import BLAME_WIDTH, blame_column
+from indexes.source.git_history import BlamedLine, Change
 from navigator.tui.screens.contribute import ContributeScreen
+from navigator.tui.source.blame import BLAME_WIDTH, blame_column
 from tests.navigator.tui.conftest import Person, Sit
 
 

@@ -8,9 +8,9 @@ from threading import Event
 
 import pytest
 
-from indexes.errors import SourceError
-from navigator.tui.document import Document, Shelf
-from navigator.tui.highlight import MAX_BYTES, language_of
+from indexes.model.errors import SourceError
+from navigator.tui.source.document import Document, Shelf
+from navigator.tui.source.highlight import MAX_BYTES, language_of
 
 
 def coloured(path: str, text: str) -> Document:

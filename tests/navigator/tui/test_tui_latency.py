@@ -13,12 +13,12 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import Input
 
-from indexes.errors import NotFound
-from indexes.model import Chain
-from indexes.query import Index
-from indexes.source import Source
-from navigator.tui.chain_process import ChainProcess
-from navigator.tui.chains import Chains
+from indexes.model.errors import NotFound
+from indexes.model.vocabulary import Chain
+from indexes.queries.index import Index
+from indexes.source.source import Source
+from navigator.tui.processes.chain_process import ChainProcess
+from navigator.tui.processes.chains import Chains
 from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.written import Written
 from tests.navigator.tui.conftest import PATIENCE, Person, Sit

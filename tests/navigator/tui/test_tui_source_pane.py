@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.query import Index
-from indexes.source import Source
+from indexes.queries.index import Index
+from indexes.source.source import Source
 from navigator.tui.config import Config
 from tests.navigator.tui.conftest import Person, Sit
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model import Unresolved
-from indexes.source import Source
+from indexes.model.vocabulary import Unresolved
+from indexes.source.source import Source
 from navigator.tui.messages import Opened
-from navigator.tui.preview import REASON, Preview
+from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
 from tests.navigator.tui.conftest import Sit

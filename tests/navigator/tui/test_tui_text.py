@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.model import Location
+from indexes.model.vocabulary import Location
 from navigator.tui.text import (
     clean,
     one_line,

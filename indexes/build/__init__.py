@@ -1,0 +1,1 @@
+"""Makes an index and brings it up to date."""

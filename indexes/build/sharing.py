@@ -1,0 +1,279 @@
+"""An index as one file for others: built once, checked by content, brought up to date.
+
+The file is a line that says what it is, a line of JSON (``Label``), and the compressed
+database. It may come from anywhere, so nothing in it is taken on trust: its schema must be
+ours word for word, its values of the types that ours have, and what it says of a file counts
+only where the tree holds the same bytes under the same path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+import zlib
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO
+
+from indexes.build.builder import Builder
+from indexes.build.operator_rows import load_rules
+from indexes.build.seeds import ENOUGH, bring_up_to_date
+from indexes.codegen.families import closed
+from indexes.model.errors import SourceError
+from indexes.model.progress import Report
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.source.walk import SourceFile
+from indexes.store.codec import load_derivative, load_engine_function, load_member, load_native
+from indexes.store.definition_rows import unpack_calls
+from indexes.store.index_file import Store, expected_schema
+from indexes.store.outlines import unpack_outline
+from indexes.store.tables import STORE_VERSION
+
+_MAGIC = b"torchnav index 1\n"
+_LABEL_BYTES = 4096
+_MOST_BYTES = 2_000_000_000
+"""No index is larger; a file that says or unpacks to more is refused."""
+_CHUNK = 1 << 20
+_NUMBERS = regex(r"(?:\d{1,15}(?:,\d{1,15})*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a shared file says of itself."""
+
+    store: str
+    """Version of the tables and of the readers."""
+    tree: str
+    """The name of the indexed contents: a hash over paths and hashes of all files."""
+    files: int
+    size: int
+    """Bytes of the database."""
+    digest: str
+    """Hash of the database."""
+    version: str
+    """PyTorch's, as its version.txt says."""
+    commit: str | None
+
+
+def tree_name(files: Iterable[tuple[str, bytes]]) -> str:
+    """The name of a tree's contents: the same wherever they stand."""
+    named = hashlib.blake2b(digest_size=16)
+    for path, blob in sorted(files):
+        named.update(path.encode("utf-8", "surrogateescape") + b"\0" + blob + b"\n")
+    return named.hexdigest()
+
+
+# ----------------------------------------------------------------------------- export
+
+
+def export_index(builder: Builder, into: Path) -> tuple[Path, Label]:
+    """Writes the index of the builder's tree to ``into``; in a folder, under the name of its
+    contents. Raises SourceError."""
+    try:
+        with tempfile.TemporaryDirectory(dir=builder.path.parent) as folder:
+            database = Path(folder) / "index.db"
+            with contextlib.closing(Store(builder.path)) as store:
+                files = store.query("SELECT path,hash FROM files")
+                store.db.execute("VACUUM INTO ?", (str(database),))
+            label = _label(builder, database, files)
+            path = into / shared_name(label.tree) if into.is_dir() else into
+            _write(path, label, database)
+    except (OSError, sqlite3.Error) as error:
+        raise SourceError(f"cannot export the index to {into}: {error}") from error
+    return path, label
+
+
+def shared_name(tree: str) -> str:
+    """The name of a shared file in a folder of many."""
+    return f"torchnav-{STORE_VERSION}-{tree}.index"
+
+
+def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> Label:
+    info = builder.source.info
+    with database.open("rb") as opened:
+        digest = hashlib.blake2b(digest_size=16)
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+    size = database.stat().st_size
+    return Label(STORE_VERSION, tree_name(files), len(files), size, digest.hexdigest(),
+                 info.version, info.commit)  # fmt: skip
+
+
+def _write(path: Path, label: Label, database: Path) -> None:
+    """Aside and renamed, so that nobody reads half of it."""
+    handle, name = tempfile.mkstemp(".part", path.name, path.parent)
+    try:
+        with os.fdopen(handle, "wb") as out, database.open("rb") as data:
+            out.write(_MAGIC + json.dumps(asdict(label)).encode() + b"\n")
+            packer = zlib.compressobj(6)
+            while chunk := data.read(_CHUNK):
+                out.write(packer.compress(chunk))
+            out.write(packer.flush())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+# ----------------------------------------------------------------------------- import
+
+
+def import_index(builder: Builder, path: Path) -> Report:
+    """Makes a shared file the index of the builder's tree: what differs in content is read.
+
+    In a folder, the file of exactly these contents is taken, or else the newest. Raises
+    SourceError in one line for anything that is not an index of this torchnav version, or
+    has too little in common with the tree; the index there was stays as it was.
+    """
+    files = builder.files()
+    file = _chosen(builder, path, files)
+    with builder.aside() as aside:
+        try:
+            with file.open("rb") as opened:
+                label = read_label(opened, file)
+                _unpack(opened, label, aside, file)
+        except OSError as error:
+            raise SourceError(f"cannot read {file}: {error.strerror or error}") from error
+        _check(aside, file)
+        _compare(builder, aside, files, file)
+        return bring_up_to_date(builder, aside, files)
+
+
+def _chosen(builder: Builder, path: Path, files: dict[str, SourceFile]) -> Path:
+    if not path.is_dir():
+        return path
+    exact = path / shared_name(tree_name((name, builder.hash(name)) for name in files))
+    if exact.is_file():
+        return exact
+    found = [p for p in path.glob(f"torchnav-{STORE_VERSION}-*.index") if p.is_file()]
+    if not found:
+        raise SourceError(f"{path} holds no index of this torchnav version")
+    return max(found, key=lambda p: p.stat().st_mtime)
+
+
+def read_label(opened: IO[bytes], file: Path) -> Label:
+    """The label of a shared file, left at its database. Raises SourceError."""
+    if opened.read(len(_MAGIC)) != _MAGIC:
+        raise SourceError(f"{file} is not a shared index: see torchnav index --export")
+    try:
+        label = Label(**json.loads(opened.readline(_LABEL_BYTES)))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SourceError(f"{file} is damaged: its label cannot be read") from error
+    if label.store != STORE_VERSION:
+        raise SourceError(f"{file} was made by another version of torchnav")
+    if not _is_size(label.size):
+        raise SourceError(f"{file} is damaged: it says to hold {str(label.size)[:20]} bytes")
+    return label
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and 0 < value <= _MOST_BYTES
+
+
+def _unpack(opened: IO[bytes], label: Label, into: Path, file: Path) -> None:
+    unpacker, digest, size = zlib.decompressobj(), hashlib.blake2b(digest_size=16), 0
+    with into.open("wb") as out:
+        waiting = opened.read(_CHUNK)
+        while waiting and size <= label.size:
+            try:
+                data = unpacker.decompress(waiting, _CHUNK)
+            except zlib.error as error:
+                raise SourceError(f"{file} is damaged: {error}") from error
+            size += len(data)
+            digest.update(data)
+            out.write(data)
+            waiting = unpacker.unconsumed_tail or opened.read(_CHUNK)
+    if (size, digest.hexdigest()) != (label.size, label.digest):
+        raise SourceError(f"{file} is damaged: its content is not what its label says")
+
+
+def _check(database: Path, file: Path) -> None:
+    """Refuses what our own code could not have written."""
+    try:
+        with contextlib.closing(Store(database)) as store:
+            store.db.executescript("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")
+            if store.schema() != expected_schema():
+                raise SourceError(f"{file} is not an index: it holds other tables than ours")
+            if store.query("PRAGMA quick_check(1)") != [("ok",)]:
+                raise SourceError(f"{file} is damaged")
+            _check_values(store)
+    except (
+        sqlite3.Error,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise SourceError(f"{file} is not an index: {type(error).__name__}") from error
+
+
+_TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "BLOB": "'blob'"}
+
+
+def _check_values(store: Store) -> None:
+    """Raises ValueError, TypeError or KeyError for values that our readers do not make."""
+    for table in store.tables():
+        columns = store.query(f"SELECT name,type FROM pragma_table_info('{table}')")
+        wrong = " OR ".join(f"typeof({n}) NOT IN ({_TYPES[t]},'null')" for n, t in columns)
+        if store.query(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1"):
+            raise ValueError(f"a value of the wrong type in {table}")
+    _check_operators(store)
+    _check_bodies(store)
+
+
+def _check_operators(store: Store) -> None:
+    for (data,) in store.query("SELECT data FROM ops"):
+        load_native(data)
+    for (data,) in store.query("SELECT data FROM derivatives"):
+        load_derivative(data)
+    loaders = {"tensorimpl": load_member, "engine": load_engine_function}
+    for name, data in store.query("SELECT name,data FROM documents"):
+        for item in json.loads(data):
+            loaders[name](item)
+    for derivative, summary in store.query("SELECT derivative,summary FROM ops"):
+        json.loads(derivative)
+        json.loads(summary)
+    _check_rules(store)
+
+
+def _check_bodies(store: Store) -> None:
+    for (text,) in store.query("SELECT calls FROM calls"):
+        deque(unpack_calls(text), 0)
+    for (text,) in store.query("SELECT outline FROM outlines"):
+        deque(unpack_outline(text), 0)
+    for length, listed in store.query("SELECT length,names FROM names WHERE names!=''"):
+        names = listed.split("\n")
+        if names != sorted(names) or {len(name) for name in names} != {length}:
+            raise ValueError("names that are not in their order")
+    for (numbers,) in store.query(
+        "SELECT definitions FROM kernels UNION ALL SELECT callers FROM called"
+    ):
+        if not _NUMBERS.fullmatch(numbers):
+            raise ValueError("definitions that are no numbers")
+
+
+def _check_rules(store: Store) -> None:
+    """Raises ValueError or TypeError for rules of generation that we did not write."""
+    if rules := store.meta("generation rules"):
+        load_rules(rules)
+        closed((), json.loads(store.meta("joined families") or ""))
+
+
+def _compare(builder: Builder, database: Path, files: dict[str, SourceFile], file: Path) -> None:
+    with contextlib.closing(Store(database)) as store:
+        theirs = set(store.query("SELECT path,hash FROM files"))
+    same = sum((path, builder.hash(path)) in theirs for path in files)
+    if same < ENOUGH * len(files):
+        raise SourceError(
+            f"{file} is the index of another tree: it has {same:,} of {len(files):,} files in"
+            " common with this one; to build its own: torchnav index"
+        )

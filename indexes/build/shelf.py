@@ -1,0 +1,115 @@
+"""The indexes in a cache folder: of which trees and commits they are, and which can go."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from indexes.model.errors import SourceError
+from indexes.model.records import dataclass
+from indexes.store.index_file import Store
+
+State = Literal["in use", "commit", "tree is gone", "other version", "left over"]
+"""``commit``: of a commit, made to compare it. ``left over``: of a build that was cut off."""
+
+COMMITS_KEPT = 8
+"""Indexes of commits that stay, the last used first."""
+_CUT_OFF = 24 * 3600.0
+"""Seconds after which a file that is being built no longer is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """One index in the cache."""
+
+    path: Path
+    root: str
+    """The tree, or the repository of the commit; empty when the index can't be read."""
+    revision: str
+    """The commit; empty for a work tree."""
+    state: State
+    files: int
+    size: int
+    """Bytes, with what is kept beside it."""
+    used: float
+    """When it was last written or, of a commit, asked for: seconds since the epoch."""
+
+
+def shelved(cache: Path) -> tuple[Shelved, ...]:
+    """Every index of a cache folder, the last used first."""
+    folder = cache / "indexes"
+    found = [_read(path) for path in folder.glob("*.db")]
+    found += [_left_over(path) for path in folder.glob("*.building")]
+    return tuple(sorted((one for one in found if one), key=lambda one: -one.used))
+
+
+def _read(path: Path) -> Shelved | None:
+    try:
+        used = path.stat().st_mtime
+        size = sum(each.stat().st_size for each in _parts(path) if each.is_file())
+    except OSError:  # removed since it was listed
+        return None
+    try:
+        with contextlib.closing(Store(path)) as store:
+            root, revision = store.meta("root") or "", store.meta("revision") or ""
+            files = int(store.query("SELECT count(*) FROM files")[0][0])
+    except SourceError:
+        return Shelved(path, "", "", "other version", 0, size, used)
+    return Shelved(path, root, revision, _state(root, revision), files, size, used)
+
+
+def _state(root: str, revision: str) -> State:
+    if revision:
+        return "commit"
+    return "in use" if not root or Path(root).is_dir() else "tree is gone"
+
+
+def _left_over(path: Path) -> Shelved | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    if found.st_mtime > time.time() - _CUT_OFF:
+        return None  # somebody may be at it
+    return Shelved(path, "", "", "left over", 0, found.st_size, found.st_mtime)
+
+
+def _parts(path: Path) -> Iterator[Path]:
+    """An index and what is kept beside it."""
+    for beside in path.parent.glob(f"{path.name}*"):
+        if not beside.name.endswith(".building"):
+            yield beside
+            if beside.is_dir() and not beside.is_symlink():
+                yield from beside.rglob("*")
+
+
+def prune(cache: Path) -> tuple[Shelved, ...]:
+    """Removes the indexes that nothing can use any more, and all but the last used of commits;
+    returns those that are gone."""
+    found = shelved(cache)
+    commits = [one for one in found if one.state == "commit"]
+    useless = [one for one in found if one.state not in ("in use", "commit")]
+    return tuple(_remove([*useless, *commits[COMMITS_KEPT:]]))
+
+
+def make_room(cache: Path) -> None:
+    """Removes all but the last used indexes of commits."""
+    commits = [one for one in shelved(cache) if one.state == "commit"]
+    for _ in _remove(commits[COMMITS_KEPT:]):
+        pass
+
+
+def _remove(chosen: Iterable[Shelved]) -> Iterator[Shelved]:
+    for one in chosen:
+        with contextlib.suppress(OSError):
+            one.path.unlink()
+            for part in list(_parts(one.path)):
+                if part.is_dir() and not part.is_symlink():
+                    shutil.rmtree(part, ignore_errors=True)
+                else:
+                    part.unlink(missing_ok=True)
+            yield one

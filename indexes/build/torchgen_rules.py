@@ -1,0 +1,35 @@
+"""torchgen's exceptions by name, read from the torchgen of the tree itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from indexes.build.operator_files import KERNEL_RULES
+from indexes.codegen.registrations import Rules
+from indexes.model.vocabulary import Problem
+from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
+from indexes.source.source import Source
+
+__all__ = ["KERNEL_RULES", "TABLE_RULES", "read_rules"]
+
+TABLE_RULES = (
+    "torchgen/model.py",
+    "torchgen/native_function_generation.py",
+    "torchgen/gen_functionalization_type.py",
+    "torchgen/api/autograd.py",
+    "tools/autograd/gen_trace_type.py",
+    "tools/autograd/gen_inplace_or_view_type.py",
+    "tools/autograd/gen_variable_type.py",
+)
+"""What decides what else torchgen registers, in the order in which they import each other."""
+
+
+def read_rules(source: Source, files: Sequence[str]) -> tuple[Rules, list[Problem]]:
+    """The rules of the version that ``source`` holds, as far as ``files`` say."""
+    lists = TorchgenLists()
+    problems: list[Problem] = []
+    for name in files:
+        if path := source.locate(name):
+            lists, found = read_torchgen_lists(source.read(path), path, lists)
+            problems += found
+    return Rules.of(lists), problems

@@ -1,0 +1,358 @@
+"""Kernels that are not ATen's: which library, compiler or runtime they are of.
+
+Closed libraries are told by the scope and spelling of their kernels, and by the types
+that their parameters are of (``cublasGemvParams``). These conventions are the libraries'
+own and the only source of truth there is for them; everything that a tree defines is
+resolved there first.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from indexes.linking.device_names.demangle import readable
+from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Part, Type, nested, parse
+from indexes.model.regex import regex
+
+Kind = Literal["closed", "headers", "open", "third-party", "generated"]
+
+ATEN = frozenset("at c10 torch caffe2 c10d".split())
+"""Root namespaces of PyTorch itself."""
+
+RUNTIME = "CUDA or HIP runtime"
+
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("cuBLAS", "cuDNN", "cuFFT", "cuSPARSE", "cuSOLVER", "cuRAND"), "closed"),
+    **dict.fromkeys(("TensorRT", RUNTIME), "closed"),
+    **dict.fromkeys(("CUB", "Thrust", "CUTLASS", "rocPRIM", "Composable Kernel"), "headers"),
+    **dict.fromkeys(("NCCL", "NVSHMEM", "MAGMA", "FlashAttention", "Gloo"), "open"),
+    **dict.fromkeys(("memory-efficient attention", "MIOpen", "Tensile"), "open"),
+    **dict.fromkeys(("rocBLAS", "rocSOLVER", "rocSPARSE", "rocFFT", "rocRAND"), "open"),
+    **dict.fromkeys(("AOTriton", "torch-xpu-ops"), "open"),
+    **dict.fromkeys(("Inductor", "ATen jiterator", "nvFuser", "Triton"), "generated"),
+}
+"""Every other library is a third party's."""
+
+_HOMES = {
+    "FlashAttention": "third_party/flash-attention",
+    "memory-efficient attention": "aten/src/ATen/native/transformers/cuda/mem_eff_attention",
+}
+"""Where a checkout holds the source of what PyTorch builds in."""
+
+_SCOPES = {
+    "cub": "CUB",
+    "at_cuda_detail": "CUB",
+    "thrust": "Thrust",
+    "cutlass": "CUTLASS",
+    "cute": "CUTLASS",
+    "cudnn": "cuDNN",
+    "cublas": "cuBLAS",
+    "cublasLt": "cuBLAS",
+    "epilogue": "cuBLAS",
+    "gemvx": "cuBLAS",
+    "cusparse": "cuSPARSE",
+    "cusparseLt": "cuSPARSE",
+    "cusolver": "cuSOLVER",
+    "cusolver_int": "cuSOLVER",
+    "DSE": "cuFFT",
+    "curand": "cuRAND",
+    "nvshmem": "NVSHMEM",
+    "pytorch_flash": "FlashAttention",
+    "PyTorchMemEffAttention": "memory-efficient attention",
+    "hipcub": "rocPRIM",
+    "rocprim": "rocPRIM",
+    "ck": "Composable Kernel",
+    "ck_tile": "Composable Kernel",
+    "rocblas": "rocBLAS",
+    "rocsolver": "rocSOLVER",
+    "rocsparse": "rocSPARSE",
+    "rocrand_impl": "rocRAND",
+    "nvfuser": "nvFuser",
+    "CudaCodeGen": "nvFuser",
+    "flash": "FlashAttention package",
+    "flashinfer": "FlashInfer",
+    "fbgemm": "FBGEMM",
+    "fbgemm_gpu": "FBGEMM",
+    "fbgemm_utils": "FBGEMM",
+    "nbit": "FBGEMM",
+    "transformer_engine": "TransformerEngine",
+    "tensorrt_llm": "TensorRT-LLM",
+    "trt_llm": "TensorRT-LLM",
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "sgl_hopper": "SGLang",
+    "marlin": "Marlin",
+    "MARLIN_NAMESPACE_NAME": "Marlin",
+    "marlin_moe_wna16": "Marlin",
+    "gptq_marlin": "Marlin",
+    "deep_gemm": "DeepGEMM",
+    "deep_ep": "DeepEP",
+    "vision": "torchvision",
+    "torchaudio": "torchaudio",
+    "torchrec": "TorchRec",
+    "xformers": "xFormers",
+    "natten": "NATTEN",
+    "aiter": "AITER",
+    "apex": "NVIDIA apex",
+    "layer_norm": "fast layer norm (apex, TransformerEngine, flash-attention)",
+    "tensorflow": "TensorFlow",
+    "onnxruntime": "ONNX Runtime",
+    "nvinfer1": "TensorRT",
+    "phi": "PaddlePaddle",
+    "mxnet": "MXNet",
+    "faiss": "Faiss",
+    "gloo": "Gloo",
+    "cuml": "RAPIDS",
+    "raft": "RAPIDS",
+    "cudf": "RAPIDS",
+}
+
+_TYPES = (
+    ("cublas", "cuBLAS"),
+    ("cudnn", "cuDNN"),
+    ("cusparse", "cuSPARSE"),
+    ("cusolver", "cuSOLVER"),
+    ("real_complex_args_t", "cuFFT"),
+    ("loadstore_modifier_t", "cuFFT"),
+    ("ncclDev", "NCCL"),
+    ("ncclWork", "NCCL"),
+    ("transformer_engine", "TransformerEngine"),
+)
+"""Prefixes of type names that only one library's kernels take."""
+
+_LAPACK = "|".join(
+    """getrf getf2 getrs getri potrf potf2 potrs potri geqrf geqr2 geqp3 gelqf gebrd gesvd gesvdj
+    gesdd syevd syevj sytrd sytrf sytrs heevd heevj hetrd orgqr ormqr ormtr ungqr unmqr unmtr larfg
+    larft larf larfb laswp lacpy laset lascl lange lansy lanhe stedc steqr trtri trsm trsv trmm trmv
+    gemm gemv symv hemv symm hemm syrk herk syr2k her2k scal swap geru ger amax iamax transpose
+    displace computecolumn axpycp set_pointer""".split()
+)
+
+_SPELLINGS = {
+    RUNTIME: "__amd_rocclr_",
+    "NCCL": "nccl[A-Z_] rccl msccl",
+    "NVSHMEM": "nvshmem",
+    "Inductor": "triton_(?:poi|red|per|tem|for|mix|unk|split_scan|mm|flex)_ triton__",
+    "Triton": "triton_",
+    "memory-efficient attention": "fmha_cutlass[FB]_",
+    "Tensile": "(?:Custom_)?Cijk_ Kernel_Cijk",
+    "MIOpen": """mi?open MIOpen Miopen naive_conv_ igemm_ batched_transpose_ SubTensorOp
+        Op[1-5]dTensor OpTensor sp3Asm gridwise_ gcnAsm transpose_NCHW transpose_CNHW
+        wrw_reduction""",
+    "rocBLAS": "rocblas_ gemvt_",
+    "rocSOLVER": "rocsolver_",
+    "rocSPARSE": "rocsparse_ csrmvn_",
+    "rocFFT": "rocfft_ fft_rtc_ fft_fwd_len fft_back_len transpose_kernel2_scheme",
+    "FlashAttention package": "flash_(?:fwd|bwd)_",
+    "AOTriton": "attn_fwd$ attn_bwd$ bwd_kernel_d[kq] bwd_preprocess bwd_kernel_fuse",
+    "cuDNN": r""".*cudnn (?:im|ex)plicit_convolve_ precomputed_convolve_ [dw]grad2?d?_
+        fft[123]d_[rc]2[rc] winograd generateWinograd bn_(?:fw|bw)_ batchnorm_
+        pooling_(?:fw|bw)_ (?:nchw|nhwc|ncdhw|ndhwc)To im2col4d_ LSTM_ GRU_ RNN_
+        RNN(?:In|Out)put persistRNN_ conv2d_grouped_direct convolveNd_ convertTensor_kernel
+        flip_filter compute_gemm_pointers op_?[tT]ensor[345]?_ add_?[tT]ensor_
+        softmax_(?:fw|bw)_ activation_(?:fw|bw)_ dropout_[fb]p scalePackedTensor
+        transpose_readWrite kern_precompute computeOffsetsKernel
+        .*(?:xmma|cutlass).*(?:fprop|dgrad|wgrad)""",
+    "cuFFT": r"""(?:regular|vector|prime|real|composite|multi|bluestein)_\w*fft
+        [sd]p(?:Radix|Vector) postprocess(?:C2C|DSE) preprocessC2R mgpu_distribute_""",
+    "cuSPARSE": "cusparse csrmm csrmv coomv csr2csc csrsv csrsm coo2csr convert_(?:Coo|Csr)To",
+    "cuSOLVER": """cusolver getrf[23]_ getf2_
+        (?:getrf|getrs|geqrf|potrf|potrs|syevj|syevd|sytrd|gesvd|gebrd)_
+        (?:ormqr|ormtr|orgqr|larft|larfg|stedc|steqr|lacpy|laswp|trtri)_""",
+    "cuBLAS": r"""cublas nvjet_ (?:maxwell|volta|turing|ampere|hopper|blackwell)_\w*gemm
+        fermi\w*gemm sm\d+_xmma_ cutlass_?\d cutlass\dx_ gemv(?:2[TN]|NSP|x|Nsp) gemmSN_
+        gemmk1_ gemm_kernel\dx gemm_sm\d batch_gemm_kernel splitKreduce reduce_1Block
+        \w+_kernel_val$ rot\w*_kernel_ref syhemv[lu]_ symv_(?:lo|up)_direct trs[vm]_l[nt]_
+        kernel_trsm_ getri_ transpose(?:Warp|Block)_kernel magma_lds128_ magma_[sdcz]gemmEx""",
+    "MAGMA": rf"""magma kernel_[sdcz]set_pointer i?[sdcz](?:{_LAPACK}) gemv[nct]_kernel_batched
+        (?:trsm|gemm|herk|syrk|trmm|hemm|symm|gemv)_template setup_pivinfo stepinit_ipiv
+        adjust_ipiv idisplace_pointers triple_[sdcz]gemm""",
+    "cuRAND": """generate_seed_ gen_sequenced gen_quasi gen_mtgp cpy_mtgp MT19937_kernel mt19937_
+        curand""",
+    "nvFuser": "nvfuser_ CudaCodeGen",
+    "NVIDIA apex": """multi_tensor_apply_kernel$ cuApplyLayerNorm cuApplyRMSNorm
+        cuCompute(?:Grad|Part) scaled_(?:upper_triang_)?masked_softmax_warp""",
+    "bitsandbytes": """k(?:Quantize|Dequantize)Blockwise kgemm_4bit kOptimizer
+        kPreconditionOptimizer kPercentileClipping kInt8VectorQuant kdequant_mm
+        kDoubleRowColQuant""",
+    "FBGEMM": """(?:split|dense|ssd)_embedding_ bounds_check_indices permute_[12]D_ lxu_cache
+        lru_cache_ linearize_(?:cache|index) _block_bucketize group_index_select_or_add""",
+    "TensorRT-LLM": r"fmha_v2_ bmm_(?:E|Bfloat16|Fp16)\w*_(?:E|Bfloat|Fp)",
+    "TensorRT": "__myl_ trt_ genericReformat",
+    "ATen jiterator": r"\w+_vectorized\d+_kernel$",
+}
+"""How libraries spell kernels at global scope: what the identifier begins with, first match
+first. Words are regular expressions."""
+
+_SPELLED = tuple((name, re.compile("|".join(words.split()))) for name, words in _SPELLINGS.items())
+
+_INDUCTOR = {
+    "poi": "pointwise",
+    "red": "reduction",
+    "per": "persistent reduction",
+    "tem": "template",
+    "for": "foreach",
+    "mix": "mixed-order reduction",
+}
+_JITERATED = regex(r"(reduction_)?(\w+?)(_vectorized\d+)?_kernel$")
+_MEMORY = regex(r"(?:\[CUDA )?(?:Unified Memory )?(mem(?:cpy|set))\b", re.IGNORECASE)
+_COPY = regex(r"(?:Copy(?:Host|Device)To(?:Host|Device)|hip(?:Memcpy|Memset)|__amd_rocclr_copy)")
+_FILL = regex(r"(?:__amd_rocclr_fill|FillBuffer|hipMemset)")
+
+
+class Known(NamedTuple):
+    """A library, and what in the name tells it."""
+
+    library: str
+    rule: str
+
+
+def runtime_operation(name: str) -> str | None:
+    """``memcpy`` or ``memset`` for a copy or fill made by the runtime, as tools spell them."""
+    text = name.strip()
+    if found := _MEMORY.match(text):
+        return found.group(1).lower()
+    if _FILL.match(text):
+        return "memset"
+    return "memcpy" if _COPY.match(text) else None
+
+
+def library_of(kernel: KernelName) -> Known | None:
+    """The library whose kernel this is; None for ATen's and for unknown ones."""
+    parts = [part for part in kernel.parts if part.name != ANONYMOUS]
+    if not parts or parts[0].name in ATEN:
+        return _within_aten(parts)
+    scope = library_of_scope(parts[0].name) if len(parts) > 1 else None
+    if scope == "CUTLASS":
+        return _cutlass(kernel)
+    if scope:
+        return Known(scope, f"the scope {parts[0].name} is {scope}'s")
+    return _by_type(kernel) or _spelled(parts)
+
+
+def library_of_scope(root: str) -> str | None:
+    """The library whose root namespace this is; ``cutlass__5x_cudnn`` is cuDNN's."""
+    if root in _SCOPES:
+        return _SCOPES[root]
+    if re.match("[sd]p(?:Radix|Vector|Real)", root):
+        return "cuFFT"
+    return next((library for word, library in _TYPES[:2] if word in root), None)
+
+
+def reason(library: str, name: str = "") -> str:
+    """Why there is no source to show for a kernel of ``library``."""
+    kind = _KINDS.get(library, "third-party")
+    if library == "Inductor":
+        return f"generated by torch.compile's Inductor as Triton code{_fused(name)}"
+    if library in _HOMES:
+        return f"{library}: PyTorch builds it from {_HOMES[library]}, which is not indexed here"
+    return {
+        "closed": f"closed library: {library}",
+        "headers": f"{library} is compiled into whatever uses it: the parent operator tells which",
+        "open": f"{library} comes with PyTorch's binaries; its source is not in this tree",
+        "third-party": f"third party: {library}, no part of PyTorch",
+        "generated": f"generated and compiled at run time: {library}",
+    }[kind]
+
+
+def vendored(path: str) -> str | None:
+    """The library that a file of the tree is a copy of."""
+    if "/mem_eff_attention/" in path:
+        return "memory-efficient attention"
+    folder = path.split("/", 2)
+    if folder[0] != "third_party" or len(folder) < 3:
+        return None
+    return {"flash-attention": "FlashAttention", "cutlass": "CUTLASS", "fbgemm": "FBGEMM"}.get(
+        folder[1], folder[1]
+    )
+
+
+def jiterated(name: str) -> tuple[str, bool] | None:
+    """``sinc`` of ``sinc_vectorized4_kernel``: how ATen's runtime compiler names kernels; and
+    whether the name can hardly be another's, as ``sinc_kernel`` can."""
+    found = _JITERATED.match(name)
+    return (found.group(2), bool(found.group(1) or found.group(3))) if found else None
+
+
+@lru_cache(maxsize=65536)
+def classify(name: str) -> str:
+    """A category to group by: ``ATen``, a library's name, ``memcpy``, ``memset`` or ``other``."""
+    operation = runtime_operation(name)
+    if operation:
+        return operation
+    kernel = parse(readable(name).text)
+    known = library_of(kernel)
+    if known:
+        return known.library
+    return "ATen" if _of_aten(kernel) else "other"
+
+
+def _within_aten(parts: list[Part]) -> Known | None:
+    """CUB inside ATen's namespaces, and kernels of out-of-tree back ends."""
+    names = [part.name for part in parts]
+    if names[:3] == ["at", "native", "xpu"]:
+        return Known("torch-xpu-ops", "the scope at::native::xpu is that back end's")
+    return None
+
+
+def _cutlass(kernel: KernelName) -> Known:
+    """CUTLASS kernels: cuBLAS and cuDNN ship some as ``cutlass_80_...``; others are an
+    extension's when one of its types is in the name."""
+    for found in nested(kernel.function.arguments):
+        root = found.parts[0].name
+        if root.startswith("cutlass_"):
+            library = "cuDNN" if re.search("fprop|dgrad|wgrad", root) else "cuBLAS"
+            return Known(library, f"a CUTLASS kernel under the name {library} gives its own")
+        library = library_of_scope(root) or "CUTLASS"
+        if _KINDS.get(library, "third-party") == "third-party":
+            return Known(library, f"a CUTLASS kernel over types of {root}")
+    return Known("CUTLASS", "the scope cutlass")
+
+
+def _by_type(kernel: KernelName) -> Known | None:
+    for found in nested((*kernel.function.arguments, *_given(kernel))):
+        part = found.parts[0]
+        if "cudnn" in part.name:
+            return Known("cuDNN", f"it takes cuDNN's type {part.name}")
+        for prefix, library in _TYPES:
+            cut = part.cut and len(part.name) > 8 and prefix.startswith(part.name)
+            if cut or part.name.startswith(prefix):
+                return Known(library, f"it takes {library}'s type {part.name}")
+    return None
+
+
+def _spelled(parts: list[Part]) -> Known | None:
+    name = parts[-1].name
+    if len(parts) > 1:
+        library = library_of_scope(parts[1].name) if parts[0].name == "internal" else None
+        return Known(library, f"the scope {parts[1].name}") if library else None
+    if parts[0].cut:
+        return None
+    found = next((library for library, pattern in _SPELLED if pattern.match(name)), None)
+    return Known(found, f"spelled as {found} names its kernels") if found else None
+
+
+def _given(kernel: KernelName) -> tuple[Type, ...]:
+    known = kernel.parameters()
+    return known.types if known else ()
+
+
+def _of_aten(kernel: KernelName) -> bool:
+    """In PyTorch's namespaces, or over its types: launchers at global scope are."""
+    if not kernel.parts:
+        return False
+    if kernel.parts[0].name in ATEN:
+        return True
+    inner = nested((*kernel.function.arguments, *_given(kernel)))
+    return kernel.parts[0].name == ANONYMOUS and any(t.parts[0].name in ATEN for t in inner)
+
+
+def _fused(name: str) -> str:
+    """What Inductor's name says: the kind of kernel and the operators it fuses."""
+    words = name.split("_")
+    if len(words) < 3 or words[0] != "triton" or words[1] not in _INDUCTOR:
+        return ""
+    operators = "_".join(words[3:-1]) if words[2] == "fused" else ""
+    return f": a {_INDUCTOR[words[1]]} kernel" + (f" fused from {operators}" if operators else "")

@@ -1,0 +1,294 @@
+"""Finds the definitions in a tree that a qualified name from a profiler can mean.
+
+Whole qualified names are compared, then parameter types: ``multi_tensor_apply_kernel``
+at global scope is another library's, not ``at::native``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from indexes.linking.device_names.parser import (
+    ANONYMOUS,
+    LAMBDA,
+    KernelName,
+    Parameters,
+    Part,
+    Type,
+    parse_type,
+)
+from indexes.model.regex import regex
+from indexes.model.typed import Protocol
+from indexes.model.vocabulary import Definition
+
+_UNIT_SUFFIXES = (".cu", ".hip")
+_NAME_AT_END = regex(r"(?<=[\s*&>])(?!(?:char|short|int|long|float|double)$)[A-Za-z_]\w*$")
+_CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
+_HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c", ".mm", ".m", ".metal", ".py")
+_FUNCTION_KINDS = frozenset(("function", "method", "impl_func", "meta_func", "macro"))
+_INTEGERS = {
+    "int8_t": "signed char",
+    "uint8_t": "unsigned char",
+    "int16_t": "short",
+    "uint16_t": "unsigned short",
+    "int32_t": "int",
+    "uint32_t": "unsigned int",
+    "unsigned": "unsigned int",
+    "int64_t": "long",
+    "uint64_t": "unsigned long",
+    "size_t": "unsigned long",
+    "ptrdiff_t": "long",
+    "long long": "long",
+    "__int64": "long",
+    "unsigned long long": "unsigned long",
+}
+"""One spelling for integers of one size: Windows spells 64 bits otherwise."""
+
+_BUILTINS = frozenset(("bool", "char", "float", "double", "void", *_INTEGERS.values()))
+
+
+class SymbolTable(Protocol):
+    """What the resolver asks of an indexed tree."""
+
+    def definitions(self, simple_name: str) -> Sequence[Definition]:
+        """Every definition whose last component is ``simple_name``: functions and methods
+        (``operator()`` of functors too), classes, what macros make, and jiterated kernels
+        under the name given to the runtime compiler (kind ``global``)."""
+        ...
+
+
+def _for_device(definition: Definition) -> bool:
+    """Device code is compiled from ``.cu`` files and headers, never from host sources."""
+    return not definition.location.path.endswith(_HOST_SUFFIXES)
+
+
+def is_unit(path: str) -> bool:
+    """Whether ``path`` is compiled by itself: what is local to it exists nowhere else."""
+    return path.endswith(_UNIT_SUFFIXES)
+
+
+def qualified(parts: Iterable[Part]) -> str:
+    """The parts as C++ text, without template arguments and parameters."""
+    return "::".join(part.name for part in parts)
+
+
+def in_unit(definition: Definition, unit: str | None) -> bool:
+    """Whether code compiled in ``unit`` (an nvcc tag) can use this definition."""
+    path = definition.location.path
+    if unit is None or not is_unit(path):
+        return True
+    return unit in (unit_name(path), unit_name(path.rsplit(".", 1)[0]))
+
+
+def unit_name(path: str) -> str:
+    """How nvcc writes a file's name into a tag: ``IndexKernel_cu``."""
+    return "".join(c if c.isalnum() else "_" for c in path.rsplit("/", 1)[-1])
+
+
+class Finder:
+    """Looks names up in one table, remembering what it found."""
+
+    def __init__(self, table: SymbolTable) -> None:
+        self._table = table
+        self._known: dict[str, tuple[Definition, ...]] = {}
+        self._in_scope: dict[tuple[str, ...], list[Definition]] = {}
+
+    def all(self, name: str) -> tuple[Definition, ...]:
+        """Every definition of a simple name that device code can come from."""
+        found = self._known.get(name)
+        if found is None:
+            found = tuple(d for d in self._table.definitions(name) if _for_device(d))
+            self._known[name] = found
+        return found
+
+    def kernels(self, kernel: KernelName) -> list[Definition]:
+        """``__global__`` functions of that qualified name whose parameters fit; functions in
+        CUDA files when a macro hides which is one."""
+        named = [d for d in self._scoped(kernel.parts) if d.kind in _FUNCTION_KINDS]
+        found = [d for d in named if d.cuda_global]
+        found = found or [d for d in named if d.location.path.endswith(_CUDA_SUFFIXES)]
+        if len(found) < 2:
+            return found
+        return fitting(found, kernel.parameters(), kernel.function.arguments)
+
+    def functions(self, parts: Sequence[Part]) -> list[Definition]:
+        """Functions of that qualified name; ``structured_X::impl`` is ``TORCH_IMPL_FUNC(X)``."""
+        found = [d for d in self._scoped(parts) if d.kind in _FUNCTION_KINDS]
+        given = parts[-1].parameters
+        if len(found) > 1 and given is not None:
+            whole = not parts[-1].open
+            known = Parameters(given if whole else given[:-1], whole)
+            found = fitting(found, known, parts[-1].arguments)
+        return found or self._structured(parts)
+
+    def classes(self, parts: Sequence[Part]) -> list[Definition]:
+        """Classes of that qualified name."""
+        return [d for d in self._scoped(parts) if d.kind in ("class", "alias")]
+
+    def template_types(self, definition: Definition) -> tuple[str, ...]:
+        """Types of its parameters that it takes by value or reference and that no class of the
+        tree has the name of: template parameters."""
+        found = []
+        for text in split_parameters(definition.parameters):
+            name, pointer = declared_type(text)
+            if name and name not in _BUILTINS and not pointer and "<" not in text:
+                known = any(d.kind in ("class", "enum", "alias") for d in self.all(name))
+                found += [] if known else [name]
+        return tuple(found)
+
+    def only_launches(self, definition: Definition) -> bool:
+        """Takes no data of its own: numbers, and what its template parameters stand for."""
+        for text in split_parameters(definition.parameters):
+            if declared_type(text)[1] or "<" in text:
+                return False
+        return bool(self.template_types(definition))
+
+    def calls(self, parts: Sequence[Part]) -> bool:
+        """Whether the class of that name has a call operator of its own."""
+        inner = (*parts, Part("operator()"))
+        return bool(self._scoped(inner))
+
+    def _structured(self, parts: Sequence[Part]) -> list[Definition]:
+        if len(parts) < 2 or not parts[-2].name.startswith("structured_"):
+            return []
+        kind = {"impl": "impl_func", "meta": "meta_func"}.get(parts[-1].name)
+        name = parts[-2].name.removeprefix("structured_")
+        return [d for d in self.all(name) if d.kind == kind]
+
+    def _scoped(self, parts: Sequence[Part]) -> list[Definition]:
+        """Definitions whose scope is that of ``parts``, the closest spelling only."""
+        names = tuple(part.name for part in parts)
+        found = self._in_scope.get(names)
+        if found is None:
+            named = names and names[-1] != ANONYMOUS
+            found = self._in_scope[names] = self._scan(names) if named else []
+        return found
+
+    def _scan(self, names: tuple[str, ...]) -> list[Definition]:
+        ranked = [(rank(names[:-1], d.scope), d) for d in self.all(names[-1])]
+        best = min((r for r, _ in ranked if r is not None), default=None)
+        return [d for r, d in ranked if r is not None and r == best]
+
+
+@lru_cache(maxsize=65536)
+def rank(scope: tuple[str, ...], defined: str) -> int | None:
+    """How well a definition's scope fits: 0 same, 1 but for anonymous namespaces, 2 but for
+    a namespace that a macro names; None when it is another scope."""
+    other = tuple(defined.split("::")) if defined else ()
+    if other == scope:
+        return 0
+    plain = [n for n in scope if n != ANONYMOUS]
+    found = [n for n in other if n != ANONYMOUS]
+    if plain == found or _hipified(plain) == _hipified(found):
+        return 1
+    if len(plain) != len(found) or not plain:
+        return None
+    same = all(a == b or (b.isupper() and len(b) > 3) for a, b in zip(plain, found, strict=True))
+    return 2 if same else None
+
+
+def _hipified(names: list[str]) -> list[str]:
+    """PyTorch's ROCm build renames ``cuda`` namespaces."""
+    return ["cuda" if n == "hip" else n for n in names]
+
+
+def fitting(
+    found: list[Definition], given: Parameters | None, arguments: tuple[Type, ...] = ()
+) -> list[Definition]:
+    """Those whose parameters can be ``given``, the closest only; all when nothing is known.
+
+    ``arguments`` are the template arguments: they tell how many type parameters there are.
+    """
+    if given is None or len(found) < 2:
+        return found
+    types = sum(1 for a in arguments if a.parts and not a.address)
+    scored = [(_fit(d.parameters, given, types), d) for d in found]
+    best = max((s for s, _ in scored if s is not None), default=None)
+    return [d for s, d in scored if s == best]
+
+
+def _fit(declared: str, given: Parameters, types: int) -> tuple[int, int] | None:
+    """How well a declaration fits: parameters of the same type, then how close it comes to
+    using as many type parameters as the name has. None when it cannot be that function."""
+    wanted = split_parameters(declared)
+    actuals = given.types
+    if len(actuals) == 1 and actuals[0].name == "void" and not actuals[0].pointer:
+        actuals = ()
+    if not _count_fits(wanted, len(actuals), given.whole):
+        return None
+    same, bound = 0, dict[str, Type]()
+    for text, actual in zip(wanted, actuals):  # noqa: B905 (a parameter pack takes the rest)
+        score = _fit_one(text, actual, bound)
+        if score is None:
+            return None
+        same += score
+    return same, -abs(len(bound) - types)
+
+
+def _count_fits(wanted: tuple[str, ...], count: int, whole: bool) -> bool:
+    if any("..." in text for text in wanted):
+        return True
+    return len(wanted) == count if whole else len(wanted) > count
+
+
+def _fit_one(declared: str, actual: Type, bound: dict[str, Type]) -> int | None:
+    """1 when the types are the same, 0 when they can be; notes what a type parameter is."""
+    name, pointer = declared_type(declared)
+    if "..." in declared:
+        return 0
+    builtin = name in _BUILTINS
+    if pointer != actual.pointer and (pointer or builtin):
+        return None
+    given = _INTEGERS.get(actual.name, actual.name)
+    if name == given:
+        return 1
+    if builtin and not is_placeholder(given):
+        return None
+    if "<" not in declared:
+        value = Type(actual.parts, actual.pointer and not pointer)
+        if bound.setdefault(name, value) != value:
+            return None
+    return 0
+
+
+def is_placeholder(name: str) -> bool:
+    """``T1``: NVIDIA's tools print a template parameter's number for its type."""
+    return name[:1] == "T" and name[1:].isdigit()
+
+
+@lru_cache(maxsize=16384)
+def split_parameters(text: str) -> tuple[str, ...]:
+    """Top-level parameters of a parameter list."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        if char in "(<[{":
+            depth += 1
+        elif char in ")>]}":
+            depth -= 1
+        elif char == "," and depth <= 0:
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
+    return tuple(p.strip() for p in parts if p.strip() and p.strip() != "void")
+
+
+@lru_cache(maxsize=16384)
+def declared_type(declared: str) -> tuple[str, bool]:
+    """Last identifier of a parameter's type, and whether it is a pointer (or array)."""
+    text = _NAME_AT_END.sub("", declared.split("=", 1)[0].split("[", 1)[0].rstrip())
+    found = parse_type(text)
+    name = _INTEGERS.get(found.name, found.name)
+    return name, found.pointer or "[" in declared
+
+
+def owner_of_lambda(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The function (or functor class) in which a lambda stands: what is before the first one.
+
+    A lambda inside ``X::operator()`` belongs to the class ``X``.
+    """
+    at = next(i for i, part in enumerate(parts) if part.name == LAMBDA)
+    owner = tuple(parts[:at])
+    if owner and owner[-1].name == "operator()":
+        return owner[:-1]
+    return owner

@@ -1,0 +1,1 @@
+"""What stands in Python around an operator: names, tests, registrations."""

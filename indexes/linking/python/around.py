@@ -1,0 +1,344 @@
+"""Everything in Python that stands around an operator, as links with their reasons.
+
+The rows that readers found in Python files are joined to an operator by the rules of PyTorch's
+own registries: by operator name where a registration names it, by the path of its binding
+where a file passes that on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from indexes.codegen.python_meta import MetaRules, served_by_cpp
+from indexes.codegen.variants import is_composite_implicit
+from indexes.linking.hops import Link
+from indexes.linking.python.operator_tests import tests_naming
+from indexes.linking.python.paths import (
+    Entry,
+    Found,
+    PythonIndex,
+    bindings,
+    entries,
+    operator_targets,
+    skipping_rule,
+)
+from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
+from indexes.readers.project.codeowners_file import OwnerRule, owner_rule
+from indexes.readers.python.facts import PythonFact, unpack
+
+_REGISTERED: dict[str, tuple[Role, str]] = {
+    "decomposition": ("decomposition", "register_decomposition enters it in {table}"),
+    "meta_registration": ("meta_registration", "register_meta, or an impl for the Meta key"),
+    "fake_impl": (
+        "meta_registration",
+        "implementation for fake tensors: register_op_impl, register_fake",
+    ),
+    "jagged": ("registration", "register_jagged_func: the kernel for jagged nested tensors"),
+    "lowering": ("registration", "register_lowering or make_fallback: Inductor's lowering"),
+    "onnx": ("registration", "ONNX symbolic: onnx_symbolic or onnx_impl"),
+    "py_impl": ("registration", "Python kernel: py_impl or torch.library.impl for a dispatch key"),
+    "autograd_impl": ("registration", "torch.library.register_autograd"),
+    "sharding": ("registration", "DTensor's sharding rule: register_op_strategy"),
+}
+_ORDER = ("python", "docs", "decomposition", "ref", "meta_registration", "registration",
+          "opinfo", "test", "owner")  # fmt: skip
+
+
+def around(
+    op: NativeFunction, facts: PythonIndex, read: Callable[[str], bytes | None] | None = None
+) -> tuple[Link, ...]:
+    """The links of one overload, by role. ``read`` gives the text of a file of the tree; with
+    it, tests are only named where their body really calls the operator."""
+    paths = [binding.path for binding in bindings(op)]
+    found = list(entries(paths, facts))
+    names = [*paths, *(entry.name for entry in found)]
+    links = [
+        *_bindings(op, facts),
+        *(_entry(entry) for entry in found),
+        *_modules(names, facts),
+        *_overrides(names, facts),
+        *_docs(names, facts),
+        *_registrations(op, facts),
+        *_references(names, facts),
+        *_opinfo(op, names, facts),
+        *_tests(op, names, facts, read),
+    ]
+    unique = dict.fromkeys(links)
+    return tuple(sorted(unique, key=lambda link: _ORDER.index(link.role)))
+
+
+def owners(paths: Iterable[str], rules: tuple[OwnerRule, ...], codeowners: str) -> tuple[Link, ...]:
+    """Who is notified of changes to files, by the CODEOWNERS rule that decides on each."""
+    links: dict[OwnerRule, Link] = {}
+    for path in paths:
+        rule = owner_rule(rules, path)
+        if rule and rule.owners:
+            links.setdefault(
+                rule,
+                Link(
+                    "owner", " ".join(rule.owners), Location(codeowners, rule.line, rule.line),
+                    f"CODEOWNERS: {rule.pattern} is the last rule that matches {path}",
+                    "exact", rule.section,
+                ),
+            )  # fmt: skip
+    return tuple(links.values())
+
+
+def _location(found: Found) -> Location:
+    path, fact = found
+    return Location(path, fact.line, fact.end_line)
+
+
+# ------------------------------------------------------------------------- registrations
+
+
+def _registrations(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
+    overload, packet = operator_targets(op)
+    rows = [(one, target) for target in (overload, packet) for one in facts.by_target(target)]
+    metas = _Metas(op, overload, [*(one for one, _ in rows), *facts.by_target("Meta")])
+    for found, target in rows:
+        if found[1].kind in _REGISTERED:
+            yield _registration(found, target == packet, metas.left(found))
+            yield from metas.implied(found)
+
+
+def _registration(found: Found, packet: bool, left: str) -> Link:
+    path, fact = found
+    role, rule = _REGISTERED[fact.kind]
+    detail = unpack(fact.detail)
+    rule = rule.format(table=_table(fact, detail))
+    if packet:
+        rule += f"; {fact.target} stands for all of its overloads"
+    certain = not packet and "when" not in detail
+    keys = (detail["key"],) if "key" in detail else ()
+    note = ", ".join(filter(None, (left, _note(detail))))
+    return Link(
+        role, fact.symbol, _location(found), rule, "exact" if certain else "by rule",
+        note, _evidence(path, detail), keys,
+    )  # fmt: skip
+
+
+def _table(fact: PythonFact, detail: dict[str, str]) -> str:
+    if "registry" not in detail:
+        return f"torch._decomp's {detail.get('type', 'post_autograd')} table"
+    registry = detail["registry"]
+    return f"the table {registry if '.' in registry else _module(fact) + '.' + registry}"
+
+
+def _module(fact: PythonFact) -> str:
+    return fact.symbol.rpartition(".")[0]
+
+
+def _note(detail: dict[str, str]) -> str:
+    parts = [detail.get("note", "")]
+    off = detail.get("register_dispatcher") == "False"
+    parts += ["not with the dispatcher: register_dispatcher=False"] if off else []
+    parts += [f"only if {detail['when']}"] if "when" in detail else []
+    parts += [f"through {detail['by']}"] if "by" in detail else []
+    parts += [f"made from {detail['of']}"] if "of" in detail else []
+    parts += [f"opset {detail['opset']}"] if "opset" in detail else []
+    return ", ".join(filter(None, parts))
+
+
+def _evidence(path: str, detail: dict[str, str]) -> tuple[Location, ...]:
+    lines = [detail[key] for key in ("at", "call", "forward") if key in detail]
+    return tuple(Location(path, int(line), int(line)) for line in lines if line.isdigit())
+
+
+class _Metas:
+    """Which rows of an operator become its Meta kernel."""
+
+    def __init__(self, op: NativeFunction, overload: str, rows: list[Found]) -> None:
+        self._op = op
+        self._overload = overload
+        self._rules = MetaRules.of([row for row in rows if row[1].kind == "meta_rule"])
+        self._ruled = [row for row in rows if self._rules.by(row[1])]
+
+    def left(self, found: Found) -> str:
+        """That a meta function is entered in its table, and C++ serves the Meta key."""
+        rule = self._rules.by(found[1])
+        if rule is None or found[1].kind != "meta_registration" or not self._leaves(rule):
+            return ""
+        return f"{_name(rule)} leaves the operator to C++"
+
+    def implied(self, found: Found) -> Iterator[Link]:
+        """A decomposition is the Meta kernel where there is no meta function."""
+        rule = self._rules.by(found[1])
+        if rule is None or found[1].kind != "decomposition" or self._leaves(rule):
+            return
+        if any(row[1].kind == "meta_registration" for row in self._ruled):
+            return
+        if _unsure(found) and not all(map(_unsure, self._ruled)):
+            return
+        yield Link(
+            "meta_registration", found[1].symbol, _location(found),
+            f"{_name(rule)} registers a decomposition for the Meta key too", "by rule",
+            "", (_location(rule),), ("Meta",),
+        )  # fmt: skip
+
+    def _leaves(self, rule: Found) -> bool:
+        if rule is self._rules.activate:
+            composite = is_composite_implicit(self._op)
+            return self._rules.leaves(self._overload, self._op, composite)
+        return self._rules.only_where_none(rule) and served_by_cpp(self._op)
+
+
+def _name(rule: Found) -> str:
+    return rule[1].symbol.rpartition(".")[2]
+
+
+def _unsure(found: Found) -> bool:
+    return "when" in unpack(found[1].detail)
+
+
+def _references(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+    rules = {
+        "ref": "{symbol} is the Python reference of {name}",
+        "prim": "primitive whose eager implementation is {name}",
+    }
+    functions = (name.replace("torch.Tensor.", "torch.", 1) for name in names)
+    for name in dict.fromkeys(functions):
+        for found in facts.by_target(name):
+            fact = found[1]
+            if fact.kind in rules:
+                rule = rules[fact.kind].format(symbol=fact.symbol, name=name)
+                yield Link("ref", fact.symbol, _location(found), rule, "by rule")
+
+
+# ---------------------------------------------------------------------------- Python API
+
+
+def _bindings(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
+    """The generated binding: which template and generator make it."""
+    skipped = skipping_rule(op, facts)
+    if "generated" in op.tags and "view_copy" not in op.tags:
+        return
+    for binding in bindings(op):
+        if skipped:
+            rule = f"no binding is generated: the generator skips {skipped[1].symbol!r}"
+            yield Link("python", binding.path, _location(skipped), rule, "by rule")
+            continue
+        generators = [one for one in facts.by_target(binding.chosen_by) if one[1].kind == "binding"]
+        for generator in generators:
+            yield _generated(op, binding.path, generator)
+        if not generators:
+            rule = f"{binding.chosen_by} makes the binding; its generator is not in this tree"
+            yield Link("python", binding.path, op.location, rule, "by rule")
+
+
+def _generated(op: NativeFunction, path: str, generator: Found) -> Link:
+    source, fact = generator
+    template = f"{source.rpartition('/')[0]}/templates/{fact.symbol}"
+    return Link(
+        "python", path, Location(template, 0),
+        f"binding THPVariable_{op.name} in {fact.symbol}, generated from this template",
+        "by rule", "", (_location(generator), op.location),
+    )  # fmt: skip
+
+
+def _entry(entry: Entry) -> Link:
+    path, fact = entry.found
+    detail = unpack(fact.detail)
+    if fact.kind == "alias":
+        rule = f"{entry.name} is assigned from {entry.through}"
+        return Link("python", entry.name, _location(entry.found), rule, "exact")
+    method = entry.through.startswith("torch.Tensor.")
+    rule = f"returns what {entry.through} gives"
+    return Link(
+        "python", entry.name, _location(entry.found), rule, "by rule" if method else "exact",
+        "a method of an argument, taken for a tensor" if method else "", _evidence(path, detail),
+    )  # fmt: skip
+
+
+def _modules(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+    for name in names:
+        for found in facts.by_target(name):
+            path, fact = found
+            detail = unpack(fact.detail)
+            if fact.kind == "module" and ("returned" in detail or "binding" in detail):
+                rule = f"forward calls {name}"
+                yield Link(
+                    "python", fact.symbol, _location(found), rule, "exact", "",
+                    _evidence(path, detail),
+                )  # fmt: skip
+
+
+def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+    for name in names:
+        for found in facts.by_target(name):
+            if found[1].kind == "override":
+                rule = f"entry of {name} in torch.overrides.get_testing_overrides"
+                yield Link("python", f"overrides: {name}", _location(found), rule, "exact")
+
+
+def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+    for name in names:
+        rows = list(facts.by_target(name))
+        pages = sorted(found for found in rows if found[1].kind == "page")
+        for found in [found for found in rows if found[1].kind == "docs"] + pages:
+            fact = found[1]
+            rule = f"the page lists {name}" if fact.kind == "page" else f"docstring of {name}"
+            yield Link("docs", fact.symbol, _location(found), rule, "exact")
+
+
+# --------------------------------------------------------------------------------- tests
+
+
+def _functional(op: NativeFunction) -> str:
+    return f"aten::{op.name[:-1]}" if op.name.endswith("_") else ""
+
+
+def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Found, str]]:
+    """The OpInfo entries that test an operator, each with the target by which it is found."""
+    paths = [binding.path for binding in bindings(op)]
+    names = [*paths, *(entry.name for entry in entries(paths, facts))]
+    yield from _opinfo_entries(op, names, facts)
+
+
+def _opinfo_entries(
+    op: NativeFunction, names: list[str], facts: PythonIndex
+) -> Iterator[tuple[Found, str]]:
+    own, functional = f"aten::{op.name}", _functional(op)
+    seen: set[tuple[str, int]] = set()
+    for target in dict.fromkeys([own, functional, *names]):
+        for path, fact in facts.by_target(target):
+            if fact.kind == "opinfo" and (path, fact.line) not in seen:
+                seen.add((path, fact.line))
+                yield (path, fact), target
+
+
+def _opinfo(op: NativeFunction, names: list[str], facts: PythonIndex) -> Iterator[Link]:
+    for found, target in _opinfo_entries(op, names, facts):
+        yield _opinfo_link(found, target, _functional(op))
+
+
+def _opinfo_link(found: Found, target: str, functional: str) -> Link:
+    fact = found[1]
+    detail = unpack(fact.detail)
+    confidence: Confidence = "exact" if "aten_name" in detail else "by rule"
+    rule = f"{detail.get('cls', 'OpInfo')} with aten_name {target.removeprefix('aten::')}"
+    if confidence != "exact":
+        rule = f"{detail.get('cls', 'OpInfo')} of that name, which is its aten_name by default"
+    if target == functional:
+        rule, confidence = f"{rule}; its inplace_variant is the in-place form", "by rule"
+    elif not target.startswith("aten::"):
+        rule, confidence = f"OpInfo named, or with the alias, {target}", "by rule"
+    variant = f"variant {detail['variant']}" if "variant" in detail else ""
+    note = ", ".join(filter(None, (detail.get("db", ""), variant)))
+    return Link("opinfo", fact.symbol, _location(found), rule, confidence, note)
+
+
+def _tests(
+    op: NativeFunction,
+    names: list[str],
+    facts: PythonIndex,
+    read: Callable[[str], bytes | None] | None,
+) -> Iterator[Link]:
+    words = dict.fromkeys(
+        word for word in (one.rpartition(".")[2].strip("_") for one in (op.name, *names)) if word
+    )
+    for test in tests_naming(tuple(words), facts, read):
+        rule = f"its name has {test.word!r}" + (f" and it calls {test.call}" if test.call else "")
+        yield Link(
+            "test", test.symbol, Location(test.path, test.line, test.end_line), rule,
+            "by rule" if test.qualified else "ambiguous", "", test.evidence,
+        )  # fmt: skip

@@ -1,0 +1,197 @@
+"""Between an operator and the Python names that lead to it.
+
+An operator's bindings follow from its YAML entry, as ``gen_python_functions.py`` reads it:
+``variants: function`` makes ``torch.x``, ``variants: method`` makes ``Tensor.x`` and
+``python_module: m`` makes ``torch._C._m.x`` instead of both. Public names then follow from the
+Python files that pass them on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from indexes.model.regex import regex
+from indexes.model.typed import NamedTuple, Protocol
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.python.facts import PythonFact, unpack
+from indexes.readers.python.generated import SKIPPED
+
+Found = tuple[str, PythonFact]
+"""A path in the tree and a row read from that file."""
+
+_PASSES_ON = {"alias", "functional", "method"}
+_DEPTH = 3
+"""``F.max_pool2d`` -> ``F._max_pool2d`` -> ``torch.max_pool2d`` is the longest way."""
+
+
+class PythonIndex(Protocol):
+    """Where the rows of Python files are looked up."""
+
+    def by_target(self, target: str) -> Iterable[Found]:
+        """The rows with this ``target``."""
+
+    def tests_containing(self, text: str) -> Iterable[Found]:
+        """The ``test`` rows whose symbol contains a text."""
+
+    def definitions(self, qualified: str) -> Iterable[Found]:
+        """The ``def`` and ``class`` rows with this symbol."""
+
+
+class FactTable:
+    """A ``PythonIndex`` over rows in memory."""
+
+    def __init__(self, files: Mapping[str, Iterable[PythonFact]]) -> None:
+        self._by_target: dict[str, list[Found]] = {}
+        self._by_symbol: dict[str, list[Found]] = {}
+        self._tests: list[Found] = []
+        for path, facts in files.items():
+            for fact in facts:
+                self._add(path, fact)
+
+    def _add(self, path: str, fact: PythonFact) -> None:
+        if fact.target:
+            self._by_target.setdefault(fact.target, []).append((path, fact))
+        if fact.kind in {"def", "class"}:
+            self._by_symbol.setdefault(fact.symbol, []).append((path, fact))
+        elif fact.kind == "test":
+            self._tests.append((path, fact))
+
+    def by_target(self, target: str) -> Iterable[Found]:
+        """The rows with this ``target``."""
+        return self._by_target.get(target, ())
+
+    def tests_containing(self, text: str) -> Iterable[Found]:
+        """The ``test`` rows whose symbol contains a text."""
+        return (found for found in self._tests if text in found[1].symbol)
+
+    def definitions(self, qualified: str) -> Iterable[Found]:
+        """The ``def`` and ``class`` rows with this symbol."""
+        return self._by_symbol.get(qualified, ())
+
+
+class Binding(NamedTuple):
+    """A generated Python function or method."""
+
+    path: str
+    """``torch.add``, ``torch.Tensor.add`` or ``torch._C._nn.gelu``."""
+    chosen_by: str
+    """What makes the generator choose it, as ``binding`` rows have it for a target."""
+
+
+class Entry(NamedTuple):
+    """A Python name that leads to an operator."""
+
+    name: str
+    found: Found
+    through: str
+    """The name one step nearer to the operator."""
+
+
+def operator_targets(op: NativeFunction) -> tuple[str, str]:
+    """The targets that rows have for an overload: itself, and all overloads of its name."""
+    packet = op.name if "::" in op.name else f"aten::{op.name}"
+    return f"{packet}.{op.overload or 'default'}", packet
+
+
+def bindings(op: NativeFunction) -> tuple[Binding, ...]:
+    """The bindings that its YAML entry asks for (whether skipped or not)."""
+    name = op.name.rpartition("::")[2]
+    if op.python_module:
+        module = op.python_module
+        return (Binding(f"torch._C._{module}.{name}", f"python_module:{module}"),)
+    roots = {"function": "torch", "method": "torch.Tensor"}
+    return tuple(
+        Binding(f"{roots[variant]}.{name}", f"variant:{variant}")
+        for variant in op.variants
+        if variant in roots
+    )
+
+
+def skipping_rule(op: NativeFunction, facts: PythonIndex) -> Found | None:
+    """The entry of the generator's skip lists that keeps an operator from having a binding."""
+    name = op.name.rpartition("::")[2]
+    for path, fact in facts.by_target(SKIPPED):
+        if fact.symbol == op.schema or _matches(fact.symbol, name):
+            return path, fact
+    return None
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether all of a name fits. Few of the patterns have to be made to tell."""
+    if pattern.isidentifier():
+        return pattern == name
+    if pattern.endswith(".*") and pattern[:-2].isidentifier():
+        return name.startswith(pattern[:-2])
+    if pattern.startswith(".*") and pattern[2:].isidentifier():
+        return name.endswith(pattern[2:])
+    if not name.startswith(_literal_beginning(pattern)):
+        return False
+    try:
+        return bool(re.match(rf"^{pattern}$", name))
+    except re.error:
+        return False
+
+
+def _literal_beginning(pattern: str) -> str:
+    """What all that a pattern matches begins with, as far as that is plain."""
+    if "|" in pattern:
+        return ""
+    end = next((at for at, char in enumerate(pattern) if not (char.isalnum() or char == "_")), 0)
+    return pattern[: end - 1 if pattern[end] in "*?{" else end] if end else ""
+
+
+def operator_named(target: str) -> str:
+    """The operator that a row's target names by itself: ``add.Tensor`` for one overload,
+    ``add`` for all of them, empty where other rows must be followed."""
+    if target.startswith("aten::"):
+        return target.removeprefix("aten::").removesuffix(".default")
+    match = _BINDING.match(target)
+    return match[1] if match else ""
+
+
+_BINDING = regex(r"torch(?:\.Tensor|\._C\._\w+)?\.(\w+)$")
+
+
+def entries(starts: Sequence[str], facts: PythonIndex) -> Iterator[Entry]:
+    """The functions, methods and aliases that pass calls on to the given names, nearest first."""
+    seen = set(starts)
+    level = list(starts)
+    for _ in range(_DEPTH):
+        found = [entry for name in level for entry in _passing_on(name, facts)]
+        found = [entry for entry in found if entry.name not in seen]
+        for entry in found:
+            if entry.name not in seen:
+                yield entry
+            seen.add(entry.name)
+        level = list(dict.fromkeys(entry.name for entry in found))
+
+
+def _passing_on(name: str, facts: PythonIndex) -> Iterator[Entry]:
+    for path, fact in facts.by_target(name):
+        if fact.kind not in _PASSES_ON or fact.symbol == name:
+            continue
+        if fact.kind == "alias" or _is_main(name, fact):
+            yield Entry(fact.symbol, (path, fact), name)
+
+
+def _is_main(name: str, fact: PythonFact) -> bool:
+    """Whether a function is an entry to what it calls, rather than a user of it.
+
+    It is when it returns the result and bears the same name, or calls the binding in the module
+    that is there for such functions (``torch._C._nn.x``, ``_VF.x``)."""
+    detail = unpack(fact.detail)
+    if detail.get("returned") != "1":
+        return False
+    return "binding" in detail or same_name(fact.symbol, name)
+
+
+def same_name(symbol: str, name: str) -> bool:
+    """Whether two paths end in the same word, decorations aside: ``F.relu``, ``torch.relu_``."""
+    return _word(symbol) == _word(name)
+
+
+def _word(path: str) -> str:
+    last = path.rpartition(".")[2].strip("_")
+    for module in ("linalg_", "special_", "fft_", "nested_", "sparse_"):
+        last = last.removeprefix(module)
+    return re.sub(r"(_with_indices|_nd|\dd)$", "", last)

@@ -1,0 +1,165 @@
+"""``-k`` expressions that select an operator's tests and no others.
+
+pytest's ``-k`` asks whether words are part of a test's name, whatever their case, so ``add``
+also selects ``addmm``. PyTorch names a test made for an OpInfo ``TEST_OPINFO_DEVICE_DTYPE``:
+``_add_cpu`` is nearer, and still selects ``scatter_add``. So an expression is checked against
+all names that its file can have, and what it must not select is taken out of it by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from indexes.model.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A way to select tests of one file."""
+
+    runner: str
+    """``pytest``, or ``unittest`` where only its patterns tell the tests apart."""
+    arguments: tuple[str, ...]
+    """What follows the file on the command line."""
+    also: tuple[str, ...] = ()
+    """Other tests that it may select too: no expression tells them apart, or their names are
+    only known when the file runs."""
+
+
+class Made(NamedTuple):
+    """A test function of which a test is made for each OpInfo."""
+
+    name: str
+    ending: str | None = None
+    """What follows the OpInfo's name: the device when None, the parameter of this name, or
+    something that only a run tells when empty."""
+
+    def of(self, opinfo: str, device: str) -> str:
+        """How the names of an OpInfo's tests begin."""
+        return f"{self.name}_{opinfo}_{device if self.ending is None else self.ending}"
+
+
+def opinfo_expression(
+    wanted: Iterable[tuple[Made, str]], others: Iterable[tuple[Made, str]], named: Iterable[str],
+    unknown: Iterable[str] = (), device: str = "cpu",
+) -> Expression:  # fmt: skip
+    """Selects the tests of some OpInfos in one file.
+
+    ``wanted`` and ``others`` are functions that take OpInfos, each with the name of one as
+    tests have it; ``named`` the other test functions of the file, ``unknown`` those with
+    values that only a run tells. A test that is made never has the name of one by hand."""
+    by_hand = {f"{name}_{device}" for name in named}
+    made = ((test, name, test.of(name, device)) for test, name in dict.fromkeys(wanted))
+    wanted = tuple((test, name) for test, name, whole in made if whole not in by_hand)
+    good = {test.of(name, device) for test, name in wanted}
+    bad = ({test.of(name, device) for test, name in others} | by_hand) - good
+    terms = _shortest(_terms(wanted, bad, device))
+    without = [one for one in dict.fromkeys(unknown) if not _part_of_any(one, good)]
+    also = tuple(one for one in dict.fromkeys(unknown) if one not in without)
+    expression = _excluding(terms, good, bad, without)
+    if expression is not None:
+        return Expression("pytest", ("-k", expression), also)
+    bad |= {f"_{name}_{device}_" for _, name in wanted} if without else set()
+    patterns = dict.fromkeys(p for test, name in wanted for p in _patterns(test, name, bad, device))
+    return Expression("unittest", tuple(part for one in sorted(patterns) for part in ("-k", one)))
+
+
+def _terms(wanted: tuple[tuple[Made, str], ...], bad: set[str], device: str) -> Iterator[str]:
+    """Words that every good name has one of."""
+    for test, name in wanted:
+        if test.ending is None:
+            yield f"_{name}_{device}"
+        elif test.ending or not _part_of_any(f"_{name}_", bad):
+            yield f"_{name}_{test.ending}"
+        else:
+            yield test.of(name, device)
+
+
+def _patterns(test: Made, opinfo: str, bad: set[str], device: str) -> tuple[str, ...]:
+    """For unittest, which tells capital letters from small ones, but has no "not"."""
+    ending = device if test.ending is None else test.ending
+    short = f"_{opinfo}_{ending}"
+    begins = f"*.{test.of(opinfo, device)}" if any(short in one for one in bad) else f"*{short}"
+    return (begins, f"{begins}_*") if test.ending is None else (f"{begins}*",)
+
+
+def _shortest(terms: Iterable[str]) -> list[str]:
+    """Without the terms that others are a part of."""
+    unique = list(dict.fromkeys(terms))
+    return [
+        one for one in unique
+        if not any(other != one and other.lower() in one.lower() for other in unique)
+    ]  # fmt: skip
+
+
+def _excluding(terms: list[str], good: set[str], bad: set[str], without: list[str]) -> str | None:
+    """The terms without the bad names that they select; None when good ones would go too."""
+    chosen = " or ".join(terms)
+    caught = {_distinct(terms, one, good) for one in bad if _selects(terms, one)}
+    if "" in caught:
+        return None
+    out = _shortest([*sorted(caught, key=_by_length), *without])
+    if not out:
+        return chosen
+    words = " and ".join(f"not {one}" for one in out)
+    return f"({chosen}) and {words}" if len(terms) > 1 else f"{chosen} and {words}"
+
+
+def _by_length(text: str) -> tuple[int, str]:
+    return len(text), text
+
+
+def _selects(terms: Iterable[str], name: str) -> bool:
+    return any(term.lower() in name.lower() for term in terms)
+
+
+def _distinct(terms: list[str], name: str, good: set[str]) -> str:
+    """The shortest part of a name, in whole words, that takes it out and leaves the good in."""
+    words = re.split(r"(?<=[^_])_", name)
+    for count in range(1, len(words) + 1):
+        part = "_".join(words[-count:])
+        part = part if count == len(words) else f"_{part}"
+        if _selects(terms, part) and part not in terms and not _part_of_any(part, good):
+            return part
+    return ""
+
+
+def _part_of_any(part: str, names: set[str]) -> bool:
+    return any(part.lower() in name.lower() for name in names)
+
+
+def named_expression(
+    cls: str, name: str, others: Iterable[tuple[str, str]], path: str = ""
+) -> Expression:
+    """Selects one test function, with all that is made of it for devices and parameters.
+
+    ``others`` are the (class, name) of all tests of the file. pytest looks into the file's
+    name too: a test whose name is a part of that is asked for by unittest's patterns."""
+    terms = [cls, name] if cls else [name]
+    wrong = [one for one in others if one != (cls, name) and _both(cls, name, one)]
+    if name.lower() in path.rpartition("/")[2].lower():
+        begins = f"*.{cls}*.{name}"
+        also = tuple(f"{c}.{n}" for c, n in wrong if c.startswith(cls) and _longer(n, name))
+        return Expression("unittest", ("-k", begins, "-k", f"{begins}_*"), also)
+    out = dict.fromkeys(_apart(cls, name, other) for other in wrong)
+    also = tuple(f"{c}.{n}" for c, n in wrong if not _apart(cls, name, (c, n)))
+    kept = _shortest(one for one in out if one)
+    words = [*terms, *(f"not {one}" for one in kept)]
+    return Expression("pytest", ("-k", " and ".join(words)), also)
+
+
+def _longer(other: str, name: str) -> bool:
+    return other == name or other.startswith(f"{name}_")
+
+
+def _both(cls: str, name: str, other: tuple[str, str]) -> bool:
+    """Whether the words select the other test too, with a device behind its name."""
+    return cls.lower() in other[0].lower() and name.lower() in f"{other[1]}_".lower()
+
+
+def _apart(cls: str, name: str, other: tuple[str, str]) -> str:
+    """A word that is in the other test alone; empty when there is none."""
+    if other[1].lower() not in name.lower():
+        return other[1]
+    return other[0] if other[0].lower() not in cls.lower() else ""

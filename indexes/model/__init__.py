@@ -1,0 +1,1 @@
+"""The vocabulary: what readers find in source and what queries answer."""

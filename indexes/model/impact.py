@@ -1,0 +1,138 @@
+"""The vocabulary of impact: what is reached when something in the tree changes.
+
+A step is reached from its parent, so the way from the change to an operator is the chain
+of parents. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Confidence, Location, SourceInfo
+
+StepKind = Literal[
+    "function", "macro", "class", "global", "stub", "formula", "operator", "python", "test",
+    "file", "generated",
+]  # fmt: skip
+
+Aspect = Literal[
+    "schema", "kernel", "meta", "backward", "batch rule", "registration", "decomposition", "ref",
+    "lowering", "symbolic", "python",
+]  # fmt: skip
+"""What of an operator is reached: a test of its decomposition says nothing of its kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that is reached, and by which line of the source."""
+
+    id: int
+    parent: int | None
+    """The step that it is reached from; None for what changes."""
+    kind: StepKind
+    symbol: str
+    location: Location | None
+    rule: str
+    """By which mechanism its parent reaches it."""
+    evidence: Location | None
+    """The line that makes it so."""
+    confidence: Confidence
+    """Of this one step: see ``way_confidence`` for the whole way."""
+    candidates: int = 1
+    """How many definitions the name could mean on that line."""
+    way_confidence: Confidence = "exact"
+    """The weakest confidence on the way from the change to here."""
+    dispatches: int = 0
+    """How many times the way passes through the dispatcher: 0 for an operator's own code."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedOperator:
+    """An overload that is reached, through the best of the ways."""
+
+    name: str
+    aspects: tuple[str, ...]
+    """``kernel CPU``, ``backward``, ``decomposition`` ..."""
+    step: int
+    location: Location | None
+    confidence: Confidence
+    """The weakest on the way."""
+    dispatches: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedApi:
+    """A Python name through which a reached operator is called."""
+
+    name: str
+    location: Location | None
+    rule: str
+    operators: tuple[str, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class TestCommand:
+    """Tests to run, as one command."""
+
+    command: str
+    path: str
+    reason: str
+    operators: tuple[str, ...]
+    confidence: Confidence
+    tests: int
+    """How many test functions of the tree the command selects, before they are instantiated
+    for devices and dtypes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What is reached, best known first."""
+
+    source: SourceInfo
+    steps: tuple[Step, ...]
+    operators: tuple[ReachedOperator, ...]
+    apis: tuple[ReachedApi, ...] = ()
+    tests: tuple[TestCommand, ...] = ()
+    unresolved: tuple[str, ...] = ()
+    """What could not be followed, with the reason, a line each."""
+
+    def way(self, step: int) -> tuple[Step, ...]:
+        """The steps from the change to ``step``."""
+        found: list[Step] = []
+        at: int | None = step
+        while at is not None:
+            found.append(self.steps[at])
+            at = self.steps[at].parent
+        return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One definition, entry or file that differs between two states of the tree."""
+
+    kind: str
+    """``function``, ``macro``, ``operator entry``, ``derivative entry``, ``python``, ``test``,
+    ``opinfo``, ``header``, ``generator`` ..."""
+    name: str
+    what: Literal["added", "changed", "removed"]
+    location: Location
+    """In the new state; in the old one for what was removed."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """What a change of the tree affects."""
+
+    base: str
+    """The state that it is compared with: a commit."""
+    target: str
+    """``the working tree``, ``the staged changes`` or a commit."""
+    changes: tuple[Changed, ...]
+    quiet: tuple[str, ...]
+    """Files that differ in white space and comments alone."""
+    impact: Impact
+    files: int
+    """Files that differ."""

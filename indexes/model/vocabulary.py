@@ -1,0 +1,401 @@
+"""The vocabulary of torchnav: what readers find in source and what queries answer.
+
+Every entity is a frozen dataclass and says where it stands. Paths are relative to
+the root of the source tree, with forward slashes; lines count from 1; an
+``end_line`` of 0 means "not known". Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from indexes.model.records import dataclass, field
+from indexes.model.typed import Literal
+
+SCHEMA_VERSION = 1
+
+Confidence = Literal["exact", "by rule", "ambiguous"]
+"""``exact``: the source says so. ``by rule``: follows from codegen or macro rules,
+which ``rule`` names. ``ambiguous``: one of several candidates, all of them given."""
+
+Role = Literal[
+    "python", "schema", "delegate", "meta", "kernel", "call", "stub", "registration",
+    "device_kernel", "launch", "library", "derivative", "formula_function",
+    "decomposition", "meta_registration", "ref", "batch_rule", "autocast", "docs",
+    "opinfo", "test", "owner", "generated",
+]  # fmt: skip
+
+KernelKind = Literal["plain", "structured", "macro", "ufunc", "composite", "generated", "missing"]
+SourceKind = Literal["checkout", "clone", "wheel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the tree. ``line`` 0 means the file as a whole."""
+
+    path: str
+    line: int
+    end_line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a reader could not read, and why, in one line."""
+
+    path: str
+    line: int
+    message: str
+
+
+# --------------------------------------------------------------------------- YAML facts
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One ``KEY: symbol`` of a ``dispatch:`` block (grouped keys are split)."""
+
+    key: str
+    symbol: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFunction:
+    """An entry of native_functions.yaml."""
+
+    name: str
+    """Operator name without namespace, as in the schema: ``add``, ``add_``."""
+    overload: str
+    """``Tensor`` in ``add.Tensor``; empty for the default overload."""
+    schema: str
+    """The text of ``func:``."""
+    location: Location
+    field_lines: Mapping[str, int]
+    """Line of each YAML field: ``func``, ``dispatch``, ``structured_delegate`` ..."""
+    dispatch: tuple[Kernel, ...] | None
+    """None when the entry has no ``dispatch:``; empty for ``dispatch: {}``."""
+    variants: tuple[str, ...] = ("function",)
+    structured: bool = False
+    structured_delegate: str | None = None
+    structured_inherits: str | None = None
+    precomputed: tuple[str, ...] = ()
+    ufunc_inner_loop: Mapping[str, str] = field(default_factory=dict)
+    """Inner loop key (``Generic``, ``ScalarOnly``) -> text, ``add (AllAndComplex, ...)``."""
+    autogen: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    python_module: str | None = None
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Every other field as written: ``device_check``, ``manual_cpp_binding`` ..."""
+
+    @property
+    def full_name(self) -> str:
+        """``add.Tensor``; just ``relu`` for a default overload."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """One line of a derivatives.yaml entry: ``self: grad * other``."""
+
+    inputs: tuple[str, ...]
+    """The inputs it is for; several for ``self, other: f(grad)``."""
+    text: str
+    location: Location
+    kind: Literal["gradient", "forward", "non_differentiable"] = "gradient"
+    """``forward`` is a jvp, keyed by outputs (``result: auto_linear``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaSet:
+    """The formulas of one autograd dispatch key, and the Node class made from them."""
+
+    key: str
+    """``Default`` or e.g. ``AutogradNestedTensor``."""
+    grad_fn: str | None
+    """``MulBackward0``; None when nothing is differentiable."""
+    formulas: tuple[Formula, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeEntry:
+    """An entry of derivatives.yaml."""
+
+    op: str
+    """``mul.Tensor``."""
+    schema: str
+    location: Location
+    sets: tuple[FormulaSet, ...]
+    output_differentiability: tuple[str, ...] | None = None
+
+
+# ---------------------------------------------------------------------- C++ facts
+
+
+DefinitionKind = Literal[
+    "function", "class", "enum", "impl_func", "meta_func", "macro", "macro_use", "global",
+    "alias", "python", "method",
+]  # fmt: skip
+
+
+TEMPLATE = "template"
+"""What a reader notes of a function template; no kernel registered by name can be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition in C++, CUDA, Objective-C++ or Python source."""
+
+    name: str
+    """Last component: ``add_kernel``."""
+    scope: str
+    """Enclosing namespaces and classes: ``at::native::(anonymous)``."""
+    kind: DefinitionKind
+    location: Location
+    parameters: str = ""
+    """Text between the parentheses, on one line."""
+    guard: str = ""
+    """The ``#if`` conditions it stands under, include guards left out."""
+    macro: str = ""
+    """The macro whose use at ``location`` makes it, when it is not written out."""
+    macro_location: Location | None = None
+    """Where that macro is defined."""
+    cuda_global: bool = False
+    """A ``__global__`` function."""
+    template: bool = False
+    """A function template."""
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.scope}::{self.name}" if self.scope else self.name
+
+
+# ----------------------------------------------------------------------- answers
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """Which source an answer was read from."""
+
+    kind: SourceKind
+    root: str
+    """Absolute path of the tree; never part of the JSON contract's ``source``."""
+    version: str
+    commit: str | None
+    dirty: bool
+    missing: tuple[str, ...] = ()
+    """What this source does not hold, each with the command that adds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSummary:
+    """A row of the operator list."""
+
+    full_name: str
+    schema: str
+    location: Location
+    keys: tuple[str, ...]
+    """Dispatch keys it has a kernel for, delegates followed."""
+    tags: tuple[str, ...]
+    python_module: str | None
+    has_derivative: bool
+    kind: str
+    """``structured``, ``delegate``, ``composite``, ``plain``, ``autogen`` or ``no kernel``."""
+    files: tuple[str, ...] = ()
+    """Paths of its kernels' files."""
+
+
+@dataclass(frozen=True, slots=True)
+class DtypeDispatch:
+    """A use of a macro that switches over dtypes, such as ``AT_DISPATCH_FLOATING_TYPES``."""
+
+    macro: str
+    location: Location
+    dtypes: tuple[str, ...]
+    """Enumerators of ScalarType, in the order of the cases: ``Double, Float``."""
+    type_name: str = ""
+    """What the body calls the type: ``scalar_t``, ``index_t``."""
+    tag: str = ""
+    """The name in the error for other dtypes: ``"mul_cpu" not implemented for 'Half'``."""
+    guard: str = ""
+    """The ``#if`` of this expansion, when the macro is defined in several ways."""
+    unread: tuple[str, ...] = ()
+    """Cases that are no enumerator: a template's parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A condition in the code that decides at run time whether a step is taken."""
+
+    text: str
+    """``if (use_mkldnn)``, ``switch (backend) case Backend::cudnn``."""
+    arm: str
+    """``then``, ``else``, ``case``, or ``otherwise``: behind a branch that returns."""
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of a chain: a place in source, why it is there, and how sure that is."""
+
+    id: int
+    parent: int | None
+    role: Role
+    symbol: str
+    location: Location | None
+    rule: str
+    """One line: by which mechanism of PyTorch this follows."""
+    confidence: Confidence
+    device: str | None = None
+    """``CPU``, ``CUDA``, ``MPS`` ... when the hop is for one kind of device."""
+    keys: tuple[str, ...] = ()
+    evidence: tuple[Location, ...] = ()
+    guard: str = ""
+    note: str = ""
+    """The formula's text, the library, what a call can mean ..."""
+    dtypes: tuple[DtypeDispatch, ...] = ()
+    """What a function switches over dtypes by, in the order of its text."""
+    choices: tuple[Choice, ...] = ()
+    """The conditions under which the step is taken, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """What could not be linked, with the true reason."""
+
+    role: Role
+    symbol: str
+    reason: str
+    keys: tuple[str, ...] = ()
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Everything one overload leads to, in display order (parents before children)."""
+
+    source: SourceInfo
+    op: OperatorSummary
+    native: NativeFunction
+    derivative: DerivativeEntry | None
+    hops: tuple[Hop, ...]
+    unresolved: tuple[Unresolved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """One (overload, dispatch key) pair: a row of ``torchnav export kernels``."""
+
+    op: str
+    key: str
+    symbol: str
+    kind: KernelKind
+    definitions: tuple[Definition, ...]
+    confidence: Confidence
+    rule: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StubRow:
+    """One registration of a stub: a row of ``torchnav export stubs``."""
+
+    stub: str
+    device: str
+    macro: str
+    function: str
+    registration: Location
+    definition: Definition | None
+    reason: str = ""
+    guard: str = ""
+    alternatives: tuple[Definition, ...] = ()
+    """Every definition under its own ``#if``, when there are several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search result."""
+
+    kind: str
+    """``operator``, ``kernel``, ``function``, ``class``, ``macro``, ``stub``, ``grad_fn`` ..."""
+    name: str
+    location: Location
+    detail: str = ""
+    op: str | None = None
+    """The overload to open a chain for, when there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What stands at a ``file:line``: an answer of ``torchnav at``."""
+
+    kind: str
+    """``operator``, ``derivative``, ``formula``, ``kernel``, ``stub``, ``registration``,
+    ``function``, ``member``, ``macro``, ``engine`` ..."""
+    name: str
+    location: Location
+    detail: str = ""
+    operators: tuple[str, ...] = ()
+    """Operators (overloads) that reach this place."""
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """What a pasted name means in this index."""
+
+    kind: Literal["operator", "grad_fn", "symbol", "stub", "none"]
+    text: str
+    """The name as understood: ``add.Tensor``, ``AddmmBackward0``, ``at::native::add_kernel``."""
+    overloads: tuple[str, ...] = ()
+    """Operators it leads to, best first; several for a bare ``add``."""
+    hits: tuple[Hit, ...] = ()
+    """Places it names, for a symbol or stub."""
+    note: str = ""
+    suggestions: tuple[str, ...] = ()
+    """Near names, when nothing matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A data member of a class: ``version_counter_`` of ``TensorImpl``."""
+
+    name: str
+    type: str
+    comment: str
+    location: Location
+    accessors: tuple[Location, ...] = ()
+    accessor_names: tuple[str, ...] = ()
+    bits: int | None = None
+    """Width of a bit field."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFunction:
+    """A function of the autograd engine."""
+
+    name: str
+    """Qualified inside ``torch::autograd``: ``Engine::evaluate_function``."""
+    location: Location
+    calls: tuple[tuple[str, int], ...]
+    """(callee, line) for callees that are engine functions too."""
+    phase: str
+    """The phase of a backward pass it belongs to, or empty."""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceKernelAnswer:
+    """Where a device kernel's name, as a profiler prints it, comes from."""
+
+    name: str
+    launcher: Definition | None
+    source: Definition | None
+    library: str | None
+    confidence: Confidence
+    rule: str
+    reason: str = ""
+    candidates: tuple[Definition, ...] = ()

@@ -1,0 +1,1 @@
+"""Every question asked of an index, answered in plain data."""

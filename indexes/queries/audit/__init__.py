@@ -1,0 +1,1 @@
+"""How much of a tree is linked, and how well."""

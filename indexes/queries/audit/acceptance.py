@@ -1,0 +1,221 @@
+"""Scores answers against tables that were verified by other means.
+
+A folder may hold any of ``kernels.tsv``, ``stubs.tsv``, ``chains.jsonl``, ``decoys.tsv``,
+``nokernel.tsv`` and ``cuda_kernel_names.tsv``; paths and lines in them are those of the tree.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.records import dataclass, field
+from indexes.model.vocabulary import DeviceKernelAnswer, Hop, KernelRow, Location, Role
+from indexes.queries.index import Index
+
+Row = Mapping[str, str]
+
+REQUIRED: Mapping[str, frozenset[Role]] = {
+    "yaml": frozenset({"schema", "delegate"}),
+    "derivative": frozenset({"derivative"}),
+    "meta": frozenset({"meta"}),
+    "dispatch": frozenset({"kernel"}),
+    "stub_decl": frozenset({"stub"}),
+    "stub_def": frozenset({"stub"}),
+    "register": frozenset({"registration"}),
+    "kernel": frozenset({"device_kernel", "kernel", "call", "launch", "library"}),
+}
+"""Steps of a chain that must be there, and the roles of a hop that answer them. Any other step
+is answered by a hop, or by a line of evidence, at its place."""
+
+
+@dataclass(slots=True)
+class Score:
+    """How the rows of one table came out."""
+
+    table: str
+    bar: str = "all right"
+    least: float = 1.0
+    """The share that must be right; nothing may be wrong."""
+    right: int = 0
+    wrong: list[str] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+
+    def add(self, verdict: str, what: str) -> None:
+        """Counts one row: ``right``, ``wrong`` or ``unresolved``."""
+        if verdict == "right":
+            self.right += 1
+        else:
+            (self.wrong if verdict == "wrong" else self.open).append(what)
+
+    @property
+    def total(self) -> int:
+        """All rows."""
+        return self.right + len(self.wrong) + len(self.open)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is met; None without rows."""
+        if not self.total:
+            return None
+        return not self.wrong and self.right >= self.least * self.total
+
+
+def score_all(index: Index, folder: Path) -> Iterator[Score]:
+    """The tables of a folder, one after the other. Raises SourceError when it has none."""
+    tables: tuple[tuple[str, Callable[[Index, Path], Iterable[Score]]], ...] = (
+        ("kernels.tsv", _one(_kernels)), ("stubs.tsv", _one(_stubs)), ("chains.jsonl", _chains),
+        ("decoys.tsv", _one(_decoys)), ("nokernel.tsv", _one(_nokernel)),
+        ("cuda_kernel_names.tsv", _one(score_names)),
+    )  # fmt: skip
+    found = [(folder / name, score) for name, score in tables if (folder / name).is_file()]
+    if not found:
+        raise SourceError(f"{folder} holds no table that can be scored")
+    for path, score in found:
+        yield from score(index, path)
+
+
+def _one(score: Callable[[Index, Path], Score]) -> Callable[[Index, Path], Iterable[Score]]:
+    return lambda index, path: [score(index, path)]
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    with path.open(newline="", encoding="utf-8") as text:
+        yield from csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+def _places(text: str) -> set[str]:
+    return set(filter(None, text.split(";")))
+
+
+# ---------------------------------------------------------------------------- kernels
+
+
+def _kernels(index: Index, path: Path) -> Score:
+    score = Score(path.name, "wrong 0, at least 99.5 % right", 0.995)
+    rows = {(row.op, row.key): row for row in index.kernel_rows()}
+    for expected in _rows(path):
+        name = (expected["op_overload"], expected["dispatch_key"])
+        verdict = _judge_kernel(expected, rows.get(name))
+        answer = rows.get(name)
+        found = ", ".join(str(d.location) for d in answer.definitions) if answer else "no row"
+        wanted = expected["definitions"] or expected["kind"]
+        score.add(verdict, f"{' '.join(name)}: {found or (answer and answer.reason)}, not {wanted}")
+    return score
+
+
+def _judge_kernel(expected: Row, row: KernelRow | None) -> str:
+    wanted = _places(expected["definitions"])
+    found = {str(d.location) for d in row.definitions} if row else set()
+    if found - wanted:
+        return "wrong"
+    if row is None or found != wanted:
+        return "unresolved"
+    return "right" if (row.kind, row.symbol) == (expected["kind"], expected["symbol"]) else "wrong"
+
+
+def _decoys(index: Index, path: Path) -> Score:
+    """None of them may be the answer for a kernel that bears their name."""
+    score = Score(path.name, "none is an answer")
+    answered: dict[str, set[str]] = {}
+    for row in index.kernel_rows():
+        for definition in row.definitions:
+            answered.setdefault(str(definition.location), set()).add(row.symbol)
+    for decoy in _rows(path):
+        taken = decoy["symbol"] in answered.get(decoy["definition"], ())
+        score.add("wrong" if taken else "right", f"{decoy['symbol']} at {decoy['definition']}")
+    return score
+
+
+def _nokernel(index: Index, path: Path) -> Score:
+    score = Score(path.name)
+    listed = {row.op for row in index.kernel_rows()}
+    for expected in _rows(path):
+        summary = index.summary(expected["op_overload"])
+        good = summary is not None and summary.full_name not in listed and not summary.keys
+        good = good and summary is not None and summary.location.line == int(expected["yaml_line"])
+        score.add("right" if good else "wrong", f"{expected['op_overload']}: {summary}")
+    return score
+
+
+# ------------------------------------------------------------------------------ stubs
+
+
+def _stubs(index: Index, path: Path) -> Score:
+    score = Score(path.name)
+    found: dict[tuple[str, str], set[str]] = {}
+    for row in index.stub_rows():
+        place = str(row.definition.location) if row.definition else ""
+        key = row.stub.rpartition("::")[2], str(row.registration)
+        found.setdefault(key, set()).add(place)
+    for expected in _rows(path):
+        name, where = expected["stub"].rpartition("::")[2], expected["registration"]
+        places = found.get((name, where), set())
+        verdict = "unresolved" if places <= {""} and expected["definition"] else "wrong"
+        right = bool(places) and places <= set(expected["definition"].split(";"))
+        score.add("right" if right else verdict, f"{name} at {where}: {sorted(places)}")
+    return score
+
+
+# ----------------------------------------------------------------------------- chains
+
+
+def _chains(index: Index, path: Path) -> Iterator[Score]:
+    required = Score(f"{path.name}, required steps")
+    others = Score(f"{path.name}, other steps")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        case: dict[str, Any] = json.loads(line)
+        hops = _hops(index, case["op"])
+        for step in case["steps"]:
+            score = required if step["role"] in REQUIRED else others
+            place = f"{step['file']}:{step['line']}"
+            what = f"{case['op']}: {step['role']} {step['symbol']} at {place}"
+            score.add("right" if _is_found(step["role"], place, hops) else "unresolved", what)
+    yield required
+    yield others
+
+
+def _hops(index: Index, op: str) -> tuple[Hop, ...]:
+    try:
+        return index.chain(op).hops
+    except NotFound:
+        return ()
+
+
+def _is_found(role: str, place: str, hops: Iterable[Hop]) -> bool:
+    if roles := REQUIRED.get(role):
+        return any(str(hop.location) == place and hop.role in roles for hop in hops)
+    return any(place in map(str, (hop.location, *hop.evidence)) for hop in hops)
+
+
+# -------------------------------------------------------------- names of device kernels
+
+
+def score_names(index: Index, path: Path) -> Score:
+    """Rows of ``kernel_name`` and ``defined_in_cu``, the name of a ``.cu`` file."""
+    score = Score(path.name, "wrong 0, at least 97 % right", 0.97)
+    for expected in _rows(path):
+        answer = index.kernel_name(expected["kernel_name"])
+        place = str(answer.source.location) if answer.source else answer.reason
+        score.add(_judge_name(answer, expected, index), f"{expected['kernel_name']}: {place}")
+    return score
+
+
+def _judge_name(answer: DeviceKernelAnswer, expected: Row, index: Index) -> str:
+    """Right is that file, or a header that really defines what the name names."""
+    if answer.source is None:
+        return "unresolved"
+    place, name = answer.source.location, answer.source.name
+    if place.path.endswith(".cu"):
+        return "right" if Path(place.path).stem == expected["defined_in_cu"] else "wrong"
+    there = name in _line(index, place) and name in expected["kernel_name"]
+    return "right" if there else "wrong"
+
+
+def _line(index: Index, place: Location) -> str:
+    lines = index.read(place.path).split("\n")
+    return lines[place.line - 1] if 0 < place.line <= len(lines) else ""

@@ -1,0 +1,257 @@
+"""How much of a tree is linked, and how well: every promise of torchnav with its count.
+
+Each measure checks answers against something that does not come from the linker: the text
+of the line that was answered, a count made with another rule, the running torch, or
+tables that were verified by hand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import KernelRow
+from indexes.queries.audit.acceptance import Score, score_all, score_names
+from indexes.queries.audit.dtypes import dispatches_of
+from indexes.queries.audit.formulas import Functions, functions_of, misplaced_formulas, nodes_of
+from indexes.queries.audit.links import (
+    SourceLines,
+    misplaced_kernels,
+    misplaced_registrations,
+    stub_reach,
+)
+from indexes.queries.dispatch_compare import LiveTable
+from indexes.queries.index import Index
+
+BACKENDS = ("CPU", "AutogradCPU", "Tracer", "BackendSelect")
+"""Keys whose computed table must agree with the running dispatcher without exception."""
+LAYERS = ("ADInplaceOrView", "Functionalize", "Meta")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One promise, and how far it is kept."""
+
+    name: str
+    bar: str
+    """What must hold, in words."""
+    total: int
+    counts: Mapping[str, int]
+    met: bool | None
+    """None when this source has nothing to measure it on."""
+    short: tuple[str, ...] = ()
+    """What falls short, a line each."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFacts:
+    """What the installed torch says of itself."""
+
+    version: str
+    same_version: bool
+    """Whether the tree is its source."""
+    tables: Mapping[str, LiveTable]
+    nodes: frozenset[str]
+
+
+def measures(
+    index: Index, live: LiveFacts | None = None, acceptance: Path | None = None,
+    names: Path | None = None,
+) -> Iterator[Measure]:  # fmt: skip
+    """Each measure as it is done."""
+    rows = list(index.kernel_rows())
+    yield pairs(rows, index.source.kind != "wheel")
+    yield kernel_lines(index, rows)
+    yield registrations(index)
+    yield stubs(index, rows)
+    yield dtypes(index)
+    yield from formulas(index, live)
+    if live is not None:
+        yield tables(index, live)
+    if acceptance is not None:
+        yield from (_scored(score) for score in score_all(index, acceptance))
+    if names is not None:
+        yield _scored(score_names(index, names))
+
+
+# ------------------------------------------------------------------------------ links
+
+
+def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
+    """Every (overload, dispatch key) by how its kernel was found."""
+    counts: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    short = []
+    for row in rows:
+        verdict = row.confidence if row.definitions else row.kind
+        if not row.definitions and row.kind not in ("generated", "missing"):
+            verdict = "missing"
+        counts[verdict] += 1
+        kinds[f"of kind {row.kind}"] += 1
+        if verdict in ("ambiguous", "missing"):
+            places = ", ".join(str(d.location) for d in row.definitions)
+            short.append(f"{row.op} {row.key}: {row.symbol}: {places or row.reason}")
+    total = sum(counts.values())
+    met = len(short) <= 0.005 * total if has_sources else None
+    return Measure(
+        "(overload, key) pairs with a kernel", "at least 99.5 %", total, {**counts, **kinds},
+        met, tuple(short if has_sources else ()),
+    )  # fmt: skip
+
+
+def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
+    """Whether the answered lines hold the kernels, as their text says."""
+    total, wrong = misplaced_kernels(rows, SourceLines(index))
+    counts = {"right": total - len(wrong), "wrong": len(wrong)}
+    met = len(wrong) <= 0.001 * total if total else None
+    return Measure(
+        "lines that hold what they are said to define", "wrong at most 0.1 %", total, counts, met,
+        tuple(wrong),
+    )  # fmt: skip
+
+
+def registrations(index: Index) -> Measure:
+    """REGISTER_* lines to the function that each registers."""
+    counts: Counter[str] = Counter()
+    short = list(misplaced_registrations(index.stub_rows(), SourceLines(index)))
+    for row in index.stub_rows():
+        if row.definition:
+            counts["linked"] += 1
+        elif "nullptr" in row.reason or "lambda" in row.reason:
+            counts["nullptr" if "nullptr" in row.reason else "lambda"] += 1
+        else:
+            counts["not found"] += 1
+            short.append(f"{row.registration}: {row.stub}: {row.reason}")
+    total = sum(counts.values())
+    return Measure(
+        "REGISTER_* lines to the registered function", "100 %", total, counts,
+        not short if total else None, tuple(short),
+    )  # fmt: skip
+
+
+def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
+    """Operators whose kernel's text names a stub: is the stub linked, and what runs behind it?"""
+    reach = stub_reach(rows, index)
+    counts = {
+        "linked": len(reach.linked),
+        "linked, nothing registered": len(reach.unregistered),
+        "not linked": len(reach.missed),
+    }
+    total = sum(counts.values())
+    met = len(reach.missed) <= 0.01 * total if total else None
+    return Measure(
+        "operators whose kernel calls a stub: stub and device kernels", "at least 99 %", total,
+        counts, met, tuple(f"{op}: {why}" for op, why in reach.missed.items()),
+    )  # fmt: skip
+
+
+def dtypes(index: Index) -> Measure:
+    """Uses of AT_DISPATCH macros to the dtypes that they cover."""
+    found = dispatches_of(index)
+    counts = {"dtypes": found.expanded, "layouts and others": found.other,
+              "not read": len(found.unread)}  # fmt: skip
+    total = sum(counts.values())
+    return Measure(
+        "AT_DISPATCH_* uses expanded to dtypes", "100 %", total, counts,
+        not found.unread if total else None, tuple(found.unread),
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- formulas
+
+
+def formulas(index: Index, live: LiveFacts | None) -> Iterator[Measure]:
+    """Derivative entries, their lines, Node names and the functions that formulas call."""
+    entries = list(index.derivative_rows())
+    total, wrong = misplaced_formulas(entries, index)
+    counts = {"entries": len(entries), "formulas": total - len(entries), "wrong": len(wrong)}
+    yield Measure(
+        "entries and formulas of derivatives.yaml, with lines", "100 %", total, counts,
+        not wrong if total else None, tuple(wrong),
+    )  # fmt: skip
+    if live is not None and live.same_version:
+        yield nodes(index, live)
+    yield _functions(functions_of(index, entries), index)
+
+
+def nodes(index: Index, live: LiveFacts) -> Measure:
+    """Names of Node classes against those of the running torch."""
+    unknown, unexplained = nodes_of(index, live.nodes)
+    short = [f"{name}: the installed torch has no such class" for name in unknown]
+    short += [f"{name}: of the installed torch, from no entry" for name in unexplained]
+    counts = {"of the installed torch": len(live.nodes), "not named here": len(unexplained),
+              "not in the installed torch": len(unknown)}  # fmt: skip
+    return Measure("Node class names", "100 %", len(live.nodes), counts, not short, tuple(short))
+
+
+def _functions(found: Functions, index: Index) -> Measure:
+    counts = {
+        "defined": found.defined,
+        "operators": found.operators,
+        "classes or std": found.other,
+        "not in this tree": len(found.absent),
+        "not found": len(found.unresolved),
+    }
+    met = not found.unresolved if index.source.kind != "wheel" else None
+    return Measure(
+        "functions in formulas", "100 % of those that are no operators", sum(counts.values()),
+        counts, met, (*found.unresolved, *found.absent) if met is not None else (),
+    )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------- tables
+
+
+def tables(index: Index, live: LiveFacts) -> Measure:
+    """The computed dispatch tables against the running dispatcher."""
+    from indexes.queries.dispatch_compare import PROBE, Installed, compare
+
+    keys = index.dispatch.keys
+    installed = Installed.of(live.tables.get(PROBE, {}), keys, live.same_version)
+    operators = [op for op in index.dispatch.operators() if live.tables.get(op)]
+    differ: Counter[str] = Counter()
+    short: list[str] = []
+    for op in operators:
+        for one in compare(index.table(op), live.tables[op], keys, installed):
+            differ[one.key] += 1
+            if not one.reason or one.key in (*BACKENDS, *LAYERS):
+                theirs = one.theirs.kind if one.theirs else "nothing"
+                why = one.reason or "not explained"
+                short.append(f"{op} {one.key}: {one.ours.kind}, there {theirs}: {why}")
+    total = len(operators)
+    counts = {key: total - differ[key] for key in (*BACKENDS, *LAYERS)}
+    counts["other keys that differ, explained"] = sum(
+        n for key, n in differ.items() if key not in (*BACKENDS, *LAYERS)
+    ) - sum(1 for line in short if "not explained" in line)  # fmt: skip
+    good = all(not differ[k] for k in BACKENDS) and all(differ[k] <= 0.001 * total for k in LAYERS)
+    return Measure(
+        f"operators whose table agrees with torch {live.version}",
+        f"{', '.join(BACKENDS)} 100 %; {', '.join(LAYERS)} 99.9 %", total, counts,
+        good and not any("not explained" in s for s in short) if live.same_version else None,
+        tuple(short),
+    )  # fmt: skip
+
+
+def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
+    """Device kernels of a trace: each must lead to its source or to the library it is from."""
+    counts: Counter[str] = Counter()
+    short = []
+    for name, times in Counter(names).items():
+        answer = index.kernel_name(name)
+        verdict = "in the tree" if answer.source else "of a library" if answer.library else "open"
+        counts[verdict] += times
+        if verdict == "open":
+            short.append(f"{name}: {answer.reason}")
+    total = sum(counts.values())
+    return Measure(
+        f"launches in {trace}", "all classified", total, counts, not short if total else None,
+        tuple(short),
+    )  # fmt: skip
+
+
+def _scored(score: Score) -> Measure:
+    counts = {"right": score.right, "wrong": len(score.wrong), "unresolved": len(score.open)}
+    short = (*(f"wrong: {w}" for w in score.wrong), *(f"unresolved: {o}" for o in score.open))
+    return Measure(score.table, score.bar, score.total, counts, score.met, short)

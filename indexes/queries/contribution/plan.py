@@ -1,0 +1,291 @@
+"""A first contribution, prepared: everything that a change of an operator, a file or a
+function asks for, read from one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from indexes.linking.python.paths import operator_named
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Chain, Hit, Hop, Location, NativeFunction, Place, SourceInfo
+from indexes.queries.contribution.guides import Command, Convention, Guides
+from indexes.queries.contribution.reviewers import Review, Reviewers
+from indexes.queries.impact.rebuild import Cost, Rebuild
+from indexes.queries.operator_tests import OperatorTests, Suite
+from indexes.source.git_history import Changes, History
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+SubjectKind = Literal["operator", "file", "symbol"]
+
+_ROLES = ("schema", "delegate", "meta", "kernel", "stub", "registration", "device_kernel",
+          "derivative", "formula_function", "decomposition", "meta_registration", "ref",
+          "batch_rule", "autocast", "python", "docs", "opinfo")  # fmt: skip
+"""What a change of an operator may have to touch, in the order of work."""
+_PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
+_MAX_PLACES = 60
+_MAX_OPERATORS = 5
+_DEFAULT_HISTORIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A place that the change may touch, or where it is documented or tested."""
+
+    role: str
+    symbol: str
+    location: Location
+    rule: str
+    """Why it belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceHistory:
+    """The last changes of one place."""
+
+    step: Step
+    changes: Changes
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a change of one subject asks for."""
+
+    source: SourceInfo
+    kind: SubjectKind
+    name: str
+    steps: tuple[Step, ...]
+    more: int
+    """Places that were left out because there are too many."""
+    operators: tuple[str, ...]
+    """For a file or symbol: the operators that reach it, as far as links go."""
+    costs: tuple[Cost, ...]
+    """For each file among the steps, in their order."""
+    reviews: tuple[Review, ...]
+    covering: tuple[Review, ...]
+    """The merge rules under which one approval does for all of these files."""
+    history: tuple[PlaceHistory, ...]
+    history_missing: str
+    tests: tuple[tuple[str, OperatorTests], ...]
+    """For each operator concerned."""
+    commands: tuple[Command, ...]
+    conventions: tuple[Convention, ...]
+    missing: tuple[str, ...]
+    """What this source cannot say, each with the command that adds it where there is one."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(step.location.path for step in self.steps))
+
+
+class Contributions:
+    """Prepares contributions to one tree; keeps what it has read of it."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self.history = History(index.source)
+        self.reviewers = Reviewers(index.source)
+        self.guides = Guides(index.source)
+
+    @cached_property
+    def rebuild(self) -> Rebuild:
+        """The include graph, read when first needed."""
+        return Rebuild(self._index.source, self._index.facts.store)
+
+    @cached_property
+    def suite(self) -> Suite:
+        """The tests of the tree."""
+        return Suite(self._index.source, self._index.facts)
+
+    def of(
+        self, name: str, device: str = "cpu", histories: int = _DEFAULT_HISTORIES
+    ) -> Contribution:
+        """A contribution to what ``name`` means: an operator in any spelling, a path of the
+        tree, ``path:line`` or a symbol.
+
+        ``device`` is that of the tests, ``histories`` for how many places git is asked.
+        Raises NotFound with near names."""
+        place = _PLACE.fullmatch(name.strip().removeprefix(f"{self._index.source.root}/"))
+        if place and self._is_file(place["path"]):
+            return self._of_file(place["path"], int(place["line"] or 0), device, histories)
+        match = self._index.resolve(name)
+        if match.overloads and match.kind != "symbol":
+            return self._of_operator(match.overloads[0], device, histories)
+        if not match.hits:
+            raise NotFound(f"nothing is named {name!r} here", match.suggestions)
+        return self._of_symbol(match.text, match.hits, device, histories)
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            self._index.source.read(path)
+        except SourceError:
+            return False
+        return True
+
+    # ------------------------------------------------------------------------ subjects
+
+    def _of_operator(self, op: str, device: str, histories: int) -> Contribution:
+        chain = self._index.chain(op)
+        steps = list(_steps(chain))
+        natives = [chain.native]
+        return self._make("operator", op, steps, (), natives, device, histories)
+
+    def _of_symbol(
+        self, name: str, hits: Sequence[Hit], device: str, histories: int
+    ) -> Contribution:
+        steps = [Step(hit.kind, hit.name, hit.location, hit.detail or "its definition")
+                 for hit in hits]  # fmt: skip
+        operators = self._operators_at(hit.location for hit in hits)
+        return self._make("symbol", name, steps, operators, self._natives(operators), device,
+                          histories)  # fmt: skip
+
+    def _of_file(self, path: str, line: int, device: str, histories: int) -> Contribution:
+        places = self._places(path, line)
+        steps = [Step(p.kind, p.name, p.location, p.rule or "it stands at this line")
+                 for p in places]  # fmt: skip
+        steps = steps or [Step("file", path, Location(path, line), "the file itself")]
+        operators = (
+            tuple(dict.fromkeys(op for p in places for op in p.operators))
+            if line
+            else self._operators_in(path)
+        )
+        name = f"{path}:{line}" if line else path
+        return self._make("file", name, steps, operators, self._natives(operators), device,
+                          histories)  # fmt: skip
+
+    def _places(self, path: str, line: int) -> tuple[Place, ...]:
+        try:
+            return self._index.at(path, line) if line else ()
+        except NotFound:  # a file that is not indexed has owners and history all the same
+            return ()
+
+    def _operators_at(self, locations: Iterable[Location]) -> tuple[str, ...]:
+        found = (p for at in locations for p in self._places(at.path, at.line))
+        return tuple(dict.fromkeys(op for place in found for op in place.operators))
+
+    def _operators_in(self, path: str) -> tuple[str, ...]:
+        """The operators whose kernels, decompositions, OpInfos ... stand in a file."""
+        kernels = [one.full_name for one in self._index.operators() if path in one.files]
+        rows = self._index.facts.store.query(
+            "SELECT DISTINCT p.target FROM python p JOIN files f ON f.id=p.file"
+            " WHERE f.path=? AND p.target LIKE 'aten::%'",
+            (path,),
+        )
+        named = [operator_named(row[0]) for row in rows]
+        return tuple(dict.fromkeys([*kernels, *(one for n in named for one in self._overloads(n))]))
+
+    def _overloads(self, name: str) -> list[str]:
+        """The overload of that name, or all overloads of an operator."""
+        if self._index.native(name):
+            return [name]
+        return [one.full_name for one in self._index.facts.overloads(name)]
+
+    def _natives(self, operators: Iterable[str]) -> list[NativeFunction]:
+        """The entries whose tests are shown: one for each operator, not for each overload."""
+        first: dict[str, NativeFunction] = {}
+        for name in operators:
+            native = self._index.native(name)
+            if native is not None:
+                first.setdefault(native.name.rstrip("_"), native)
+        return list(first.values())[:_MAX_OPERATORS]
+
+    # ----------------------------------------------------------------------- answering
+
+    def _make(
+        self, kind: SubjectKind, name: str, steps: list[Step], operators: Sequence[str],
+        natives: list[NativeFunction], device: str, histories: int,
+    ) -> Contribution:  # fmt: skip
+        shown = steps[:_MAX_PLACES]
+        files = tuple(dict.fromkeys(step.location.path for step in shown))
+        op = natives[0] if kind == "operator" else None
+        touched = [path for path in files if not path.startswith("docs/")]
+        return Contribution(
+            self._index.info, kind, name, tuple(shown), len(steps) - len(shown),
+            tuple(operators), tuple(self.rebuild.cost(path, op) for path in files),
+            self.reviewers.of_all(files), self.reviewers.covering(touched),
+            self.histories(shown, histories), self.history.missing,
+            (*self._own_tests(steps), *((n.full_name, self.suite.of(n, device)) for n in natives)),
+            self.guides.commands, self.guides.conventions(files), self._missing(),
+        )  # fmt: skip
+
+    def _own_tests(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
+        """How a test file, or the test at a line of one, is run itself."""
+        where = steps[0].location
+        if where.path.startswith("test/") and where.path.endswith(".py"):
+            yield str(where), OperatorTests((), (), (self.suite.at(where),))
+
+    def histories(self, steps: Sequence[Step], limit: int) -> tuple[PlaceHistory, ...]:
+        """The last changes of the first ``limit`` places, as git knows them."""
+        asked = _by_interest(steps)[: max(0, limit)]
+        if not asked:
+            return ()
+        with ThreadPoolExecutor(2) as pool:  # git does the work, in processes of its own
+            found = list(pool.map(self._changes, asked))
+        return tuple(PlaceHistory(*pair) for pair in zip(asked, found, strict=True))
+
+    def _changes(self, step: Step) -> Changes:
+        where = step.location
+        return self.history.changes(where.path, where.line, where.end_line)
+
+    def _missing(self) -> tuple[str, ...]:
+        lists = self.reviewers.missing
+        absent = (f"reviewers by {one}: this tree has none" for one in lists)
+        return (*self._index.info.missing, *absent)
+
+
+def _steps(chain: Chain) -> Iterator[Step]:
+    """The hops that a change may touch, each place once, in the order of work; then the
+    operators that it calls, whose own kernels may be what is looked for."""
+    seen: set[tuple[str, int]] = set()
+    own, called = _own(chain)
+    order = {role: at for at, role in enumerate(_ROLES)}
+    wanted = sorted((hop for hop in own if hop.role in order), key=lambda hop: order[hop.role])
+    theirs = {hop.id for hop in called}
+    for hop in (*wanted, *called):
+        where = hop.location
+        if where is not None and (where.path, where.line) not in seen:
+            seen.add((where.path, where.line))
+            if hop.id in theirs:
+                yield Step("calls", hop.symbol, where, f"it calls this operator; {hop.rule}")
+            else:
+                yield Step(hop.role, hop.symbol, where, hop.rule)
+
+
+def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
+    """The hops of the operator itself, and those of the entries of operators that it calls:
+    what these lead to is theirs."""
+    roles = {hop.id: hop.role for hop in chain.hops}
+    others: set[int | None] = set()
+    own: list[Hop] = []
+    called: list[Hop] = []
+    for hop in chain.hops:
+        if hop.parent in others:
+            others.add(hop.id)
+        elif hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema":
+            others.add(hop.id)
+            called.append(hop)
+        else:
+            own.append(hop)
+    return own, called
+
+
+def _by_interest(steps: Sequence[Step]) -> list[Step]:
+    """For the question who changed it: one place of each role first, those that compute before
+    those that list."""
+    order = {role: at for at, role in enumerate(_TELLING)}
+    seen: dict[str, int] = {}
+    keys = {}
+    for step in steps:
+        seen[step.role] = seen.get(step.role, 0) + 1
+        keys[step] = (seen[step.role], order.get(step.role, len(order)))
+    return sorted(steps, key=lambda step: keys[step])
+
+
+_TELLING = ("kernel", "device_kernel", "formula_function", "schema", "derivative", "meta",
+            "decomposition")  # fmt: skip

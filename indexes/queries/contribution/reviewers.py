@@ -1,0 +1,209 @@
+"""Who reviews a change to a path, by each of the lists that PyTorch keeps, with what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Literal
+
+from indexes.model.errors import SourceError
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.readers.project.codeowners_file import (
+    OwnerRule,
+    owner_rule,
+    read_codeowners,
+    read_label_lines,
+)
+from indexes.readers.project.review import (
+    LabelRule,
+    MergeRule,
+    Module,
+    label_match,
+    merge_match,
+    read_labeler,
+    read_merge_rules,
+    read_persons,
+)
+from indexes.readers.python.tests import read_owners
+from indexes.source.source import Source
+
+ReviewKind = Literal["codeowners", "label", "merge rule", "test owner", "maintainer"]
+
+MEANING: dict[ReviewKind, str] = {
+    "codeowners": "is asked to review: GitHub notifies them of the pull request",
+    "label": "label that the pull request gets, by which maintainers find it",
+    "merge rule": "may approve it, when the rule's patterns cover every file of the change",
+    "test owner": "label of the team that triages these tests when they fail",
+    "maintainer": "maintains the module, and is who to ask",
+}
+CODEOWNERS = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS")
+"""The places where GitHub looks for it."""
+MERGE_RULES = ".github/merge_rules.yaml"
+LABELER = ".github/labeler.yml"
+PERSONS = tuple(
+    f"docs/source/community/persons_of_interest.{extension}" for extension in ("rst", "md")
+)
+_EVERYTHING = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One list's answer for one path."""
+
+    kind: ReviewKind
+    who: tuple[str, ...]
+    """People, teams or labels, as the list writes them."""
+    path: str
+    """What it is for."""
+    location: Location
+    """The line of the rule."""
+    rule: str
+    """The rule as written: ``/torch/csrc/autograd/``, ``Linear Algebra: aten/**/*Linalg*``."""
+    note: str = ""
+
+    @property
+    def meaning(self) -> str:
+        return MEANING[self.kind]
+
+
+class Reviewers:
+    """PyTorch's lists of who reviews what, in one tree. Those it does not have say nothing."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def of(self, path: str) -> tuple[Review, ...]:
+        """Every list's answer for a path, the most telling first."""
+        found = [*self._codeowners(path), *self._labels(path), *self._test_owners(path)]
+        return (*found, *self._merge_rules(path), *self._maintainers(path))
+
+    def of_all(self, paths: Iterable[str]) -> tuple[Review, ...]:
+        """The answers for several paths, each rule once, for the first path it covers."""
+        seen: dict[tuple[str, Location, tuple[str, ...]], Review] = {}
+        for path in paths:
+            for one in self.of(path):
+                seen.setdefault((one.kind, one.location, one.who), one)
+        order = tuple(MEANING)
+        return tuple(sorted(seen.values(), key=lambda one: order.index(one.kind)))
+
+    def covering(self, paths: Iterable[str]) -> tuple[Review, ...]:
+        """The merge rules under which one approval does for a change of all these paths."""
+        paths = tuple(paths)
+        return tuple(
+            one
+            for rule in self._rules[1]
+            if paths and all(merge_match(rule, path) for path in paths)
+            for one in self._of_rule(rule, paths[0])
+        )
+
+    # ------------------------------------------------------------------------- lists
+
+    def _codeowners(self, path: str) -> Iterator[Review]:
+        file, rules, _ = self._owners
+        rule = owner_rule(rules, path)
+        if rule and rule.owners:
+            where = Location(file, rule.line)
+            yield Review("codeowners", rule.owners, path, where, rule.pattern, rule.section)
+
+    def _labels(self, path: str) -> Iterator[Review]:
+        file, _, labelled = self._owners
+        rule = owner_rule(labelled, path)
+        if rule and rule.labels:
+            yield Review("label", rule.labels, path, Location(file, rule.line), rule.pattern)
+        for one in self._labeler:
+            if found := label_match(one, path):
+                yield Review("label", (one.label,), path, Location(LABELER, found.line), found.text)
+
+    def _test_owners(self, path: str) -> Iterator[Review]:
+        if path.startswith("test/") and path.endswith(".py"):
+            owners = read_owners(self._read(path))
+            if owners:
+                labels = tuple(one.symbol for one in owners)
+                where = Location(path, owners[0].line)
+                yield Review("test owner", labels, path, where, "# Owner(s):")
+
+    def _merge_rules(self, path: str) -> Iterator[Review]:
+        for rule in self._rules[1]:
+            if merge_match(rule, path):
+                yield from self._of_rule(rule, path)
+
+    def _of_rule(self, rule: MergeRule, path: str) -> Iterator[Review]:
+        found = merge_match(rule, path)
+        if found:
+            who = rule.approved_by or ("anyone who may review",)
+            checks = f"checks: {', '.join(rule.checks)}" if rule.checks else ""
+            where = Location(MERGE_RULES, found.line)
+            yield Review("merge rule", who, path, where, f"{rule.name}: {found.text}", checks)
+
+    def _maintainers(self, path: str) -> Iterator[Review]:
+        file, modules = self._persons
+        for module in modules:
+            if why := module_covers(module.name, path):
+                yield Review(
+                    "maintainer", module.people, path, Location(file, module.line), module.name, why
+                )
+
+    # ------------------------------------------------------------------------- files
+
+    @cached_property
+    def _owners(self) -> tuple[str, tuple[OwnerRule, ...], tuple[OwnerRule, ...]]:
+        for file in CODEOWNERS:
+            data = self._read(file)
+            if data:
+                return file, read_codeowners(data, file)[0], read_label_lines(data)
+        return "", (), ()
+
+    @cached_property
+    def _rules(self) -> tuple[str, tuple[MergeRule, ...]]:
+        data = self._read(MERGE_RULES)
+        return MERGE_RULES, read_merge_rules(data, MERGE_RULES)[0] if data else ()
+
+    @cached_property
+    def _labeler(self) -> tuple[LabelRule, ...]:
+        data = self._read(LABELER)
+        return read_labeler(data, LABELER)[0] if data else ()
+
+    @cached_property
+    def _persons(self) -> tuple[str, tuple[Module, ...]]:
+        for file in PERSONS:
+            data = self._read(file)
+            if data:
+                return file, read_persons(data)
+        return "", ()
+
+    def _read(self, path: str) -> bytes:
+        try:
+            return self._source.read(path)
+        except SourceError:
+            return b""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The lists that this tree does not hold."""
+        found = (
+            ("CODEOWNERS", self._owners[0]), (MERGE_RULES, self._rules[1]),
+            (LABELER, self._labeler), ("persons_of_interest", self._persons[0]),
+        )  # fmt: skip
+        return tuple(name for name, there in found if not there)
+
+
+_DOTTED = regex(r"\((torch[\w./]*)\)")
+
+
+def module_covers(name: str, path: str) -> str:
+    """Why a module of persons_of_interest covers a path; empty when nothing says so.
+
+    ``Linear Algebra (torch.linalg)`` names its Python package; of a heading of one word, or of
+    several between slashes (``AMD/ROCm/HIP``), a word is the name of a folder."""
+    folders = path.split("/")[:-1]
+    if found := _DOTTED.search(name):
+        package = found[1].replace(".", "/").rstrip("/")
+        if f"{path}/".startswith((f"{package}/", f"{package}.py/")):
+            return f"the heading names {found[1]}"
+    title = name.partition("(")[0]
+    for word in (part.strip() for part in title.split("/")):
+        if len(word) > 1 and " " not in word and word.lower() in folders:
+            return f"the heading names the folder {word.lower()}/"
+    return ""

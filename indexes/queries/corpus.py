@@ -1,0 +1,133 @@
+"""Where a word stands in the indexed files: read when asked, since the index keeps no texts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from indexes.linking.facts import Call, Known
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.readers.cxx.lexer import lex
+from indexes.readers.cxx.scopes import decode
+from indexes.store.definition_rows import DEFINITION_COLUMNS, DEFINITION_FROM, definition
+from indexes.store.lookup import Lookup
+
+_BEFORE = regex(r"((?:\w+(?:<[^<>;(){}]*>)?::)+)\s*$")
+_MEMBER = regex(r"(?:(\w+)\s*(?:\[[^\[\]]*\]|\(\s*\))?\s*)?(?:\.|->)\s*(?:template\s+)?$")
+_CALLED = regex(r"\s*(?:<[^;(){}=]*>)?\s*(\(|<<<)")
+_FUNCTIONS = ("function", "impl_func", "meta_func", "macro_use")
+_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_BACK = 120
+"""Characters looked at before a name: a qualifier or a receiver stands there."""
+
+
+class Mention:
+    """A word in the code of a file."""
+
+    __slots__ = ("call", "caller", "location", "receiver")
+
+    def __init__(self, call: Call, caller: Known | None, location: Location, receiver: str) -> None:
+        self.call = call
+        self.caller = caller
+        """The function around it; None at file scope."""
+        self.location = location
+        self.receiver = receiver
+        """``x`` in ``x.name(...)``; empty when it is no plain name."""
+
+
+class Corpus:
+    """The texts of the indexed files, each read and cleaned once."""
+
+    def __init__(self, facts: Lookup, read: Callable[[str], bytes | None]) -> None:
+        self._facts = facts
+        self._read = read
+        self._paths: dict[str, list[str]] = {}
+        self._bytes: dict[str, bytes] = {}
+        self.clean = lru_cache(2048)(self._clean)
+        self._functions = lru_cache(2048)(self._functions_in)
+
+    def paths(self, kind: str) -> list[str]:
+        """The indexed files of a kind: ``cpp``, ``python``, ``test``."""
+        if kind not in self._paths:
+            rows = self._facts.store.query(
+                "SELECT path FROM files WHERE kind=? ORDER BY path", (kind,)
+            )
+            self._paths[kind] = [row[0] for row in rows]
+        return self._paths[kind]
+
+    def text(self, path: str) -> bytes:
+        """The content of a file; empty when it can't be read."""
+        if path not in self._bytes:
+            self._bytes[path] = self._read(path) or b""
+        return self._bytes[path]
+
+    def _clean(self, path: str) -> str:
+        return lex(decode(self.text(path))).clean
+
+    def files_with(
+        self, word: str, kind: str, wanted: Callable[[str], bool] = lambda path: True
+    ) -> Iterator[str]:
+        """The ``wanted`` files whose text holds a word, in a longer one too."""
+        sought = word.encode()
+        for path in self.paths(kind):
+            if wanted(path) and sought in self.text(path):
+                yield path
+
+    def mentions(
+        self, name: str, wanted: Callable[[str], bool] = lambda path: True
+    ) -> Iterator[Mention]:
+        """Every use of a name in the code of the ``wanted`` C++ files, outside of macros'
+        bodies."""
+        # A literal first: the engine then skips to it, which a look-behind would not let it.
+        word = re.compile(rf"{re.escape(name)}(?!\w)")
+        for path in self.files_with(name, "cpp", wanted):
+            clean = self.clean(path)
+            lines: list[int] | None = None
+            for found in word.finditer(clean):
+                if clean[found.start() - 1 : found.start()] in _WORD:
+                    continue
+                lines = lines or _line_starts(clean)
+                line = bisect_right(lines, found.start())
+                yield self._mention(name, path, clean, found.start(), line)
+
+    def _mention(self, name: str, path: str, clean: str, at: int, line: int) -> Mention:
+        before = clean[max(0, at - _BACK) : at]
+        qualified = _BEFORE.search(before)
+        member = None if qualified else _MEMBER.search(before)
+        called = _CALLED.match(clean, at + len(name))
+        kind = "name"
+        if called:
+            kind = "launch" if called[1] == "<<<" else "call"
+        if member:
+            kind = "member"
+        qualifier = re.sub(r"<[^<>]*>", "", qualified[1])[:-2] if qualified else ""
+        call = Call(name, qualifier, line, kind, "")
+        receiver = (member[1] or "") if member else ""
+        return Mention(call, self.around(path, line), Location(path, line), receiver)
+
+    def around(self, path: str, line: int) -> Known | None:
+        """The innermost function over a line."""
+        best: Known | None = None
+        for known in self._functions(path):
+            where = known.definition.location
+            if where.line <= line <= where.end_line and (
+                best is None or where.line >= best.definition.location.line
+            ):
+                best = known
+        return best
+
+    def _functions_in(self, path: str) -> list[Known]:
+        marks = ",".join("?" * len(_FUNCTIONS))
+        rows = self._facts.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE f.path=?"
+            f" AND d.kind IN ({marks})",
+            (path, *_FUNCTIONS),
+        )
+        return [Known(row[0], definition(row)) for row in rows]
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in re.finditer("\n", text))]

@@ -1,0 +1,135 @@
+"""The door: two indexes in, all that differs out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from indexes.linking.reverse import reaching
+from indexes.model.records import replace
+from indexes.queries.diff.bodies import Bodies
+from indexes.queries.diff.formulas import deprecated_changes, formula_changes
+from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes
+from indexes.queries.diff.model import FACETS, Change, Diff, Facet
+from indexes.queries.diff.operators import operator_changes
+from indexes.readers.project.allow_list import Allowed, read_allow_list
+from indexes.readers.yaml.deprecated import Deprecated, read_deprecated
+
+if TYPE_CHECKING:
+    from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+    from indexes.queries.index import Index
+
+_CHECK = "test/forward_backward_compatibility/check_forward_backward_compatibility.py"
+_IN_SOURCES: tuple[Facet, ...] = ("kernel", "stub", "dtypes")
+
+
+def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Diff:
+    """All that differs from one version to the other, in the order of ``FACETS``."""
+    wanted = set(facets)
+    changes: list[Change] = []
+    if wanted & {"operator", "schema", "dispatch", "entry", "tags"}:
+        allowed = _allow_list(after)
+        found = operator_changes(_natives(before), _natives(after))
+        changes += (_allowed(change, allowed) for change in found)
+    if "formula" in wanted:
+        changes += formula_changes(_entries(before), _entries(after))
+    if "deprecated" in wanted:
+        changes += deprecated_changes(_deprecated(before), _deprecated(after))
+    notes = _uncompared(before, after, wanted)
+    if wanted.intersection(_IN_SOURCES) and not notes:
+        changes += _of_functions(before, after, "dtypes" in wanted)
+    chosen = [change for change in changes if change.facet in wanted]
+    chosen.sort(key=lambda change: FACETS.index(change.facet))
+    return Diff(before.info, after.info, tuple(chosen), notes)
+
+
+def _of_functions(before: Index, after: Index, with_dtypes: bool) -> Iterator[Change]:
+    functions = Functions(Bodies(before.source, before.dtypes), Bodies(after.source, after.dtypes))
+    yield from kernel_changes(before.kernel_rows(), after.kernel_rows(), functions)
+    operators = (_operators(before), _operators(after))
+    yield from stub_changes(before.stub_rows(), after.stub_rows(), functions, operators)
+
+
+def _operators(index: Index) -> Operators:
+    def reaching_stub(stub: str) -> tuple[str, ...]:
+        return tuple(sorted(r.op for r in reaching([], [stub], index.facts)))
+
+    return cache(reaching_stub)
+
+
+def _natives(index: Index) -> dict[str, NativeFunction]:
+    return {function.full_name: function for function in index.all_natives()}
+
+
+def _entries(index: Index) -> dict[str, DerivativeEntry]:
+    return {entry.op: entry for entry in index.derivative_rows()}
+
+
+def _deprecated(index: Index) -> tuple[Deprecated, ...]:
+    path = index.source.locate("deprecated.yaml")
+    return read_deprecated(index.source.read(path), path)[0] if path else ()
+
+
+def _uncompared(before: Index, after: Index, wanted: set[Facet]) -> tuple[str, ...]:
+    if not wanted.intersection(_IN_SOURCES):
+        return ()
+    lacking = [i.info for i in (before, after) if i.source.kind == "wheel"]
+    return tuple(
+        f"kernels, stubs and dtypes are not compared: {info.version} is a wheel, without"
+        " .cpp, .cu and .mm files"
+        for info in lacking
+    )
+
+
+def _allow_list(index: Index) -> tuple[Allowed, ...]:
+    path = index.source.locate(_CHECK)
+    return read_allow_list(index.source.read(path), path) if path else ()
+
+
+def _allowed(change: Change, allowed: tuple[Allowed, ...]) -> Change:
+    """A break that PyTorch's own check lets pass says so."""
+    if change.backward != "breaking" or change.before is None:
+        return change
+    entry = next((one for one in allowed if one.fits(change.before.text)), None)
+    if entry is None:
+        return change
+    under = " on a condition" if entry.conditional else ""
+    words = f"allow-listed{under} until {entry.until}: {entry.location}"
+    return replace(change, rules=(*change.rules, words))
+
+
+# ---------------------------------------------------------------------------- choosing
+
+
+def select(
+    diff: Diff, ops: Iterable[str] = (), key: str | None = None, breaking: bool = False
+) -> Diff:
+    """The part of a diff that is about ``ops`` (base names too), a dispatch key, or breaks."""
+    names = set(ops)
+    chosen = [
+        change
+        for change in diff.changes
+        if (not names or any(_names(op) & names for op in change.ops))
+        and (key is None or key in change.subject.replace(",", " ").split())
+        and (not breaking or change.backward == "breaking")
+    ]
+    return replace(diff, changes=tuple(chosen))
+
+
+def _names(op: str) -> set[str]:
+    return {op, op.partition(".")[0]}
+
+
+def compare_with(name: str, index: Index) -> Diff:
+    """All that differs from a version, by its name, to an open index: see ``open_version``.
+
+    The version's index is kept beside the open one. Raises SourceError.
+    """
+    from indexes.queries.index import Index
+    from indexes.source.versions import open_version
+
+    source = open_version(name, index.source)
+    with contextlib.closing(Index.open(source, index.cache)) as before:
+        return compare(before, index)

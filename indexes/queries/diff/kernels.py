@@ -1,0 +1,140 @@
+"""What differs in the functions behind operators: kernels, and what is registered on stubs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from indexes.model.records import dataclass, field, replace
+from indexes.model.vocabulary import Definition, KernelRow, StubRow
+from indexes.queries.diff.bodies import Bodies, unnamed
+from indexes.queries.diff.dtypes import dtype_change
+from indexes.queries.diff.model import Change, Facet, Side
+from indexes.queries.diff.sides import side_change
+
+_MOVED = "the same symbol, defined in another file"
+_RENAMED = "another symbol with the same body, but for its own name"
+_EDITED = "the same symbol in the same file, with another body"
+_BOTH = "its body differs as well"
+
+
+@dataclass(slots=True)
+class _Pair:
+    """A function in both versions, and what it serves."""
+
+    before: Definition
+    after: Definition
+    ops: dict[str, None] = field(default_factory=dict)
+    subjects: dict[str, None] = field(default_factory=dict)
+
+
+class Functions:
+    """Compares pairs of functions, whichever way they were paired."""
+
+    def __init__(self, before: Bodies, after: Bodies, with_dtypes: bool = True) -> None:
+        self._before = before
+        self._after = after
+        self._with_dtypes = with_dtypes
+
+    def changes(self, facet: Facet, pair: _Pair) -> Iterator[Change]:
+        """How the function moved, was renamed or edited, and which dtypes it dispatches now."""
+        old, new = self._before.tokens(pair.before), self._after.tokens(pair.after)
+        same = unnamed(old, pair.before.name) == unnamed(new, pair.after.name)
+        one, other = pair.before, pair.after
+        ops, subject = tuple(pair.ops), ", ".join(pair.subjects)
+        before, after = Side(one.qualified, one.location), Side(other.qualified, other.location)
+        if one.name == other.name and one.location.path != other.location.path:
+            rules = (_MOVED,) if same else (_MOVED, _BOTH)
+            yield Change(facet, "moved", ops, subject, before, after, rules=rules)
+        elif one.name == other.name and not same:
+            yield Change(facet, "edited", ops, subject, before, after, rules=(_EDITED,))
+        elif one.name != other.name and same and old:
+            yield Change(facet, "renamed", ops, subject, before, after, rules=(_RENAMED,))
+        if self._with_dtypes:
+            dtypes = dtype_change(ops, one, other, self._before, self._after)
+            yield from (dtypes,) if dtypes else ()
+
+
+def kernel_changes(
+    before: Iterable[KernelRow], after: Iterable[KernelRow], functions: Functions
+) -> Iterator[Change]:
+    """Kernels of native_functions.yaml that both versions define, each function once."""
+    was = {(row.op, row.key): row for row in before}
+    pairs: dict[tuple[Definition, Definition], _Pair] = {}
+    for row in after:
+        old = was.get((row.op, row.key))
+        for one, other in _paired(old.definitions if old else (), row.definitions):
+            pair = pairs.setdefault((one, other), _Pair(one, other))
+            pair.ops[row.op] = None
+            pair.subjects[row.key] = None
+    for pair in pairs.values():
+        yield from functions.changes("kernel", pair)
+
+
+def _paired(
+    before: Sequence[Definition], after: Sequence[Definition]
+) -> Iterator[tuple[Definition, Definition]]:
+    """Definitions of one kernel in two versions: by name and ``#if`` where there are several."""
+    if len(before) == 1 and len(after) == 1:
+        yield before[0], after[0]
+        return
+    known = {(d.name, d.guard, d.location.path): d for d in before}
+    for one in after:
+        if old := known.get((one.name, one.guard, one.location.path)):
+            yield old, one
+
+
+Operators = Callable[[str], tuple[str, ...]]
+"""The overloads that reach a stub."""
+
+
+def stub_changes(
+    before: Iterable[StubRow], after: Iterable[StubRow], functions: Functions,
+    operators: tuple[Operators, Operators],
+) -> Iterator[Change]:  # fmt: skip
+    """Registrations that came, went or name another function, and the functions themselves."""
+    was, now = _by_stub(before), _by_stub(after)
+    for key in dict.fromkeys((*was, *now)):
+        old, new = was.get(key, {}), now.get(key, {})
+        stub, device = key
+        found = list(_registrations(f"{stub} {device}", old, new, functions))
+        if found:
+            ops = operators[1](stub) or operators[0](stub)
+            yield from (_with(change, ops) for change in found)
+
+
+def _by_stub(rows: Iterable[StubRow]) -> dict[tuple[str, str], dict[str, StubRow]]:
+    found: dict[tuple[str, str], dict[str, StubRow]] = {}
+    for row in rows:
+        found.setdefault((row.stub, row.device), {}).setdefault(row.function, row)
+    return found
+
+
+def _registrations(
+    subject: str, old: dict[str, StubRow], new: dict[str, StubRow], functions: Functions
+) -> Iterator[Change]:
+    gone, come = ([f for f in one if f not in other] for one, other in ((old, new), (new, old)))
+    if len(gone) == len(come) == 1:
+        yield side_change("stub", (), subject, _side(old[gone[0]]), _side(new[come[0]]))
+        yield from _functions(subject, old[gone[0]], new[come[0]], functions)
+    else:
+        for name in gone:
+            yield side_change("stub", (), subject, _side(old[name]), None)
+        for name in come:
+            yield side_change("stub", (), subject, None, _side(new[name]))
+    for name, row in old.items():
+        if name in new:
+            yield from _functions(subject, row, new[name], functions)
+
+
+def _side(row: StubRow) -> Side:
+    return Side(row.function, row.registration)
+
+
+def _functions(subject: str, old: StubRow, new: StubRow, functions: Functions) -> Iterator[Change]:
+    if old.definition and new.definition:
+        pair = _Pair(old.definition, new.definition, subjects={subject: None})
+        yield from functions.changes("stub", pair)
+
+
+def _with(change: Change, ops: tuple[str, ...]) -> Change:
+    return replace(change, ops=ops)

@@ -1,0 +1,64 @@
+"""What two versions of the source differ in, as plain data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Location, SourceInfo
+
+Facet = Literal[
+    "operator", "schema", "dispatch", "entry", "tags", "formula", "deprecated", "kernel", "stub",
+    "dtypes",
+]  # fmt: skip
+"""What differs. ``entry`` is any other field of native_functions.yaml."""
+
+FACETS: tuple[Facet, ...] = (
+    "operator", "schema", "dispatch", "entry", "tags", "formula", "deprecated", "kernel", "stub",
+    "dtypes",
+)  # fmt: skip
+
+What = Literal["added", "removed", "changed", "moved", "renamed", "edited"]
+"""``moved``: to another file. ``edited``: the same function with another body."""
+
+Verdict = Literal["compatible", "breaking", ""]
+"""By PyTorch's own rules; empty where they say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One version's side of a difference."""
+
+    text: str
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference."""
+
+    facet: Facet
+    what: What
+    ops: tuple[str, ...]
+    """The overloads it is about, or that reach the function; empty when none is known."""
+    subject: str
+    """What of them: a dispatch key, a field, an input, a function."""
+    before: Side | None
+    after: Side | None
+    backward: Verdict = ""
+    """Whether callers written for the version before go on working."""
+    forward: Verdict = ""
+    """Whether the version before can run what is made with the one after."""
+    rules: tuple[str, ...] = ()
+    """Why, a line each: what differs, and the rule of PyTorch that it keeps or breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two versions and all that differs between them."""
+
+    before: SourceInfo
+    after: SourceInfo
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
+    """What could not be compared, and why."""

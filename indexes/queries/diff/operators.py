@@ -1,0 +1,160 @@
+"""What differs in native_functions.yaml: operators, schemas, dispatch, tags, other fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from indexes.codegen.rows import Row, kernel_rows
+from indexes.codegen.variants import is_generated
+from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.diff.compatibility import breaks_backward, breaks_forward
+from indexes.queries.diff.model import Change, Facet, Side, Verdict
+from indexes.queries.diff.sides import side_change
+from indexes.readers.yaml.schema import parse_schema
+
+_REMOVED = "check_forward_backward_compatibility: an overload of the version before must stay"
+_ADDED = "check_forward_backward_compatibility: a new overload breaks no caller"
+_KEPT = "FunctionSchema::isBackwardCompatibleWith holds"
+_KEPT_FORWARD = "FunctionSchema::isForwardCompatibleWith holds"
+_FIELDS = (
+    "structured", "structured_delegate", "structured_inherits", "precomputed",
+    "ufunc_inner_loop", "python_module",
+)  # fmt: skip
+_SETS = ("autogen", "variants")
+_DEFAULTS = {"device_check": "ExactSame", "device_guard": "True"}
+"""What fields mean where they are absent (NativeFunction.from_yaml); of the others, False."""
+
+Natives = Mapping[str, NativeFunction]
+
+
+def operator_changes(before: Natives, after: Natives) -> Iterator[Change]:
+    """All differences of two native_functions.yaml, in their order."""
+    was, now = _registered(before), _registered(after)
+    for name, old in before.items():
+        if name not in after:
+            yield _removed(old)
+    for name, new in after.items():
+        before_it = before.get(name)
+        if before_it is None:
+            yield _added(new)
+        else:
+            yield from _entry(before_it, new)
+            yield from _dispatch(new, was.get(name, {}), now.get(name, {}))
+
+
+def _registered(functions: Natives) -> dict[str, dict[str, Row]]:
+    """The kernels that each entry registers itself by key, written or implied."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in kernel_rows(functions.values()):
+        own = row.source_function is row.native and not row.symbol.endswith("::meta")
+        if own or is_generated(row.native):
+            found.setdefault(row.op, {})[row.key] = row
+    return found
+
+
+def _removed(old: NativeFunction) -> Change:
+    side = Side(old.schema, old.location)
+    return Change("operator", "removed", (old.full_name,), _origin(old), side, None,
+                  "breaking", "", (_REMOVED,))  # fmt: skip
+
+
+def _added(new: NativeFunction) -> Change:
+    side = Side(new.schema, new.location)
+    return Change("operator", "added", (new.full_name,), _origin(new), None, side,
+                  "compatible", "", (_ADDED,))  # fmt: skip
+
+
+def _origin(function: NativeFunction) -> str:
+    return "made by torchgen" if is_generated(function) else "declared"
+
+
+def _entry(old: NativeFunction, new: NativeFunction) -> Iterator[Change]:
+    if parse_schema(old.schema) != parse_schema(new.schema):
+        yield schema_change(old, new)
+    if is_generated(old) != is_generated(new):
+        yield _changed("entry", new, "origin", _side(old, _origin(old)), _side(new, _origin(new)))
+    for name, was, now in _fields(old, new):
+        if was != now:
+            yield _changed("entry", new, name, _side(old, was, name), _side(new, now, name))
+    was, now = _listed(sorted(_tags(old))), _listed(sorted(_tags(new)))
+    if was != now:
+        yield _changed("tags", new, "tags", _side(old, was, "tags"), _side(new, now, "tags"))
+
+
+def schema_change(old: NativeFunction, new: NativeFunction) -> Change:
+    """A changed schema with PyTorch's verdicts on it."""
+    now, was = parse_schema(new.schema), parse_schema(old.schema)
+    backward, forward = tuple(breaks_backward(now, was)), tuple(breaks_forward(now, was))
+    rules = [
+        *(f"backward: {what} ({rule})" for what, rule in backward),
+        *(f"forward: {what} ({rule})" for what, rule in forward),
+        *(() if backward else (_KEPT,)),
+        *(() if forward else (_KEPT_FORWARD,)),
+    ]
+    return Change(
+        "schema", "changed", (new.full_name,), "schema", Side(old.schema, old.location),
+        Side(new.schema, new.location), _verdict(backward), _verdict(forward), tuple(rules),
+    )  # fmt: skip
+
+
+def _verdict(broken: tuple[tuple[str, str], ...]) -> Verdict:
+    return "breaking" if broken else "compatible"
+
+
+def _dispatch(
+    function: NativeFunction, was: Mapping[str, Row], now: Mapping[str, Row]
+) -> Iterator[Change]:
+    for key in dict.fromkeys((*was, *now)):
+        one, other = was.get(key), now.get(key)
+        if one is None or other is None or one.symbol != other.symbol:
+            yield _changed("dispatch", function, key, _kernel(one), _kernel(other))
+
+
+def _kernel(row: Row | None) -> Side | None:
+    return Side(row.symbol, Location(row.native.location.path, row.line)) if row else None
+
+
+def _fields(old: NativeFunction, new: NativeFunction) -> Iterator[tuple[str, str, str]]:
+    if is_generated(old) or is_generated(new):
+        return  # torchgen sets them, whatever is written elsewhere
+    for name in _FIELDS:
+        yield name, _text(getattr(old, name)), _text(getattr(new, name))
+    for name in _SETS:
+        yield name, _listed(sorted(getattr(old, name))), _listed(sorted(getattr(new, name)))
+    for name in sorted({*old.flags, *new.flags}):
+        yield name, _flag(old, name), _flag(new, name)
+
+
+def _flag(function: NativeFunction, name: str) -> str:
+    """A field as written; empty when it says what torchgen takes when it is absent."""
+    text = function.flags.get(name, "")
+    return "" if text == _DEFAULTS.get(name, "False") else text
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "True" if value else ""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {text}" for key, text in value.items())
+    return _listed(value) if isinstance(value, tuple) else str(value or "")
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(values)
+
+
+def _tags(function: NativeFunction) -> set[str]:
+    return set(function.tags) - {"generated"}
+
+
+def _side(function: NativeFunction, text: str, field: str = "func") -> Side | None:
+    if not text:
+        return None
+    line = function.field_lines.get(field, function.location.line)
+    return Side(text, Location(function.location.path, line))
+
+
+def _changed(
+    facet: Facet, function: NativeFunction, subject: str, before: Side | None, after: Side | None
+) -> Change:
+    return side_change(facet, (function.full_name,), subject, before, after)

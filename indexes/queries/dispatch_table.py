@@ -1,0 +1,271 @@
+"""The dispatch table of an operator, computed from the source of the tree alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from indexes.build.torchgen_rules import TABLE_RULES, read_rules
+from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
+from indexes.codegen.python_meta import MetaRules, Row, python_meta
+from indexes.codegen.registration import Registration
+from indexes.codegen.registrations import generated_registrations
+from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
+from indexes.linking.python.helpers import resolve
+from indexes.linking.registrations import Written, registered_definition, written_registrations
+from indexes.model.dispatch import DispatchSlot, DispatchTable
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence, Location, NativeFunction
+from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
+from indexes.readers.python.facts import PythonFact
+from indexes.source.source import Source
+from indexes.store.lookup import Lookup
+from indexes.store.torch_library import UNSEEN, library_uses, named_macros
+
+_META_FILE = "torch/_meta_registrations.py"
+_PROBE = "empty.memory_format"
+"""Every back end has a kernel of its own for it: there is no other way to make a tensor."""
+_DECIDES = "computeDispatchTableEntryWithDebug"
+_ELSEWHERE = "this tree holds no kernels of the back end, an extension may register some"
+_FROM_PYTHON = (
+    "Python may register a meta kernel while torch is imported: that is not followed here"
+)
+_NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
+"""Files that are no part of torch's own libraries."""
+
+_Where = tuple[Location | None, Location | None, tuple[Location, ...], str]
+"""Of a registration: its line, its kernel's definition, evidence, ``#if`` guard."""
+_Places = tuple[str, _Where]
+"""What it replaces, and where it stands."""
+
+
+class Dispatch:
+    """Answers for any operator of one tree; what they share is worked out once."""
+
+    def __init__(self, source: Source, facts: Lookup) -> None:
+        self._source = source
+        self._facts = facts
+        self._places: dict[int, _Places] = {}
+
+    def table(self, op: str) -> DispatchTable:
+        """The table of ``add.Tensor`` or ``quantized::add``. Raises NotFound, or SourceError
+        where the tree has no header with the dispatch keys."""
+        name = op.removeprefix("aten::")
+        if name not in self._registered:
+            raise NotFound(f"nothing is registered for {op} in this tree")
+        slots = tuple(
+            self._shared.get(id(row)) or self._slot(row) for row in self.model.table(name)
+        )
+        own = tuple(self._own(r) for r in self._registered[name])
+        unseen = UNSEEN if self._source.kind == "wheel" else ""
+        return DispatchTable(self._source.info, name, slots, own, self._precedence, unseen)
+
+    def operators(self) -> tuple[str, ...]:
+        """Every operator that something is registered for, those of the YAML first."""
+        return tuple(self._registered)
+
+    @cached_property
+    def keys(self) -> DispatchKeys:
+        """The dispatch keys of this tree."""
+        path = self._source.locate("DispatchKey.h")
+        if path is None:
+            raise SourceError("this tree has no c10/core/DispatchKey.h")
+        keys, problems = read_dispatch_keys(self._source.read(path), path)
+        if not keys.runtime:
+            raise SourceError(f"{path}: {problems[0].message if problems else 'no dispatch keys'}")
+        return keys
+
+    @cached_property
+    def model(self) -> TableModel:
+        """The table of every operator."""
+        sets, registrations = self._sets, self._registrations
+        if self._source.kind == "wheel":
+            return TableModel(self.keys, sets, registrations, dict.fromkeys(INCOMPLETE, NOT_HERE))
+        incomplete = dict.fromkeys(self._without_kernels, _ELSEWHERE)
+        if self._source.locate(_META_FILE) and not self._meta_rules.known:
+            incomplete["Meta"] = _FROM_PYTHON
+        return TableModel(self.keys, sets, registrations, incomplete)
+
+    @cached_property
+    def _sets(self) -> AliasSets:
+        names = ("DispatchKeySet.h", "c10/core/DispatchKeySet.cpp")
+        sets, backends = {}, {}
+        for path in filter(None, map(self._source.locate, names)):
+            more, cases = read_key_sets(self._source.read(path), path)
+            sets.update(more)
+            backends.update(cases)
+        return AliasSets.of(sets, backends)
+
+    @cached_property
+    def _written(self) -> Mapping[int, Written]:
+        """Registrations in TORCH_LIBRARY blocks, by the identity of the registration."""
+        uses = [u for u in library_uses(self._facts) if not _NOT_BUILT.search(u.location.path)]
+        # One under a condition comes before one that is always built, so that that one wins.
+        found = sorted(
+            written_registrations(uses, named_macros(self._facts, uses)),
+            key=lambda w: not w.registration.condition,
+        )
+        return {id(one.registration): one for one in found}
+
+    @cached_property
+    def _registrations(self) -> tuple[Registration, ...]:
+        natives = {f.full_name: f for f in map(self._facts.native, self._names) if f is not None}
+        declared = [f for f in natives.values() if "generated" not in f.tags]
+        rules, _ = read_rules(self._source, TABLE_RULES)
+        generated = tuple(generated_registrations(declared, self._facts.entries(), rules))
+        by_hand = tuple(one.registration for one in self._written.values())
+        if self._source.kind == "wheel":
+            by_hand = tuple(handwritten_registrations())
+        return (*by_hand, *generated, *self._python((*by_hand, *generated), natives))
+
+    @property
+    def _names(self) -> list[str]:
+        return [
+            r[0] for r in self._facts.store.query("SELECT full_name FROM ops ORDER BY position")
+        ]
+
+    def _python(
+        self, known: Iterable[Registration], natives: Mapping[str, NativeFunction]
+    ) -> Iterable[Registration]:
+        if not self._meta_rules.known:
+            return ()
+        keys: dict[str, set[str]] = {}
+        for one in known:
+            if one.op:
+                keys.setdefault(one.op, set()).add(one.key)
+        have = {op: frozenset(k) for op, k in keys.items()}
+        cpp = TableModel(self.keys, self._sets, known)
+
+        def served(op: str) -> bool:
+            row = cpp.row(op, "Meta")
+            return row is not None and row.kind != "missing"
+
+        return python_meta(self._python_facts(), self._meta_rules, natives, have, served)
+
+    @cached_property
+    def _meta_rules(self) -> MetaRules:
+        """How this version makes Python functions Meta kernels."""
+        rows = self._facts.store.query(
+            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
+            " JOIN files f ON f.id=p.file WHERE p.kind='meta_rule'"
+        )
+        return MetaRules.of([(row[0], PythonFact(*row[1:])) for row in rows])
+
+    def _python_facts(self) -> list[Row]:
+        """Rows of decompositions and meta functions, those that helpers of other files make too."""
+        rows = self._facts.store.query(
+            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
+            " JOIN files f ON f.id=p.file"
+            " WHERE p.kind IN ('decomposition','meta_registration','deferred','helpers')"
+        )
+        files: dict[str, list[PythonFact]] = {}
+        for row in rows:
+            files.setdefault(row[0], []).append(PythonFact(*row[1:]))
+        written = [(path, fact) for path, facts in files.items() for fact in facts]
+        return [*written, *resolve(files)]
+
+    @cached_property
+    def _registered(self) -> Mapping[str, tuple[Registration, ...]]:
+        found: dict[str, list[Registration]] = {name: [] for name in self._names}
+        for one in self._registrations:
+            if one.op:
+                found.setdefault(one.op, []).append(one)
+        return {op: tuple(all_) for op, all_ in found.items()}
+
+    @cached_property
+    def _without_kernels(self) -> frozenset[str]:
+        """Back ends whose kernels are registered by source that is not at hand, if at all."""
+        built = {r.key for r in self._registered.get(_PROBE, ())}
+        return frozenset(
+            k.name
+            for k in self.keys.runtime
+            if k.backend and k.functionality == "Dense" and k.name not in built
+        )
+
+    @cached_property
+    def _precedence(self) -> Location | None:
+        found = [k.definition for k in self._facts.named(_DECIDES)]
+        written = [d.location for d in found if d.kind in ("function", "method")]
+        return written[0] if written else None
+
+    # ------------------------------------------------------------------ answers
+
+    def _slot(self, row: TableRow) -> DispatchSlot:
+        winner = row.winner
+        confidence: Confidence = "exact" if row.kind == "kernel" else "by rule"
+        if not row.certain:
+            confidence = "ambiguous"
+        if winner is None:
+            return DispatchSlot(row.key, "", row.kind, row.origin, row.rule, confidence)
+        replaced, places = self._known_places(winner)
+        return DispatchSlot(
+            row.key, row.kernel, row.kind, row.origin, row.rule + replaced, confidence,
+            row.fallthrough, *places,
+        )  # fmt: skip
+
+    @cached_property
+    def _shared(self) -> Mapping[int, DispatchSlot]:
+        """Slots of the keys that an operator registers nothing for: the same for all of them."""
+        return {id(row): self._slot(row) for row in self.model.without_kernel.values()}
+
+    def _known_places(self, winner: Registration) -> _Places:
+        """One registration fills many slots: what is known of it is looked up once."""
+        known = self._places.get(id(winner))
+        if known is None:
+            known = self._places[id(winner)] = (self._replaced(winner), self._where(winner))
+        return known
+
+    def _where(self, one: Registration) -> _Where:
+        return self._registration(one), self._definition(one), self._evidence(one), one.condition
+
+    def _own(self, one: Registration) -> DispatchSlot:
+        return DispatchSlot(
+            self.keys.resolve(one.key), one.kernel, "registered", one.origin, one.rule, "exact",
+            one.fallthrough, *self._where(one),
+        )  # fmt: skip
+
+    def _definition(self, one: Registration) -> Location | None:
+        if written := self._written.get(id(one)):
+            found = registered_definition(written, self._facts)
+            return found.location if found else None
+        if _is_python(one):
+            return one.location
+        for row in self._facts.kernels(one.op):
+            if (row.key, row.symbol) == (one.key, one.kernel) and row.definitions:
+                return row.definitions[0].location
+        return None
+
+    def _registration(self, one: Registration) -> Location | None:
+        """The line that registers, or the entry that makes torchgen do so."""
+        if one.location is None and one.origin.startswith("torchgen"):
+            entry, _ = self._facts.derivative(one.op)
+            native = self._facts.native(one.op)
+            if entry and one.kernel.startswith("VariableType::"):
+                return entry.location
+            return native.location if native else None
+        return one.location
+
+    def _evidence(self, one: Registration) -> tuple[Location, ...]:
+        written = self._written.get(id(one))
+        if written:
+            return (written.use.macro,) if written.use.macro else ()
+        replaced = self._under(one)
+        where = self._definition(replaced) if replaced else None
+        return (where,) if where else ()
+
+    def _replaced(self, winner: Registration) -> str:
+        under = self._under(winner)
+        return f"; replaces {under.kernel}, which C++ registers" if under else ""
+
+    def _under(self, winner: Registration) -> Registration | None:
+        """The C++ kernel for the same key that one registered from Python replaces."""
+        if not _is_python(winner):
+            return None
+        same = [r for r in self._registered[winner.op] if r.key == winner.key and r is not winner]
+        return same[-1] if same else None
+
+
+def _is_python(one: Registration) -> bool:
+    """Whether it is made by a Python file of PyTorch, not by one of torchgen's."""
+    return one.origin.startswith("torch/") and one.origin.endswith(".py")

@@ -1,0 +1,108 @@
+"""Operators that vmap runs in a loop, since they have no batching rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.statements import Statement, about, expected_failures
+from indexes.queries.gaps.tree import Tree
+
+_FOLDER = "aten/src/ATen/functorch/%.cpp"
+_FALLBACK = "aten/src/ATen/functorch/BatchedFallback.cpp"
+_WARNING = "we have not yet implemented"
+_TESTS = ("test/functorch/test_vmap.py", "functorch/test/test_vmap.py")
+_TEST = "test_op_has_batch_rule"
+_PYTHON = (
+    "torch/_functorch/vmap.py",
+    "functorch/_src/vmap.py",
+    "functorch/_src/eager_transforms.py",
+)
+"""Where Python registers decompositions as batch rules, of one version or another."""
+_NAMED = regex(r"\baten\.(\w+)")
+_KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
+
+
+def lacks(tree: Tree) -> str:
+    """Most batch rules are registered in C++."""
+    if not tree.paths(_FOLDER):
+        return "aten/src/ATen/functorch is not in this source"
+    return tree.lacks_keys
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """One gap for each operator, with all of its overloads that have no rule."""
+    named = _named_by_macros(tree) | _named_in_python(tree)
+    statements = _statements(tree)
+    fallback = _fallback(tree)
+    wanted = [op for op in tree.public if _may_have_a_rule(tree, op)]
+    for ops in tree.by_name(op for op in wanted if not _has_rule(tree, op, named)):
+        stated = tuple(about(statements, tree.opinfo_names(ops[0])))
+        yield _gap(tree, ops, stated, fallback)
+
+
+def _may_have_a_rule(tree: Tree, op: str) -> bool:
+    return (
+        tree.is_dense(op)
+        and not tree.is_composite(op)
+        and bool(tree.opinfos(op))
+        and tree.returns_tensor(op)
+        and not tree.is_random_or_dynamic(op)
+    )
+
+
+def _has_rule(tree: Tree, op: str, named: frozenset[str]) -> bool:
+    """Whether the dispatcher finds one; an operator that a macro names may have one too."""
+    if tree.natives[op].name in named or op in named:
+        return True
+    slots = [tree.slot(op, key) for key in _KEYS]
+    return any(s is not None and s.kind not in ("backend fallback", "missing") for s in slots)
+
+
+def _named_by_macros(tree: Tree) -> frozenset[str]:
+    """First arguments of the macros used in files with batch rules: one may register a rule in
+    a TORCH_LIBRARY_IMPL block of its own."""
+    rows = tree.store.query(
+        "SELECT DISTINCT u.arguments FROM uses u JOIN files f ON f.id=u.file WHERE f.path LIKE ?",
+        (_FOLDER,),
+    )
+    words = [part.strip(' "') for (arguments,) in rows for part in arguments.split(",")[:2]]
+    return frozenset(words)
+
+
+def _named_in_python(tree: Tree) -> frozenset[str]:
+    """Operators named where Python registers for FuncTorchBatched as vmap first runs."""
+    texts = [tree.text(path) for path in _PYTHON]
+    return frozenset(name for t in texts if "FuncTorchBatched" in t for name in _NAMED.findall(t))
+
+
+def _statements(tree: Tree) -> list[Statement]:
+    return [
+        one
+        for path in _TESTS
+        for one in expected_failures(tree.text(path), path)
+        if one.group == _TEST
+    ]
+
+
+def _fallback(tree: Tree) -> Location | None:
+    text = tree.text(_FALLBACK)
+    at = text.find(_WARNING)
+    return Location(_FALLBACK, text.count("\n", 0, at) + 1) if at >= 0 else None
+
+
+def _gap(
+    tree: Tree, ops: list[str], stated: tuple[Statement, ...], fallback: Location | None
+) -> Gap:
+    native = tree.natives[ops[0]]
+    rule = "nothing is registered for FuncTorchBatched: vmap falls back to a loop"
+    rule += " and warns of a rule not yet implemented" if fallback else ""
+    rule += f"; {_TEST} expects it to fail" if stated else ""
+    warned = (fallback,) if fallback else ()
+    return Gap(
+        "batch-rule", native.name, native.location, f"no batching rule for {', '.join(ops)}", rule,
+        (native.location, *(one.location for one in stated), *warned), op=ops[0],
+        keys=("FuncTorchBatched",), module=native.python_module or "", stated=bool(stated),
+    )  # fmt: skip

@@ -1,0 +1,182 @@
+"""Operators that a tracer sees and that have no decomposition, no meta kernel or no lowering."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Difficulty, Gap
+from indexes.queries.gaps.statements import expected_failures
+from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.facts import unpack
+
+EXPECTED = "test/expect/HasDecompTest.test_has_decomposition.expect"
+LOWERINGS = "torch/_inductor/lowering.py"
+_PROXY = "test/test_proxy_tensor.py"
+
+
+def lacks_expected(tree: Tree) -> str:
+    """Which operators want a decomposition is what a test of PyTorch works out."""
+    return "" if tree.text(EXPECTED) else f"{EXPECTED} is not in this source"
+
+
+def find_decompositions(tree: Tree) -> Iterator[Gap]:
+    """Public operators for ordinary tensors that the expect file of HasDecompTest lists, unless
+    they are core (those stay in traces) or Inductor's own list calls them impossible."""
+    impossible = {op for op, _, section in _fallbacks(tree) if section not in _LEVELS}
+    listed = {
+        line.strip().removeprefix("aten::"): Location(EXPECTED, number)
+        for number, line in enumerate(tree.text(EXPECTED).splitlines(), 1)
+    }
+    wanted = [op for op in tree.public if op in listed and tree.is_dense(op)]
+    for ops in tree.by_name(op for op in wanted if _wants(tree, op, impossible)):
+        yield _decomposition(tree, ops, tuple(listed[op] for op in ops))
+
+
+def _wants(tree: Tree, op: str, impossible: set[str]) -> bool:
+    native = tree.natives[op]
+    return (
+        tree.returns_tensor(op)
+        and not tree.is_random_or_dynamic(op)
+        and "core" not in native.tags
+        and not _is_decomposed(tree, op)
+        and bool(tree.opinfos(op))
+        and not any(a.annotation for a in tree.schemas[op].arguments)
+        and not {op, native.name} & impossible
+        and not _is_lowered(tree, op)
+    )
+
+
+def _is_lowered(tree: Tree, op: str) -> bool:
+    """Whether Inductor compiles it as it is, so that it needs none there."""
+    rows = tree.registered(op, "lowering")
+    return any("fallback" not in unpack(fact.detail).get("note", "") for _, fact in rows)
+
+
+def _is_decomposed(tree: Tree, op: str) -> bool:
+    """Whether torch._decomp's own table has it, that of any kind."""
+    rows = tree.registered(op, "decomposition")
+    return any("registry" not in unpack(fact.detail) for _, fact in rows)
+
+
+def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> Gap:
+    native = tree.natives[ops[0]]
+    return Gap(
+        "decomposition", native.name, native.location, f"no decomposition of {', '.join(ops)}",
+        "HasDecompTest lists it among the overloads that want a decomposition and miss one;"
+        " it is not tagged core",
+        (*listed, native.location), op=ops[0],
+        module=native.python_module or "", stated=True,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- meta
+
+
+def lacks_meta(tree: Tree) -> str:
+    """Meta kernels are registered in the YAML file and in Python."""
+    if not tree.text("torch/_meta_registrations.py"):
+        return "torch/_meta_registrations.py is not in this source"
+    return tree.lacks_keys
+
+
+def find_meta(tree: Tree) -> Iterator[Gap]:
+    """Public operators with CPU and CUDA kernels whose dispatch table has nothing for Meta."""
+    notes = _noted(tree)
+    public = [op for op in tree.public if tree.is_dense(op) and tree.returns_tensor(op)]
+    wanted = [op for op in public if tree.opinfos(op)]
+    wanted += [op for op in notes if op in tree.natives and op not in tree.public_set]
+    for ops in tree.by_name(op for op in wanted if _lacks_meta_kernel(tree, op)):
+        yield _meta(tree, ops, [place for op in ops for place in notes.get(op, [])])
+
+
+def _lacks_meta_kernel(tree: Tree, op: str) -> bool:
+    tags = set(tree.natives[op].tags)
+    if tags & {"data_dependent_output", "dynamic_output_shape"}:
+        return False  # no meta kernel can know the shape
+    if _is_decomposed(tree, op):
+        return False
+    slot = tree.slot(op, "Meta")
+    known = any(tree.registered(op, kind) for kind in ("meta_registration", "fake_impl", "py_impl"))
+    return slot is not None and slot.kind in ("missing", "backend fallback") and not known
+
+
+_NO_META = regex(r"aten[.:]+([\w.]+)\s*-\s*couldn't find symbolic meta")
+
+
+def _noted(tree: Tree) -> dict[str, list[Location]]:
+    """Operators that the tests of tracing expect to fail for want of a meta kernel."""
+    found: dict[str, list[Location]] = {}
+    for one in expected_failures(tree.text(_PROXY), _PROXY):
+        if match := _NO_META.search(one.comment):
+            found.setdefault(match[1].removesuffix(".default"), []).append(one.location)
+    return found
+
+
+def _meta(tree: Tree, ops: list[str], notes: list[Location]) -> Gap:
+    native = tree.natives[ops[0]]
+    have = " and ".join(sorted(tree.keys(ops[0]) & {"CPU", "CUDA"}))
+    rule = f"kernels for {have}, no structured delegate, no register_meta, no decomposition"
+    if notes:
+        rule += "; test_proxy_tensor expects it to fail: couldn't find symbolic meta function"
+    return Gap(
+        "meta", native.name, native.location, f"no Meta kernel for {', '.join(ops)}", rule,
+        (native.location, *notes), op=ops[0], keys=("Meta",), module=native.python_module or "",
+        stated=bool(notes),
+    )  # fmt: skip
+
+
+# -------------------------------------------------------------------------- lowerings
+
+_LEVELS: dict[str, Difficulty] = {"Easy": "easy", "Medium": "medium", "Difficult": "hard"}
+_SECTION = regex(r"^# \d\) (\w+)", re.MULTILINE)
+_FALLBACK = regex(r"^make_fallback\(aten\.(\w+(?:\.\w+)?)", re.MULTILINE)
+
+
+def lacks_lowerings(tree: Tree) -> str:
+    """Inductor's fallbacks stand in one file, from 2.1 on under headings by difficulty."""
+    if not tree.text(LOWERINGS):
+        return f"{LOWERINGS} is not in this source"
+    levels = set(_SECTION.findall(tree.text(LOWERINGS)))
+    return "" if levels & set(_LEVELS) else f"{LOWERINGS} does not sort its fallbacks by difficulty"
+
+
+def _fallbacks(tree: Tree) -> list[tuple[str, int, str]]:
+    """(operator, line, heading) of every make_fallback that stands under a heading."""
+    text = tree.text(LOWERINGS)
+    headings = [(m.start(), m[1]) for m in _SECTION.finditer(text)]
+    found = []
+    for match in _FALLBACK.finditer(text):
+        above = [word for start, word in headings if start < match.start()]
+        if above:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append((match[1].removesuffix(".default"), line, above[-1]))
+    return found
+
+
+def find_lowerings(tree: Tree) -> Iterator[Gap]:
+    """Operators that Inductor hands back to eager mode, under a heading that says how hard a
+    lowering would be."""
+    text = tree.lines(LOWERINGS)
+    seen: set[str] = set()
+    for op, line, section in _fallbacks(tree):
+        name = op.partition(".")[0]
+        overloads = tree.overloads.get(name, [])
+        if section in _LEVELS and overloads and name not in seen:
+            seen.add(name)
+            exact = op if op in overloads else overloads[0]
+            yield _lowering(tree, exact, line, section, text[line - 1])
+
+
+def _lowering(tree: Tree, op: str, line: int, section: str, text: str) -> Gap:
+    native = tree.natives[op]
+    comment = text.partition("#")[2].strip()
+    where = Location(LOWERINGS, line)
+    return Gap(
+        "lowering", native.name, where, f"Inductor has no lowering of {native.name}",
+        f'make_fallback under the heading "{section}"' + (f": {comment}" if comment else ""),
+        (where, native.location), _LEVELS[section], op, ("Inductor",),
+        native.python_module or "", True,
+    )  # fmt: skip

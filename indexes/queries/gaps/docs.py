@@ -1,0 +1,290 @@
+"""Operators without docs, whose docs disagree with the schema, or that no page lists."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from indexes.linking.python.paths import Found, same_name
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.tree import Tree, where
+from indexes.readers.python.docs import PAGES, read_page
+from indexes.readers.python.facts import PythonFact
+from indexes.readers.yaml.schema import tensor_options
+
+_PARSER = "torch/csrc/utils/python_arg_parser.cpp"
+
+
+def lacks(tree: Tree) -> str:
+    """Docstrings stand in Python files, which every source has."""
+    return "" if tree.text("torch/_torch_docs.py") else "torch/_torch_docs.py is not in this source"
+
+
+def _docstrings(tree: Tree, name: str) -> list[Found]:
+    return [found for found in tree.python.by_target(name) if found[1].kind == "docs"]
+
+
+def _is_python(tree: Tree, name: str) -> bool:
+    """Whether Python defines a function or method of that name over the generated one."""
+    kinds = ("functional", "method", "alias")
+    return any(f.kind in kinds and f.symbol == name for _, f in tree.python.by_target(name))
+
+
+# --------------------------------------------------------------------------- missing
+
+
+def find_missing(tree: Tree) -> Iterator[Gap]:
+    """Public methods and functions that are tested or documented under another name and have
+    no docstring themselves."""
+    for name, ops in tree.bound.items():
+        plain = "._" not in name and name not in tree.ignored
+        if not plain or _docstrings(tree, name) or _is_python(tree, name):
+            continue
+        twin = _documented_twin(tree, name)
+        method = name.startswith("torch.Tensor.")
+        tested = method and any(tree.opinfos(op) for op in ops)
+        if twin or tested:
+            yield _missing(tree, name, ops[0], twin)
+
+
+def _documented_twin(tree: Tree, name: str) -> Found | None:
+    """The docstring of the method for a function, and of the function for a method; in-place
+    functions are documented as methods by custom."""
+    last = name.rpartition(".")[2]
+    method = name.startswith("torch.Tensor.")
+    if not method and last.endswith("_"):
+        return None
+    twin = f"torch.{last}" if method else f"torch.Tensor.{last}"
+    found = _docstrings(tree, twin)
+    if not method and not any(tree.opinfos(op) for op in tree.bound[name]):
+        return None
+    return found[0] if found else None
+
+
+def _base(op: str) -> str:
+    return op.partition(".")[0]
+
+
+def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
+    native = tree.natives[op]
+    rule = "a generated public binding without a docstring"
+    rule += f"; {twin[1].target} has one" if twin else "; OpInfo tests it as a method"
+    opinfo = [where(found) for found in tree.opinfos(op)[:1]]
+    evidence = [native.location, *([where(twin)] if twin else opinfo)]
+    return Gap(
+        "docs", native.name, native.location, f"{name} has no docstring", rule, tuple(evidence),
+        op=op, module=native.python_module or "",
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------- signatures
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The first line of a docstring, as it says one may call."""
+
+    name: str
+    parameters: tuple[str, ...]
+    defaults: tuple[tuple[str, str], ...] = ()
+    """(parameter, value) of those that are given one."""
+
+
+_HEAD = regex(r"r?(?:\"\"\"|''')\s*([\w.]+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:->|\n)")
+_SPLIT = regex(r",(?![^\[(]*[\])])")
+_PARAMETER = regex(r"(\w+)\s*(?::[^=]*)?(?:=(.*))?", re.DOTALL)
+
+
+def signature(text: str) -> Signature | None:
+    """What a docstring in ``text`` begins with; None when it does not begin with a call, or
+    its parameters are not plain names."""
+    head = _HEAD.search(text)
+    if head is None or text[: head.start()].count('"""'):
+        return None
+    parameters: list[tuple[str, str]] = []
+    for part in _SPLIT.split(head[2].replace("\\", " ")):
+        part = part.strip()
+        if part and part not in ("*", "/") and not part.startswith("*"):
+            named = _PARAMETER.fullmatch(part)
+            if named is None:
+                return None
+            parameters.append((named[1], (named[2] or "").strip()))
+    names = tuple(name for name, _ in parameters)
+    return Signature(head[1], names, tuple(one for one in parameters if one[1]))
+
+
+def find_signatures(tree: Tree) -> Iterator[Gap]:
+    """Docstrings that begin with another name, with a parameter that no overload takes, or
+    with a default that none has."""
+    aliases = _numpy_names(tree)
+    deprecated = tree.text(tree.source.locate("deprecated.yaml") or "")
+    for name, ops in tree.bound.items():
+        if _is_python(tree, name):
+            continue
+        for found in _docstrings(tree, name):
+            said = signature(_text(tree, found)) if found[0].endswith(".py") else None
+            if said is not None:
+                known = _accepted(tree, name, ops, aliases) | _deprecated(deprecated, name)
+                yield from _disagreements(tree, name, ops[0], said, known, found)
+
+
+def _text(tree: Tree, found: Found) -> str:
+    path, fact = found
+    return "\n".join(tree.lines(path, fact.line, fact.end_line))
+
+
+def _numpy_names(tree: Tree) -> dict[str, set[str]]:
+    """The other names that the argument parser takes for NumPy's sake: dim is axis."""
+    text = tree.text(_PARSER)
+    start = text.find("numpy_compatibility_arg_names")
+    rows = re.findall(r"\{\"(\w+)\", \{([^{}]*)\}\}", text[start : start + 1000])
+    found = {name: set(re.findall(r"\w+", others)) for name, others in rows}
+    return found or {"dim": {"axis"}, "keepdim": {"keepdims"}, "input": {"x", "a", "x1"},
+                     "other": {"x2"}}  # fmt: skip
+
+
+def _accepted(
+    tree: Tree, name: str, ops: list[str], aliases: dict[str, set[str]]
+) -> frozenset[str]:
+    """The names of the parameters of all overloads, as the Python binding has them."""
+    found = {"out"}
+    for op in ops:
+        schema = tree.schemas[op]
+        found |= {a.name for a in schema.arguments}
+        if tensor_options(schema):
+            found |= {"requires_grad"}
+    if "self" in found:
+        found |= {"input"} if not name.startswith("torch.Tensor.") else set()
+    for own, others in aliases.items():
+        if own in found:
+            found |= others
+    return frozenset(found)
+
+
+def _deprecated(text: str, name: str) -> frozenset[str]:
+    """Parameters of signatures that deprecated.yaml still lets people call."""
+    last = name.rpartition(".")[2]
+    rows = re.findall(rf"name: {re.escape(last)}\(([^\n]*)\)", text)
+    return frozenset(word for row in rows for word in re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", row))
+
+
+def _disagreements(
+    tree: Tree, name: str, op: str, said: Signature, known: frozenset[str], found: Found
+) -> Iterator[Gap]:
+    if not same_name(said.name, name) and not same_name(said.name, found[1].symbol):
+        what = f"the docstring of {_shown(name, found[1])} begins with {said.name}(...)"
+        yield _disagreement(tree, op, what, "a docstring begins with the call it is for", found)
+        return
+    unknown = [word for word in said.parameters if not _fits(word, known)]
+    if unknown:
+        what = f"{_shown(name, found[1])} documents {', '.join(unknown)}"
+        rule = f"no overload of {_base(op)} has a parameter of that name: it has "
+        rule += ", ".join(_python_names(tree, name, op)) or "none"
+        yield _disagreement(tree, op, what, rule, found)
+        return
+    for parameter, value in said.defaults:
+        given = _defaults(tree, name, parameter)
+        if given and not any(_same(value, one) for one in given):
+            what = f"{_shown(name, found[1])} documents {parameter}={value}"
+            rule = f"every overload of {_base(op)} has {' or '.join(sorted(given))} there"
+            yield _disagreement(tree, op, what, rule, found)
+
+
+def _defaults(tree: Tree, name: str, parameter: str) -> set[str]:
+    """The defaults of a parameter; none unless every overload has it with a default."""
+    found = set()
+    for op in tree.bound[name]:
+        one = next((a for a in tree.schemas[op].arguments if a.name == parameter), None)
+        if one is None or one.default is None:
+            return set()
+        found.add(one.default)
+    return found
+
+
+def _same(said: str, default: str) -> bool:
+    """Whether two literals are equal. What is no literal is not compared, and None in a schema
+    may mean any value, which the kernel chooses."""
+    one, other = _literal(said), _literal(default)
+    return one is None or other is None or other[0] == "none" or one == other
+
+
+def _literal(text: str) -> tuple[str, float] | None:
+    if text == "None":
+        return ("none", 0.0)
+    if text in ("True", "False"):
+        return ("bool", float(text == "True"))
+    try:
+        return ("number", float(text))
+    except ValueError:
+        return None
+
+
+def _python_names(tree: Tree, name: str, op: str) -> list[str]:
+    """The parameters of an overload as Python has them: self is input, but for methods."""
+    names = [a.name for a in tree.schemas[op].arguments]
+    if name.startswith("torch.Tensor."):
+        return [one for one in names if one != "self"]
+    return ["input" if one == "self" else one for one in names]
+
+
+def _shown(name: str, fact: PythonFact) -> str:
+    return name if "._" not in name else fact.symbol
+
+
+def _fits(word: str, known: frozenset[str]) -> bool:
+    """``split_size_or_sections`` stands for the parameters of two overloads."""
+    return word in known or any(part in known for part in word.split("_or_")[:-1])
+
+
+def _disagreement(tree: Tree, op: str, what: str, rule: str, found: Found) -> Gap:
+    native = tree.natives[op]
+    place = where(found)
+    return Gap(
+        "docs-signature", native.name, place, what, rule, (place, native.location), op=op,
+        module=native.python_module or "",
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------ pages
+
+
+def lacks_pages(tree: Tree) -> str:
+    """The pages of the documentation are in a checkout only."""
+    there = any(True for _ in _page_names(tree))
+    return "" if there else f"the pages of the documentation ({PAGES}) are not in this source"
+
+
+def _page_names(tree: Tree) -> Iterator[str]:
+    try:
+        names = sorted(os.listdir(tree.source.root / PAGES))
+    except OSError:
+        return
+    yield from (f"{PAGES}/{name}" for name in names if name.endswith((".rst", ".md")))
+
+
+def find_unlisted(tree: Tree) -> Iterator[Gap]:
+    """Methods with a docstring that no page lists, while one lists their twin: the one of the
+    same name with or without the underscore of in-place."""
+    listed: dict[str, Location] = {}
+    for path in _page_names(tree):
+        for fact in read_page(tree.text(path).encode(), path):
+            listed.setdefault(fact.target, Location(path, fact.line))
+    for name, ops in tree.bound.items():
+        twin = name[:-1] if name.endswith("_") else f"{name}_"
+        docstrings = _docstrings(tree, name)
+        wanted = name.startswith("torch.Tensor.") and name not in listed and twin in listed
+        if wanted and docstrings:
+            yield _unlisted(tree, name, ops[0], docstrings[0], twin, listed[twin])
+
+
+def _unlisted(tree: Tree, name: str, op: str, docstring: Found, twin: str, listed: Location) -> Gap:
+    native = tree.natives[op]
+    return Gap(
+        "docs-page", native.name, where(docstring), f"no page lists {name}",
+        f"it has a docstring, and {listed.path} lists {twin}",
+        (where(docstring), listed), op=op, module=native.python_module or "",
+    )  # fmt: skip

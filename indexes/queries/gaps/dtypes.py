@@ -1,0 +1,94 @@
+"""Operators whose CPU kernel lacks a reduced floating dtype that their CUDA kernel has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from indexes.linking.python.paths import Found
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.opinfo import DATABASE
+from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.facts import PythonFact, unpack
+
+_SUPPORT = regex(r"(?<!\w)(dtypes|dtypesIfCUDA)\s*=\s*(\w+)\(([^()]*)\)", re.MULTILINE)
+_BASE = regex(r"(?:all|floating|integral|complex|and|types|half|_)+")
+_REDUCED = {"half": "Half", "float16": "Half", "bfloat16": "BFloat16"}
+_WORD = regex(r"torch\.(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Which reduced floating dtypes one argument of an OpInfo names."""
+
+    dtypes: frozenset[str]
+    line: int
+
+
+def reduced(text: str, line: int) -> dict[str, Support]:
+    """What ``dtypes=`` and ``dtypesIfCUDA=`` of an OpInfo say; without those whose function is
+    none of the usual names (``floating_types_and``), or that are given twice."""
+    found: dict[str, Support] = {}
+    twice = set()
+    for match in _SUPPORT.finditer(_without_comments(text)):
+        twice |= {match[1]} & set(found)
+        if _BASE.fullmatch(match[2]):
+            named = {_REDUCED[w] for w in _WORD.findall(match[3]) if w in _REDUCED}
+            named |= {"Half"} if "half" in match[2] else set()
+            at = line + text.count("\n", 0, match.start())
+            found[match[1]] = Support(frozenset(named), at)
+    return {} if twice else found
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"#[^\n]*", "", text)
+
+
+def lacks(tree: Tree) -> str:
+    """What OpInfos say stands in torch/testing, which the wheel has too."""
+    return "" if tree.text(DATABASE) else f"{DATABASE} is not in this source"
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """Operators with an OpInfo that lists a dtype for CUDA and not for CPU."""
+    seen: set[tuple[str, int]] = set()
+    for op in tree.public:
+        if not tree.is_dense(op):
+            continue
+        for path, fact in tree.opinfos(op):
+            if (path, fact.line) not in seen and _is_plain(fact):
+                seen.add((path, fact.line))
+                yield from _compare(tree, op, (path, fact))
+
+
+def _is_plain(fact: PythonFact) -> bool:
+    """An entry for the operator itself: a variant may be for one of its overloads only."""
+    return "variant" not in unpack(fact.detail) and not fact.symbol.startswith("_refs.")
+
+
+def _compare(tree: Tree, op: str, entry: Found) -> Iterator[Gap]:
+    path, fact = entry
+    support = reduced("\n".join(tree.lines(path, fact.line, fact.end_line)), fact.line)
+    if len(support) < 2:
+        return
+    cpu, cuda = support["dtypes"], support["dtypesIfCUDA"]
+    missing = sorted(cuda.dtypes - cpu.dtypes)
+    if missing:
+        yield _gap(tree, op, missing, Location(path, cpu.line), Location(path, cuda.line))
+
+
+def _gap(tree: Tree, op: str, missing: list[str], cpu: Location, cuda: Location) -> Gap:
+    native = tree.natives[op]
+    row = tree.kernels[op]["CPU"]
+    kernels = tuple(one.location for one in row.definitions)
+    return Gap(
+        "dtype", native.name, kernels[0] if kernels else native.location,
+        f"the CPU kernel of {op} does not take {' and '.join(missing)}",
+        "its OpInfo lists it for CUDA and not for CPU; test_dtypes asserts that these lists are"
+        " what the operator supports",
+        (cpu, cuda, *kernels), op=op, keys=("CPU",), module=native.python_module or "",
+        stated=True,
+    )  # fmt: skip

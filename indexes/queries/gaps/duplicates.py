@@ -1,0 +1,85 @@
+"""Functions of kernels that are written out twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition
+from indexes.queries.gaps.messages import lacks
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.tree import Tree
+from indexes.readers.cxx.lexer import strip_comments
+
+__all__ = ["find", "lacks"]
+
+_FEWEST_LINES = 12
+_SPACES = regex(r"\s+")
+_VENDORED = regex(r"/(?:mem_eff_attention|flash_attn|cutlass_extensions|qnnpack)/")
+_DEVICE_CODE = (".cu", ".cuh", ".metal", ".mm")
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """Groups of functions whose bodies are the same but for comments and white space."""
+    groups: dict[bytes, list[Definition]] = {}
+    for path in tree.native_files:
+        if not _VENDORED.search(path):
+            for function, body in _bodies(tree, path):
+                groups.setdefault(blake2b(body.encode(), digest_size=16).digest(), []).append(
+                    function
+                )
+    for functions in groups.values():
+        comparable = _comparable(functions)
+        if len(comparable) > 1:
+            yield _gap(tree, comparable)
+
+
+def _comparable(functions: list[Definition]) -> list[Definition]:
+    """Those that could be one: in different files or of different names (overloads differ in
+    their types), and compiled for the same machine as the first."""
+    found: dict[tuple[str, str], Definition] = {}
+    for one in functions:
+        if _machine(one) == _machine(functions[0]):
+            found.setdefault((one.location.path, one.name), one)
+    return list(found.values())
+
+
+def _machine(function: Definition) -> str:
+    extension = f".{function.location.path.rpartition('.')[2]}"
+    return extension.replace(".cuh", ".cu") if extension in _DEVICE_CODE else ""
+
+
+def _bodies(tree: Tree, path: str) -> Iterator[tuple[Definition, str]]:
+    functions = [f for f in tree.functions.get(path, ()) if _is_free(f)]
+    outer = 0
+    for function in functions:
+        where = function.location
+        if where.end_line <= outer or function.macro:
+            continue  # a lambda or a method inside one that is counted already
+        outer = where.end_line
+        text = strip_comments("\n".join(tree.lines(path, where.line, where.end_line)))
+        body = text[text.find("{") :]
+        if sum(map(bool, map(str.strip, body.splitlines()))) >= _FEWEST_LINES:
+            yield function, _SPACES.sub(" ", body).strip()
+
+
+def _is_free(function: Definition) -> bool:
+    """A function that is no member, and long enough to be worth sharing."""
+    return function.kind == "function" and _lines(function) >= _FEWEST_LINES
+
+
+def _lines(function: Definition) -> int:
+    return function.location.end_line - function.location.line
+
+
+def _gap(tree: Tree, functions: list[Definition]) -> Gap:
+    first = functions[0]
+    op = next(filter(None, map(tree.operator_of, functions)), None)
+    others = ", ".join(f"{f.name} ({f.location})" for f in functions[1:])
+    return Gap(
+        "duplicate", first.name, first.location, f"{first.name} has the body of {others}",
+        f"the same {_lines(first) + 1} lines but for comments and white space",
+        tuple(f.location for f in functions), op=op,
+        module=(tree.natives[op].python_module or "") if op else "",
+    )  # fmt: skip

@@ -1,0 +1,161 @@
+"""The one question: which gaps does this tree have?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import UsageError
+from indexes.model.records import replace
+from indexes.queries.contribution.reviewers import Reviewers
+from indexes.queries.gaps.kinds import KINDS
+from indexes.queries.gaps.model import DIFFICULTIES, Gap, GapFilter, GapList, Kind, KindCount
+from indexes.queries.gaps.tree import Tree
+from indexes.source.git_history import History
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+
+def find_gaps(index: Index, wanted: GapFilter | None = None) -> GapList:
+    """The gaps that fit, most useful first: easy before hard, and of one kind those that
+    PyTorch's own files state before those that a rule finds, and what much code calls before
+    what little does."""
+    wanted = wanted or GapFilter()
+    tree = Tree(index)
+    owners = _Owners(index)
+    counts: list[KindCount] = []
+    found: list[Gap] = []
+    for kind in KINDS:
+        if wanted.kinds and kind.name not in wanted.kinds:
+            continue
+        lacks = _lacks(kind, tree)
+        gaps = [] if lacks else [owners.add(_placed(tree, kind, gap)) for gap in kind.find(tree)]
+        fitting = [gap for gap in gaps if fits(gap, wanted)]
+        counts.append(KindCount(kind.name, kind.difficulty, kind.title, len(fitting), lacks))
+        found += fitting
+    return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)))
+
+
+def _lacks(kind: Kind, tree: Tree) -> str:
+    """Why this tree cannot tell, with the command that helps: a wheel is a part of a checkout."""
+    lacks = kind.lacks(tree)
+    return f"{lacks}: torchnav clone" if lacks and tree.source.kind == "wheel" else lacks
+
+
+def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
+    difficulty = gap.difficulty if kind.graded else kind.difficulty
+    name = gap.op.partition(".")[0] if gap.op else gap.name
+    return replace(gap, difficulty=difficulty, uses=tree.popularity.get(name, 0))
+
+
+def _order(gap: Gap) -> tuple[object, ...]:
+    kinds = [kind.name for kind in KINDS]
+    return (
+        DIFFICULTIES.index(gap.difficulty), kinds.index(gap.kind), not gap.stated, -gap.uses,
+        gap.location.path, gap.location.line,
+    )  # fmt: skip
+
+
+class _Owners:
+    """Who is asked to review the file of a gap, and by which label maintainers find it. A merge
+    rule only says who may approve; each file is looked up once."""
+
+    def __init__(self, index: Index) -> None:
+        reviewers = Reviewers(index.source)
+        self._of = cache(lambda path: _names(reviewers, path))
+
+    def add(self, gap: Gap) -> Gap:
+        return replace(gap, owners=self._of(gap.location.path))
+
+
+def _names(reviewers: Reviewers, path: str) -> tuple[str, ...]:
+    asked = [one for one in reviewers.of(path) if one.kind != "merge rule"]
+    found = (name for one in asked if one.rule != "*" for name in one.who)
+    return tuple(dict.fromkeys(found))
+
+
+# ------------------------------------------------------------------------------ filter
+
+
+def parse_filter(text: str) -> GapFilter:
+    """What a filter line means: ``easy kind:todo key:MPS module:linalg owner:name words``.
+    Raises UsageError for a kind that there is not."""
+    kinds: list[str] = []
+    words: list[str] = []
+    named = {"key": "", "module": "", "owner": "", "difficulty": ""}
+    for word in text.split():
+        field, colon, value = word.partition(":")
+        if word in DIFFICULTIES:
+            named["difficulty"] = word
+        elif colon and field == "kind":
+            kinds += _known_kinds(value)
+        elif colon and field in named:
+            named[field] = value
+        else:
+            words.append(word)
+    return GapFilter(tuple(kinds), text=" ".join(words), **named)
+
+
+def _known_kinds(value: str) -> list[str]:
+    """The kinds whose name begins so: one may still be typing."""
+    found = [kind.name for kind in KINDS if kind.name.startswith(value)]
+    if not found:
+        raise UsageError(f"no kind of gap is called {value}: {', '.join(k.name for k in KINDS)}")
+    return found
+
+
+def fits(gap: Gap, wanted: GapFilter) -> bool:
+    """Whether a gap is among those that are wanted."""
+    return (
+        (not wanted.kinds or gap.kind in wanted.kinds)
+        and (not wanted.difficulty or gap.difficulty == wanted.difficulty)
+        and (not wanted.key or _has_key(gap, wanted.key))
+        and (not wanted.module or _is_in(gap, wanted.module))
+        and (not wanted.owner or _has_owner(gap, wanted.owner))
+        and all(word in shown(gap) for word in wanted.text.lower().split())
+    )
+
+
+def _has_key(gap: Gap, key: str) -> bool:
+    """By a key of its own, or by the folder of the device that its file is for."""
+    key = key.lower()
+    return key in (one.lower() for one in gap.keys) or f"/{key}/" in gap.location.path.lower()
+
+
+def _is_in(gap: Gap, module: str) -> bool:
+    folder = module.strip("/")
+    path = f"/{gap.location.path}"
+    return module == gap.module or f"/{folder}/" in path or path.endswith(f"/{folder}")
+
+
+def _has_owner(gap: Gap, owner: str) -> bool:
+    owner = owner.lower().lstrip("@")
+    return any(owner in one.lower() for one in gap.owners)
+
+
+def shown(gap: Gap) -> str:
+    """What is shown of a gap, in lower case, as text filters see it."""
+    words = (gap.kind, gap.difficulty, gap.name, gap.what, gap.rule, str(gap.location), gap.module)
+    return " ".join((*words, *gap.keys, *gap.owners)).lower()
+
+
+# --------------------------------------------------------------------------------- age
+
+
+def with_ages(index: Index, gaps: Iterable[Gap], today: date) -> tuple[tuple[Gap, ...], str]:
+    """The gaps with the age of their lines, and what the history lacks: git is asked once for
+    each, so ask for few. No age is given for a line that the history may only have brought in."""
+    history = History(index.source)
+    note = ""
+    aged = []
+    for gap in gaps:
+        blame = history.blame(gap.location.path, gap.location.line, gap.location.line)
+        note = note or blame.note
+        change = blame.lines[0].change if blame.lines else None
+        known = change is not None and not change.at_cut
+        days = (today - date.fromisoformat(change.date)).days if change and known else None
+        aged.append(replace(gap, age_days=days))
+    return tuple(aged), note

@@ -1,0 +1,102 @@
+"""The vocabulary of gaps: what is missing, why that is a gap, and where to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from shlex import quote
+from typing import TYPE_CHECKING, Literal
+
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Location, SourceInfo
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+Difficulty = Literal["easy", "medium", "hard"]
+DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One opening for a contribution. Its first evidence is the line that makes it a gap."""
+
+    kind: str
+    """A name of ``indexes.queries.gaps.kinds.KINDS``: ``batch-rule``, ``todo`` ..."""
+    name: str
+    """The operator, or the function that it stands in; a path where there is neither."""
+    location: Location
+    what: str
+    """One line: what is missing."""
+    rule: str
+    """One line: by which rule of PyTorch it is a gap."""
+    evidence: tuple[Location, ...] = ()
+    difficulty: Difficulty = "medium"
+    op: str | None = None
+    """The overload whose chain it belongs to."""
+    keys: tuple[str, ...] = ()
+    """Dispatch keys or devices that it is about."""
+    module: str = ""
+    """``python_module`` of the operator: ``linalg``, ``nn``."""
+    stated: bool = False
+    """PyTorch's own files call it a gap, by a test that is expected to fail, a formula
+    ``not_implemented``, an error message: not only a rule does."""
+    uses: int = 0
+    """Calls by that name in the indexed C++: how much hangs on it."""
+    owners: tuple[str, ...] = ()
+    age_days: int | None = None
+    """Days since the line was last changed; None where the history does not say."""
+
+    @property
+    def contribute(self) -> str:
+        """The command that prepares the change."""
+        return f"torchnav contribute {quote(self.op or str(self.location))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of gap, and how it is found."""
+
+    name: str
+    difficulty: Difficulty
+    title: str
+    find: Callable[[Tree], Iterable[Gap]]
+    lacks: Callable[[Tree], str]
+    """Why this tree cannot tell, in one line; empty where it can."""
+    graded: bool = False
+    """Each gap says itself how difficult it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindCount:
+    """How many gaps of a kind fit, or why that cannot be told."""
+
+    kind: str
+    difficulty: Difficulty
+    title: str
+    count: int
+    lacks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GapList:
+    """The answer: counts of each kind, and the gaps in order of usefulness."""
+
+    source: SourceInfo
+    counts: tuple[KindCount, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GapFilter:
+    """Which gaps are wanted. Empty fields leave nothing out."""
+
+    kinds: tuple[str, ...] = ()
+    difficulty: str = ""
+    key: str = ""
+    """A dispatch key or device, ``MPS``; upper and lower case are the same."""
+    module: str = ""
+    """A ``python_module``, ``linalg``, or a folder: ``aten/src/ATen/native/mps``, ``sparse``."""
+    owner: str = ""
+    """Part of an owner's name."""
+    text: str = ""
+    """Words, each of which must occur in what is shown."""

@@ -1,0 +1,63 @@
+"""Documented operators that no OpInfo tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexes.linking.python.paths import Found
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.messages import lacks as lacks_kernels
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.tree import Tree, where
+
+_STRIDED = ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
+_APART = regex(r"/(?:quantized|sparse|mkldnn|nested)/")
+DATABASE = "torch/testing/_internal/common_methods_invocations.py"
+
+
+def lacks(tree: Tree) -> str:
+    """OpInfos stand in torch/testing, which the wheel has too; where the kernels stand says
+    which operators are for quantized or sparse tensors, and those have tests of their own."""
+    if not tree.text(DATABASE):
+        return f"{DATABASE} is not in this source"
+    return lacks_kernels(tree)
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """Public, documented operators on tensors without an entry in any OpInfo list."""
+    wanted = [op for op in tree.public if _is_wanted(tree, op) and not _is_tested(tree, op)]
+    for ops in tree.by_name(wanted):
+        documented = next(found for op in ops for found in tree.documentation(op))
+        yield _gap(tree, ops, documented)
+
+
+def _is_wanted(tree: Tree, op: str) -> bool:
+    if not tree.returns_tensor(op) or not tree.documentation(op):
+        return False
+    if not any(name.startswith("torch.") for name in _functions(tree, op)):
+        return False  # methods alone: of named tensors, pinned memory, layouts
+    rows = tree.kernels.get(op, {})
+    paths = [d.location.path for key in _STRIDED if key in rows for d in rows[key].definitions]
+    return bool(paths) and not any(_APART.search(path) for path in paths)
+
+
+def _functions(tree: Tree, op: str) -> list[str]:
+    return [name for name in tree.names(op) if not name.startswith("torch.Tensor.")]
+
+
+def _is_tested(tree: Tree, op: str) -> bool:
+    """By an entry for it or another of its overloads, or that calls one of its names."""
+    return bool(tree.opinfos(op)) or bool(tree.opinfo_calls & set(tree.names(op)))
+
+
+def _gap(tree: Tree, ops: list[str], documented: Found) -> Gap:
+    native = tree.natives[ops[0]]
+    place = where(documented)
+    rule = f"documented as {documented[1].target}, and no OpInfo has its name or aten_name"
+    rule += ": test_ops, test_ops_gradients, functorch's tests and others pass over it"
+    return Gap(
+        "opinfo", native.name, native.location, f"no OpInfo for {documented[1].target}", rule,
+        (native.location, place, Location(DATABASE, 0)), op=ops[0],
+        module=native.python_module or "",
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""What PyTorch's own tests say is missing: tests that are expected to fail, with their reasons."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Iterable, Iterator
+
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """An operator that a test file lists as failing."""
+
+    opinfo: str
+    """The OpInfo's name, with the variant behind it where the list has them in one word."""
+    variant: str | None
+    """None where the entry names no variant, and so stands for all of them."""
+    group: str
+    """The test, or the variable that holds the list."""
+    comment: str
+    location: Location
+    whole: bool = True
+    """For every dtype and device, not just for some."""
+
+
+_XFAIL = regex(
+    r"^[^\S\n]*xfail\(\s*[\"']([\w.]+)[\"'](?:\s*,\s*[\"']([\w.]*)[\"'])?\s*"
+    r"(,[^)\n]*)?,?\s*\)(?:[^\S\n]*,)?[^\S\n]*(?:\#[^\S\n]*([^\n]*))?",
+    re.MULTILINE,
+)
+_GROUP = regex(
+    r"skipOps\(\s*(?:[\"']\w+[\"']\s*,\s*)[\"'](\w+)[\"']|^[^\S\n]*(\w+)\s*=\s*\{", re.MULTILINE
+)
+
+
+def expected_failures(text: str, path: str) -> Iterator[Statement]:
+    """The ``xfail("name", "variant")`` of a file, each with the test that it is for."""
+    if "xfail(" not in text:
+        return
+    groups = [(m.start(), m[1] or m[2]) for m in _GROUP.finditer(text)]
+    starts = [start for start, _ in groups]
+    line, counted = 1, 0
+    for match in _XFAIL.finditer(text):
+        at = match.start(1)
+        line += text.count("\n", counted, at)
+        counted = at
+        before = bisect(starts, match.start())
+        yield Statement(
+            match[1], match[2], groups[before - 1][1] if before else "", (match[4] or "").strip(),
+            Location(path, line), not match[3],
+        )  # fmt: skip
+
+
+_TABLE = regex(r"^[^\S\n]*(\w*UNIMPLEMENTED_XFAILLIST)\b[^={\n]*=\s*\{", re.MULTILINE)
+_ROW = regex(r"^[^\S\n]*[\"']([\w.]+)[\"']\s*:\s*([^\n]*)", re.MULTILINE)
+
+
+def unimplemented(text: str, path: str) -> Iterator[Statement]:
+    """The rows of a table ``UNIMPLEMENTED_XFAILLIST = {"name": None, ...}``: an operator, and
+    ``None`` where nothing of it is implemented, or else the dtypes that are not."""
+    for table in _TABLE.finditer(text):
+        end = re.compile(r"^[^\S\n]*\}", re.MULTILINE).search(text, table.end())
+        stop = end.start() if end else len(text)
+        for match in _ROW.finditer(text, table.end(), stop):
+            value, _, comment = match[2].partition("#")
+            yield Statement(
+                match[1], None, table[1], comment.strip(),
+                Location(path, text.count("\n", 0, match.start(1)) + 1),
+                value.strip(" ,") == "None",
+            )  # fmt: skip
+
+
+def about(
+    statements: Iterable[Statement], opinfos: Iterable[tuple[str, str]]
+) -> Iterator[Statement]:
+    """The statements about an operator, by the (name, variant) of the OpInfos that test it."""
+    known = set(opinfos)
+    names = {name for name, _ in known}
+    variants = {variant for _, variant in known}
+    joined = {name + variant for name, variant in known}
+    for one in statements:
+        if one.variant is None:
+            fits = one.opinfo in names | joined
+        else:  # a variant that no entry spells out is made in a loop, of an entry of that name
+            fits = (one.opinfo, one.variant) in known
+            fits = fits or (one.opinfo in names and one.variant not in variants)
+        if fits:
+            yield one

@@ -1,0 +1,171 @@
+"""Kernels that could be structured, and stubs called under composite keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition, KernelRow, Location
+from indexes.queries.gaps.devices import near
+from indexes.queries.gaps.messages import lacks
+from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.notes import notes
+from indexes.queries.gaps.tree import Tree
+from indexes.readers.yaml.schema import SchemaKind
+
+__all__ = ["find_composite_stubs", "find_structured", "lacks"]
+
+_README = "aten/src/ATen/native/README.md"
+_FORBIDS = regex(r"should NOT be registered as\s+CompositeExplicitAutograd")
+_COMPOSITE = "CompositeExplicitAutograd"
+_WANTS = regex(r"\b(?:make|port|convert|move)\b.*\bstructured\b", re.IGNORECASE)
+_BELOW = 5
+"""Lines between a comment and the function that it is about."""
+_SHARE = 0.75
+_FEWEST = 4
+
+
+def find_composite_stubs(tree: Tree) -> Iterator[Gap]:
+    """Kernels registered for every back end that call a stub, which has functions for a few."""
+    stubs = _device_stubs(tree)
+    found: dict[Location, tuple[Definition, list[str], str, int]] = {}
+    for op, rows in tree.kernels.items():
+        if _COMPOSITE in rows and "generated" not in tree.natives[op].tags:
+            for definition, stub, line in _stub_calls(tree, rows[_COMPOSITE], stubs):
+                known = found.setdefault(definition.location, (definition, [], stub, line))
+                known[1].append(op)
+    readme = _forbidding(tree)
+    for definition, ops, stub, line in found.values():
+        yield _composite_gap(tree, definition, ops, stub, line, readme)
+
+
+def _device_stubs(tree: Tree) -> set[str]:
+    """Stubs with a function for more than one kind of device; one for a single kind is called
+    where the kernel has chosen that device itself."""
+    kinds: dict[str, set[str]] = {}
+    for row in tree.index.stub_rows():
+        if row.function != "nullptr":
+            kinds.setdefault(row.stub, set()).add(row.device)
+    return {stub for stub, devices in kinds.items() if len(devices) > 1}
+
+
+def _stub_calls(
+    tree: Tree, row: KernelRow, stubs: set[str]
+) -> Iterator[tuple[Definition, str, int]]:
+    """The first call of a stub in each definition of a kernel."""
+    facts = tree.index.facts
+    for definition in row.definitions:
+        known = facts.known(definition)
+        calls = facts.calls(known) if known else ()
+        first = next((c for c in calls if c.name in stubs and c.kind == "call"), None)
+        if first:
+            yield definition, first.name, first.line
+
+
+def _forbidding(tree: Tree) -> Location | None:
+    match = _FORBIDS.search(tree.text(_README))
+    at = match.start() if match else 0
+    return Location(_README, tree.text(_README).count("\n", 0, at) + 1) if match else None
+
+
+def _composite_gap(
+    tree: Tree, definition: Definition, ops: list[str], stub: str, line: int,
+    readme: Location | None,
+) -> Gap:  # fmt: skip
+    native = tree.natives[ops[0]]
+    dispatch = Location(
+        native.location.path, native.field_lines.get("dispatch", native.location.line)
+    )
+    call = Location(definition.location.path, line)
+    rule = f"{stub} has functions for the devices that register one, {_COMPOSITE} stands for all"
+    if readme:
+        rule += "; the README of native says that such kernels should not be registered so"
+    places = (call, dispatch, *((readme,) if readme else ()))
+    return Gap(
+        "composite-stub", native.name, definition.location,
+        f"{definition.name} calls {stub} under {_COMPOSITE}: {', '.join(ops)}", rule, places,
+        op=ops[0], keys=(_COMPOSITE,), module=native.python_module or "", stated=readme is not None,
+    )  # fmt: skip
+
+
+# -------------------------------------------------------------------------- structured
+
+
+def find_structured(tree: Tree) -> Iterator[Gap]:
+    """Kernels that a TODO of their authors wants structured, and those that are alone."""
+    noted = {gap.name: gap for gap in _noted(tree)}
+    yield from noted.values()
+    yield from (gap for gap in _among_structured(tree) if gap.name not in noted)
+
+
+def _noted(tree: Tree) -> Iterator[Gap]:
+    for path in tree.native_files:
+        if "tructured" in tree.text(path) and "TODO" in tree.text(path):
+            for line, words in notes(tree.text(path)):
+                op = tree.operator_of(_meant(tree, path, line))
+                if _WANTS.search(words) and op is not None:
+                    yield _noted_gap(tree, op, Location(path, line), words)
+
+
+def _meant(tree: Tree, path: str, line: int) -> Definition | None:
+    """The function that a comment is in, or that begins below it."""
+    below = (f for f in tree.functions.get(path, ()) if 0 < f.location.line - line <= _BELOW)
+    return tree.function_at(path, line) or next(below, None)
+
+
+def _noted_gap(tree: Tree, op: str, place: Location, words: str) -> Gap:
+    native = tree.natives[op]
+    return Gap(
+        "structured", native.name, place, f"{op} could be structured", f"its authors say: {words}",
+        (place, native.location), op=op, keys=tuple(sorted(tree.keys(op))),
+        module=native.python_module or "", stated=True,
+    )  # fmt: skip
+
+
+def _among_structured(tree: Tree) -> Iterator[Gap]:
+    """Operators with a functional and an out kernel of their own, where most of those with the
+    same types and kernels in the same file are structured."""
+    outs = _out_overloads(tree)
+    neighbours = near(tree, outs)
+    for op in tree.public:
+        native, out = tree.natives[op], outs.get(op)
+        if out is None or _is_structured(tree, op) or _is_structured(tree, out):
+            continue
+        several = len(tree.schemas[op].returns) > 1
+        if several or tree.is_composite(op) or tree.is_random_or_dynamic(op):
+            continue
+        siblings = [one for one in neighbours.get(op, ()) if tree.natives[one].name != native.name]
+        having = [one for one in siblings if _is_structured(tree, one)]
+        if len(siblings) >= _FEWEST and len(having) >= _SHARE * len(siblings):
+            yield _structured_gap(tree, op, out, siblings, having)
+
+
+def _is_structured(tree: Tree, op: str) -> bool:
+    native = tree.natives[op]
+    return native.structured or native.structured_delegate is not None
+
+
+def _out_overloads(tree: Tree) -> Mapping[str, str]:
+    """The out overload of each functional one that has kernels of its own for CPU and CUDA."""
+    outs = {
+        schema.signature(): op
+        for op, schema in tree.schemas.items()
+        if schema.kind is SchemaKind.OUT
+        and tree.is_dense(op)
+        and "generated" not in tree.natives[op].tags
+    }
+    found = {op: outs.get(tree.schemas[op].signature()) for op in tree.public}
+    return {op: out for op, out in found.items() if out}
+
+
+def _structured_gap(tree: Tree, op: str, out: str, siblings: list[str], having: list[str]) -> Gap:
+    native = tree.natives[op]
+    rule = f"{op} and {out} have kernels of their own; {len(having)} of {len(siblings)} operators"
+    rule += " with the same types and a CPU kernel in the same file are structured"
+    shown = [tree.natives[one].location for one in having[:3]]
+    return Gap(
+        "structured", native.name, native.location, f"{op} and {out} could be structured", rule,
+        (native.location, tree.natives[out].location, *shown), op=op,
+        keys=("CPU", "CUDA"), module=native.python_module or "",
+    )  # fmt: skip

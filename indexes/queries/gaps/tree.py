@@ -1,0 +1,320 @@
+"""What the finders of gaps ask of a tree, worked out once."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
+from indexes.model.errors import SourceError
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
+from indexes.readers.python.facts import PythonFact, unpack
+from indexes.readers.python.generated import SKIPPED
+from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
+
+if TYPE_CHECKING:
+    from indexes.model.dispatch import DispatchSlot
+    from indexes.queries.index import Index
+
+OVERRIDES = "torch/overrides.py"
+_KINDS = (
+    "decomposition", "meta_registration", "fake_impl", "py_impl", "functional", "method", "alias",
+    "docs", "opinfo", "binding_skip", "lowering",
+)  # fmt: skip
+_DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
+_TESTS = regex(r"/tests?/|_test\.\w+$")
+
+
+class Tree:
+    """One tree as the finders see it."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.source = index.source
+        self.store = index.facts.store
+        self._texts: dict[str, str] = {}
+        self._lines: dict[str, list[str]] = {}
+
+    # ------------------------------------------------------------------ files
+
+    def text(self, path: str) -> str:
+        """The text of a file; empty when there is none."""
+        if path not in self._texts:
+            try:
+                found = self.source.read(path).decode("utf-8", "replace")
+            except SourceError:
+                found = ""
+            self._texts[path] = found
+        return self._texts[path]
+
+    def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
+        """Lines of a file, from 1, to the end when ``last`` is 0."""
+        if path not in self._lines:
+            self._lines[path] = self.text(path).splitlines()
+        return self._lines[path][first - 1 : last or None]
+
+    def paths(self, like: str) -> tuple[str, ...]:
+        """The indexed files that fit a pattern of SQL's LIKE."""
+        rows = self.store.query("SELECT path FROM files WHERE path LIKE ? ORDER BY path", (like,))
+        return tuple(row[0] for row in rows)
+
+    # -------------------------------------------------------------- operators
+
+    @cached_property
+    def natives(self) -> dict[str, NativeFunction]:
+        """Every overload by its full name, in YAML order."""
+        return {native.full_name: native for native in self.index.all_natives()}
+
+    @cached_property
+    def overloads(self) -> dict[str, list[str]]:
+        """The overloads of each operator, the functional ones first."""
+        found: dict[str, list[str]] = {}
+        for op in sorted(self.natives, key=lambda op: op not in self.public_set):
+            found.setdefault(self.natives[op].name, []).append(op)
+        return found
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        """The parsed schema of every overload."""
+        return {name: parse_schema(native.schema) for name, native in self.natives.items()}
+
+    @cached_property
+    def kernels(self) -> dict[str, dict[str, KernelRow]]:
+        """The kernels of each overload by dispatch key, delegates followed."""
+        found: dict[str, dict[str, KernelRow]] = {}
+        for row in self.index.kernel_rows():
+            found.setdefault(row.op, {}).setdefault(row.key, row)
+        return found
+
+    def keys(self, op: str) -> frozenset[str]:
+        """The dispatch keys that an overload has kernels for."""
+        return frozenset(self.kernels.get(op, ()))
+
+    def is_composite(self, op: str) -> bool:
+        """Whether it is made of other operators, so that it needs nothing of its own."""
+        return "CompositeImplicitAutograd" in self.keys(op)
+
+    def is_dense(self, op: str) -> bool:
+        """Whether it has kernels for ordinary tensors on both CPU and CUDA."""
+        return {"CPU", "CUDA"} <= self.keys(op)
+
+    @cached_property
+    def public(self) -> tuple[str, ...]:
+        """Functional overloads that people call: not internal (leading underscore), not made
+        by torchgen, no backward of another operator, none that PyTorch lists as ignored."""
+        return tuple(name for name in self.natives if self._is_public(name))
+
+    @cached_property
+    def public_set(self) -> frozenset[str]:
+        """The same, to ask whether one is among them."""
+        return frozenset(self.public)
+
+    def _is_public(self, full_name: str) -> bool:
+        native, schema = self.natives[full_name], self.schemas[full_name]
+        return (
+            schema.kind is SchemaKind.FUNCTIONAL
+            and "::" not in native.name
+            and not native.name.startswith("_")
+            and not {"generated", "view_copy"} & set(native.tags)
+            and "backward" not in native.name
+            and not any(path in self.ignored for path in self.names(full_name))
+            and any(a.base_type == "Tensor" for a in schema.arguments)
+        )
+
+    def by_name(self, ops: Iterable[str]) -> list[list[str]]:
+        """Overloads of one operator together."""
+        found: dict[str, list[str]] = {}
+        for op in ops:
+            found.setdefault(self.natives[op].name, []).append(op)
+        return list(found.values())
+
+    def returns_tensor(self, op: str) -> bool:
+        """Whether it gives a tensor back."""
+        return any(r.base_type == "Tensor" for r in self.schemas[op].returns)
+
+    def is_random_or_dynamic(self, op: str) -> bool:
+        """Whether its tags say that its result is drawn, or its shape depends on data."""
+        tags = set(self.natives[op].tags)
+        return bool(
+            tags & {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"}
+        ) or any(a.base_type == "Generator" for a in self.schemas[op].arguments)
+
+    @cached_property
+    def lacks_keys(self) -> str:
+        """Why dispatch tables cannot be computed here; empty where they can."""
+        there = self.source.locate("DispatchKey.h")
+        return "" if there else "c10/core/DispatchKey.h is not in this source"
+
+    def slot(self, op: str, key: str) -> DispatchSlot | None:
+        """What the dispatcher runs for an overload under a runtime key; None without that key."""
+        if op not in self._slots:
+            self._slots[op] = {slot.key: slot for slot in self.index.table(op).slots}
+        return self._slots[op].get(key)
+
+    @cached_property
+    def _slots(self) -> dict[str, dict[str, DispatchSlot]]:
+        return {}
+
+    @cached_property
+    def popularity(self) -> Mapping[str, int]:
+        """How often C++ calls something by each name."""
+        rows = self.store.query(
+            "SELECT name,1+length(callers)-length(replace(callers,',','')) FROM called"
+        )
+        return dict(rows)
+
+    # ----------------------------------------------------------------- Python
+
+    @cached_property
+    def python(self) -> FactTable:
+        """What Python files register, define and document."""
+        marks = ",".join("?" * len(_KINDS))
+        files: dict[str, list[PythonFact]] = {}
+        for path, *row in self.store.query(
+            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
+            f" JOIN files f ON f.id=p.file WHERE p.kind IN ({marks})",
+            _KINDS,
+        ):
+            files.setdefault(path, []).append(PythonFact(*row))
+        return FactTable(files)
+
+    def names(self, op: str) -> tuple[str, ...]:
+        """The Python names that lead to an overload, bindings first."""
+        if op not in self._names:
+            paths = [binding.path for binding in bindings(self.natives[op])]
+            found = [*paths, *(entry.name for entry in entries(paths, self.python))]
+            self._names[op] = tuple(dict.fromkeys(found))
+        return self._names[op]
+
+    @cached_property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    @cached_property
+    def bound(self) -> dict[str, list[str]]:
+        """The overloads behind each generated function and method of operators that people
+        call, by its Python name."""
+        rows = self.python.by_target(SKIPPED)
+        skipped = re.compile("|".join(f"(?:{fact.symbol})$" for _, fact in rows) or r"(?!)")
+        found: dict[str, list[str]] = {}
+        for op, native in self.natives.items():
+            made = {"generated", "view_copy"} & set(native.tags)
+            internal = native.name.startswith("_") or "backward" in native.name
+            if not made and not internal and not skipped.match(native.name):
+                for binding in bindings(native):
+                    found.setdefault(binding.path, []).append(op)
+        return found
+
+    def registered(self, op: str, kind: str) -> list[Found]:
+        """The rows of a kind for an overload, or for all overloads of its name."""
+        targets = operator_targets(self.natives[op])
+        return [f for target in targets for f in self.python.by_target(target) if f[1].kind == kind]
+
+    @cached_property
+    def ignored(self) -> frozenset[str]:
+        """What ``torch.overrides.get_ignored_functions`` lists, ``torch.``-paths."""
+        return frozenset(_ignored(self.text(OVERRIDES)))
+
+    def opinfos(self, op: str) -> list[Found]:
+        """The OpInfo entries that test an overload: by ``aten_name``, or by the dotted name."""
+        native = self.natives[op]
+        aten = [f"aten::{native.name}", f"aten::{native.name.removesuffix('_')}"]
+        found: dict[tuple[str, int], Found] = {}
+        for target in (*aten, *self.names(op)):
+            for path, fact in self.python.by_target(target):
+                if fact.kind == "opinfo":
+                    found.setdefault((path, fact.line), (path, fact))
+        return list(found.values())
+
+    @cached_property
+    def opinfo_calls(self) -> frozenset[str]:
+        """Every dotted name of torch in the files of OpInfos: what their ``op=`` may call."""
+        paths = self.paths("torch/testing/_internal/%.py")
+        texts = (self.text(path) for path in paths)
+        words = {word for text in texts if "Info(" in text for word in _DOTTED.findall(text)}
+        return frozenset(words | {f"torch.nn.functional.{w[2:]}" for w in words if w[:2] == "F."})
+
+    def documentation(self, op: str) -> list[Found]:
+        """The docstrings and pages under any of its public names."""
+        names = (name for name in self.names(op) if "._" not in name)
+        rows = (found for name in names for found in self.python.by_target(name))
+        return [found for found in rows if found[1].kind == "docs"]
+
+    def opinfo_names(self, op: str) -> list[tuple[str, str]]:
+        """The (name, variant) of its OpInfo entries."""
+        return [(f.symbol, unpack(f.detail).get("variant", "")) for _, f in self.opinfos(op)]
+
+    # ---------------------------------------------------------------- kernels
+
+    @cached_property
+    def native_files(self) -> tuple[str, ...]:
+        """The C++, CUDA and Objective-C++ files of the kernels, without their tests."""
+        folder = self.source.locate("aten/src/ATen/native") or ""
+        rows = self.store.query(
+            "SELECT path FROM files WHERE kind='cpp' AND path LIKE ? ORDER BY path",
+            (f"{folder}/%",),
+        )
+        return tuple(path for (path,) in rows if folder and not _TESTS.search(path))
+
+    @cached_property
+    def functions(self) -> dict[str, list[Definition]]:
+        """The function definitions of each file with kernels, by line."""
+        from indexes.store.definition_rows import DEFINITION_COLUMNS, DEFINITION_FROM, definition
+
+        folder = self.source.locate("aten/src/ATen/native") or ""
+        found: dict[str, list[Definition]] = {}
+        for row in self.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE f.path LIKE ?"
+            " AND d.kind IN ('function','method','impl_func','meta_func') ORDER BY d.line",
+            (f"{folder}/%",),
+        ):
+            one = definition(row)
+            found.setdefault(one.location.path, []).append(one)
+        return found
+
+    def function_at(self, path: str, line: int) -> Definition | None:
+        """The innermost function that a line of a kernel file is in."""
+        found = None
+        for one in self.functions.get(path, ()):
+            if one.location.line <= line <= one.location.end_line:
+                found = one
+        return found
+
+    def operator_of(self, function: Definition | None) -> str | None:
+        """An operator whose kernel a function is."""
+        return self._kernel_lines.get(function.location) if function else None
+
+    @cached_property
+    def _kernel_lines(self) -> dict[Location, str]:
+        found: dict[Location, str] = {}
+        for op, rows in self.kernels.items():
+            for row in rows.values():
+                for one in row.definitions:
+                    found.setdefault(one.location, op)
+        return found
+
+
+def _ignored(text: str) -> Iterator[str]:
+    start = text.find("\ndef get_ignored_functions(")
+    end = text.find("\n@", start + 1)
+    if start < 0:
+        return
+    try:
+        module = ast.parse(text[start : end if end > 0 else None])
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(module):
+        if isinstance(node, (ast.Set, ast.List)):
+            for element in node.elts:
+                name = ast.unparse(element)
+                yield f"torch.{name}" if name.startswith("Tensor.") else name
+
+
+def where(found: Found) -> Location:
+    """The place of a row."""
+    path, fact = found
+    return Location(path, fact.line, fact.end_line)

@@ -1,0 +1,1 @@
+"""What is reached when something in the tree changes."""

@@ -1,0 +1,284 @@
+"""Who uses a symbol, and what is reached if it changes: the answers, from a name to commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexes.linking.facts import Known
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.impact import Impact, Step
+from indexes.model.records import replace
+from indexes.model.regex import regex
+from indexes.queries.impact.cxx import CppEdges
+from indexes.queries.impact.dispatch import formula_node, stub_node
+from indexes.queries.impact.endpoints import MAX_TESTED, python_names, tests_of
+from indexes.queries.impact.facts import ImpactFacts
+from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.python import PythonEdges, python_node
+from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
+from indexes.queries.resolve import resolve
+from indexes.readers.yaml.formulas import formula_calls
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_PLACE = regex(r"(?P<path>[^:]+\.\w+):(?P<line>\d+)\Z")
+
+
+class Impacts:
+    """Impact over one index. Reads the texts of files when first asked, and keeps them."""
+
+    def __init__(self, index: Index, removed: Sequence[Known] = ()) -> None:
+        self.index = index
+        self.facts = ImpactFacts(index.facts, self._read, removed)
+        self.python = PythonEdges(self.facts)
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return self.index.source.read(path)
+        except SourceError:
+            return None
+
+    # ------------------------------------------------------------------------- answers
+
+    def callers(self, symbol: str) -> Impact:
+        """The direct uses of a symbol, each with its line. Raises NotFound."""
+        starts = self.starts(symbol)
+        cpp = CppEdges(self.facts)
+        steps: list[Step] = []
+        for start in starts:
+            node = start.node
+            parent = _step(len(steps), None, Edge(node, start.rule, None))
+            steps.append(parent)
+            seen: set[Node] = set()
+            for edge in sorted(self._direct(node, cpp), key=_surest_first):
+                if edge.node not in seen:
+                    seen.add(edge.node)
+                    steps.append(_step(len(steps), parent.id, edge))
+        return Impact(self.index.info, tuple(steps), (), unresolved=_missing(self.index))
+
+    def _direct(self, node: Node, cpp: CppEdges) -> Iterable[Edge]:
+        if node.known:
+            others = (e for e in cpp.of_definition(node.known, False) if e.node.kind != "function")
+            return [*others, *cpp.direct_uses(node.known)]
+        if node.kind == "stub":
+            return cpp.of_stub(node)
+        if node.kind == "operator":
+            return cpp.of_operator(node.symbol)
+        if node.kind == "formula":
+            return cpp.of_formula(node)
+        return self.python.of_function(node, True)
+
+    def impact(
+        self, symbol: str, dispatches: int = DISPATCHES, tests: bool = True,
+        most: int | None = MAX_TESTED,
+    ) -> Impact:  # fmt: skip
+        """What is reached if a symbol changes, with the tests of at most so many operators, or
+        of all. Raises NotFound."""
+        return self.of(self.starts(symbol), dispatches, tests, most=most)
+
+    def of(
+        self, starts: Sequence[Start], dispatches: int = DISPATCHES, tests: bool = True,
+        told: Sequence[str] = (), most: int | None = MAX_TESTED,
+    ) -> Impact:  # fmt: skip
+        """What is reached from some starts."""
+        cpp = CppEdges(self.facts)
+        walk = Walk(cpp, self.python, dispatches)
+        steps = walk.run(starts)
+        operators = walk.operators()
+        unresolved = [*told, *_missing(self.index)]
+        if walk.cut:
+            unresolved.append(f"cut after {len(steps):,} steps: it reaches most of the library")
+        if walk.undispatched:
+            unresolved.append(
+                f"who calls these {len(operators)} operators was not looked for: they are many"
+            )
+        unresolved += dict.fromkeys([*cpp.unfollowed, *self.python.unfollowed])
+        own = [o for o in operators if o.dispatches == 0 or o.confidence != "ambiguous"]
+        found = Impact(
+            self.index.info, tuple(steps), operators, python_names(own, steps, self.facts),
+            unresolved=tuple(dict.fromkeys(unresolved)),
+        )  # fmt: skip
+        return self.with_tests(found, most) if tests else found
+
+    def with_tests(self, found: Impact, most: int | None = MAX_TESTED) -> Impact:
+        """The same with the commands that run the tests of what is reached."""
+        told = list(found.unresolved)
+        source = self.index.source
+        commands = tests_of(found.operators, found.steps, self.facts, source, told, most)
+        return replace(found, tests=commands, unresolved=tuple(dict.fromkeys(told)))
+
+    # -------------------------------------------------------------------------- starts
+
+    def starts(self, symbol: str) -> list[Start]:
+        """What a symbol, a ``FILE:LINE`` or a file means. Raises NotFound."""
+        place = _PLACE.match(symbol)
+        if place:
+            found = self._at(place["path"], int(place["line"]))
+        elif "/" in symbol or symbol.endswith(".py"):
+            found = self._file(symbol)
+        else:
+            found = self._python(symbol) or self._named(symbol) or self._defined(symbol)
+            found = found or self._macros(symbol) or self._in_formulas(symbol)
+        if not found:
+            raise NotFound(
+                f"nothing named {symbol!r} is known here", self.index.resolve(symbol).suggestions
+            )
+        return list(dict.fromkeys(found))
+
+    def _at(self, path: str, line: int) -> list[Start]:
+        path = self.path(path)
+        if path.endswith(".py"):
+            from indexes.readers.python.blocks import innermost
+
+            block = innermost(self.python.blocks(path), line)
+            return [Start(python_node(path, block))] if block else []
+        if path.endswith(".yaml"):
+            return self._yaml(path, line)
+        if stubs := self._stub_lines(path, line):
+            return stubs
+        inside = [
+            k
+            for k in self.facts.in_file(path)
+            if k.definition.location.line <= line <= max(k.definition.location.end_line,
+                                                         k.definition.location.line)
+        ]  # fmt: skip
+        narrow = min((k.definition.location.end_line - k.definition.location.line
+                      for k in inside), default=0)  # fmt: skip
+        return [
+            Start(Node.of(k))
+            for k in inside
+            if k.definition.location.end_line - k.definition.location.line == narrow
+        ]
+
+    def _stub_lines(self, path: str, line: int) -> list[Start]:
+        """The stub that a DECLARE, DEFINE or REGISTER line is about."""
+        rows = self.facts.store.query(
+            "SELECT DISTINCT u.stub FROM uses u JOIN files f ON f.id=u.file"
+            " WHERE f.path=? AND u.stub IS NOT NULL AND u.line<=? AND u.end_line>=?",
+            (path, line, line),
+        )
+        return [
+            Start(stub_node(use))
+            for (stub,) in rows
+            for use in self.facts.stub_uses(stub.rpartition("::")[2])
+            if use.location.path == path and use.location.line == line
+        ]
+
+    def _yaml(self, path: str, line: int) -> list[Start]:
+        places = self.index.at(path, line)
+        names = dict.fromkeys(op for place in places for op in place.operators)
+        side = "backward" if "derivatives" in path else "schema"
+        return [Start(self.operator(name, side)) for name in names]
+
+    def operator(self, name: str, side: str) -> Node:
+        """The node of an overload."""
+        native = self.facts.native(name)
+        return Node.operator(name, side, native.location if native else None)
+
+    def path(self, given: str) -> str:
+        """A file of the index by its path or the end of it. Raises NotFound."""
+        wanted = given.replace("\\", "/").removeprefix("./")
+        kinds = ("cpp", "python", "test", "yaml")
+        paths = [p for kind in kinds for p in self.facts.corpus.paths(kind)]
+        found = [p for p in paths if p == wanted] or [p for p in paths if p.endswith(f"/{wanted}")]
+        if len(found) != 1:
+            raise NotFound(
+                f"{given} names {len(found) or 'no'} files of this index", tuple(found[:5])
+            )
+        return found[0]
+
+    def _file(self, given: str) -> list[Start]:
+        """All that a file defines."""
+        path = self.path(given)
+        if path.endswith(".py"):
+            outer = [b for b in self.python.blocks(path) if b.head.parent < 0]
+            return [Start(python_node(path, b)) for b in outer]
+        return [Start(Node.of(k)) for k in self.facts.in_file(path)]
+
+    def _named(self, symbol: str) -> list[Start]:
+        match = resolve(symbol, self.facts)
+        if match.kind == "stub":
+            uses = self.facts.stub_uses(match.text)
+            return [Start(stub_node(use)) for use in uses if use.what == "registered"] or [
+                Start(stub_node(use)) for use in uses[:1]
+            ]
+        if match.kind == "grad_fn":
+            return [Start(self.operator(op, "backward")) for op in match.overloads]
+        if match.kind == "operator":
+            return [Start(self.operator(op, "schema")) for op in match.overloads]
+        wanted = {(hit.name, hit.location) for hit in match.hits}
+        names = {hit.name.rpartition("::")[2] for hit in match.hits}
+        return [
+            Start(Node.of(known))
+            for name in names
+            for known in self.facts.named(name)
+            if (known.definition.qualified, known.definition.location) in wanted
+        ]
+
+    def _macros(self, symbol: str) -> list[Start]:
+        """Macros without parameters."""
+        found = self.facts.named(symbol)
+        return [Start(Node.of(known)) for known in found if known.definition.kind == "macro"]
+
+    def _in_formulas(self, symbol: str) -> list[Start]:
+        """Formulas that call a function whose definition is not in this source."""
+        name = symbol.rpartition("::")[2]
+        return [
+            Start(formula_node(entry, formula), f"it calls {name}, which is not in this source")
+            for entry in self.facts.entries_with(name)
+            for one in entry.sets
+            for formula in one.formulas
+            if name in formula_calls(formula.text)
+        ]
+
+    def _defined(self, symbol: str) -> list[Start]:
+        """Python functions and classes by their last name, or the last two."""
+        name = symbol.rpartition(".")[2]
+        if not name.isidentifier():
+            return []
+        return [
+            Start(python_node(path, block))
+            for path in self.facts.corpus.files_with(f" {name}", "python")
+            for block in self.python.blocks(path)
+            if block.head.name == name and f".{block.head.qualified}".endswith(f".{symbol}")
+        ]
+
+    def _python(self, symbol: str) -> list[Start]:
+        """A function by its dotted path: ``torch._decomp.decompositions.softmax``."""
+        parts = symbol.split(".")
+        for cut in range(len(parts) - 1, 0, -1):
+            module = "/".join(parts[:cut])
+            for path in (f"{module}.py", f"{module}/__init__.py"):
+                if path in self.python_paths:
+                    wanted = ".".join(parts[cut:])
+                    return [
+                        Start(python_node(path, block))
+                        for block in self.python.blocks(path)
+                        if block.head.qualified == wanted
+                    ]
+        return []
+
+    @cached_property
+    def python_paths(self) -> frozenset[str]:
+        corpus = self.facts.corpus
+        return frozenset((*corpus.paths("python"), *corpus.paths("test")))
+
+
+def _surest_first(edge: Edge) -> tuple[bool, int]:
+    """Tests in C++ come last: they say little of who else uses something."""
+    path = edge.node.location.path if edge.node.location else ""
+    return "/test/" in path, RANK[edge.confidence]
+
+
+def _step(number: int, parent: int | None, edge: Edge) -> Step:
+    node = edge.node
+    return Step(number, parent, node.kind, node.symbol, node.location, edge.rule, edge.evidence,
+                edge.confidence, edge.candidates, edge.confidence, int(edge.dispatch))  # fmt: skip
+
+
+def _missing(index: Index) -> tuple[str, ...]:
+    """What the source lacks that ways lead through."""
+    return index.info.missing

@@ -1,0 +1,165 @@
+"""Which entries of a YAML file, and which functions of a Python file, differ between two texts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+from indexes.readers.python.blocks import parse
+
+_ENTRY = regex(r"(?m)^- (?:func|name):\s*([^\s(]+)\(")
+_FIELD = regex(r"^\s{2,4}([\w,. ]+):")
+
+
+class TextChange(NamedTuple):
+    """An entry or a function that differs."""
+
+    what: str
+    name: str
+    line: int
+    end_line: int
+    detail: str
+    """Which fields differ; ``docstring`` where only that does."""
+
+
+# --------------------------------------------------------------------------------- YAML
+
+
+def compare_yaml(old: str, new: str) -> list[TextChange]:
+    """Entries of native_functions.yaml or derivatives.yaml that differ, comments left out."""
+    before, after = _entries(old), _entries(new)
+    found = []
+    for name, (line, end, fields) in after.items():
+        if name not in before:
+            found.append(TextChange("added", name, line, end, ""))
+        elif before[name][2] != fields:
+            was = before[name][2]
+            keys = [k for k in {**was, **fields} if was.get(k) != fields.get(k)]
+            found.append(TextChange("changed", name, line, end, ", ".join(keys)))
+    for name in before.keys() - after.keys():
+        line, end, _ = before[name]
+        found.append(TextChange("removed", name, line, end, ""))
+    return found
+
+
+def _entries(text: str) -> dict[str, tuple[int, int, dict[str, str]]]:
+    starts = [(m.start(), m[1]) for m in _ENTRY.finditer(text)]
+    ends = [*(at for at, _ in starts[1:]), len(text)]
+    found = {}
+    line, counted = 1, 0
+    for (at, name), end in zip(starts, ends, strict=True):
+        line += text.count("\n", counted, at)
+        counted = at
+        block = text[at:end].rstrip()
+        found[name] = (line, line + block.count("\n"), _fields(block))
+    return found
+
+
+def _fields(block: str) -> dict[str, str]:
+    """The fields of an entry, each on one line with single spaces."""
+    found: dict[str, str] = {}
+    current = "func"
+    for at, line in enumerate(block.split("\n")):
+        text = re.sub(r"(^|\s)#.*", "", line)
+        field = _FIELD.match(text) if at else None
+        if field and len(text) - len(text.lstrip()) == 2:
+            current = field[1].strip()
+        if words := " ".join(text.split()):
+            found[current] = f"{found.get(current, '')} {words}"
+    return found
+
+
+# ------------------------------------------------------------------------------- Python
+
+
+def compare_python(old: bytes, new: bytes) -> list[TextChange] | None:
+    """Functions, classes and statements that differ; None when a text is no valid Python."""
+    try:
+        before, after = dict(_parts(parse(old))), dict(_parts(parse(new)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found = []
+    for name, part in after.items():
+        was = before.get(name)
+        if was is None:
+            found.append(TextChange("added", _plain(name), part.line, part.end_line, ""))
+        elif was.code != part.code:
+            found.append(TextChange("changed", _plain(name), part.line, part.end_line, ""))
+        elif was.docstring != part.docstring:
+            found.append(TextChange("changed", _plain(name), part.line, part.end_line, "docstring"))
+    for name in before.keys() - after.keys():
+        part = before[name]
+        found.append(TextChange("removed", _plain(name), part.line, part.end_line, ""))
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.partition("#")[0]
+
+
+class _Part(NamedTuple):
+    code: str
+    docstring: str
+    line: int
+    end_line: int
+
+
+def _parts(tree: ast.Module, prefix: str = "") -> Iterator[tuple[str, _Part]]:
+    counts: dict[str, int] = {}
+
+    def numbered(name: str) -> str:
+        counts[name] = counts.get(name, 0) + 1
+        return f"{name}#{counts[name]}"
+
+    for node in tree.body:
+        yield from _statement(node, prefix, numbered)
+
+
+def _statement(node: ast.stmt, prefix: str, numbered: object) -> Iterator[tuple[str, _Part]]:
+    assert callable(numbered)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield numbered(prefix + node.name), _part(node, node)
+    elif isinstance(node, ast.ClassDef):
+        inner = [one for one in node.body if _is_block(one)]
+        kept = [one for one in node.body if not _is_block(one)]
+        yield numbered(prefix + node.name), _part(node, ast.Module(kept, []), node)
+        for method in inner:
+            yield from _statement(method, f"{prefix}{node.name}.", numbered)
+    elif isinstance(node, ast.If | ast.Try) and not prefix:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                yield from _statement(child, prefix, numbered)
+    else:
+        yield numbered(prefix + _bound(node)), _part(node, node)
+
+
+def _is_block(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _bound(node: ast.stmt) -> str:
+    """The name that a statement gives a value to."""
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        targets = [node.target]
+    names = [t.id for t in targets if isinstance(t, ast.Name)]
+    return names[0] if names else "<statement>"
+
+
+def _part(node: ast.stmt, shown: ast.AST, head: ast.ClassDef | None = None) -> _Part:
+    line = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    docstring = ""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        docstring = ast.get_docstring(node, clean=False) or ""
+    code = ast.dump(shown)
+    if head is not None:
+        parts = (*head.bases, *head.keywords, *head.decorator_list)
+        code += "".join(ast.dump(one) for one in parts)
+    if docstring:
+        code = code.replace(ast.dump(ast.Constant(docstring)), "", 1)
+    return _Part(code, docstring, line, node.end_lineno or line)

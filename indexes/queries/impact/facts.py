@@ -1,0 +1,225 @@
+"""What impact asks of an index besides the linker's questions: classes, namespaces, kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+
+from indexes.linking.facts import Call, Known, LibraryUse
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
+from indexes.queries.corpus import Corpus
+from indexes.queries.places_library import registered
+from indexes.readers.cxx.scopes import decode
+from indexes.store.codec import load_derivative
+from indexes.store.definition_rows import (
+    DEFINITION_COLUMNS,
+    DEFINITION_FROM,
+    KERNEL_LINE,
+    definition,
+)
+from indexes.store.lookup import Lookup
+from indexes.store.torch_library import library_uses
+
+_USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
+_IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")
+_WORD = regex(r"[A-Za-z_]\w*")
+_SIGN = regex(r"_\(([^\s\w,]+),[\s\\]*x\.(\w+)\(y\)")
+_SIGN_METHOD = regex(r"\boperator([^\s\w()]+)\s*\([^()]*\)\s*(?:const\s*)?\{\s*return\s+(\w+)\(")
+_MACROS = -1_000_000
+"""Below all ids of definitions that are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelUse:
+    """A row of native_functions.yaml's dispatch whose kernel a definition is."""
+
+    op: str
+    key: str
+    line: int
+    rule: str
+    confidence: Confidence
+
+
+class ImpactFacts(Lookup):
+    """A Lookup that also reads texts. ``removed`` are definitions of an earlier state, which
+    callers may still name."""
+
+    def __init__(
+        self, facts: Lookup, read: Callable[[str], bytes | None], removed: Sequence[Known] = ()
+    ) -> None:
+        super().__init__(facts.store)
+        self.corpus = Corpus(self, read)
+        self.registered = lru_cache(None)(lambda use: registered([use], self))
+        """What a call on a library registers: asked of each function that it names."""
+        self._lines: dict[str, list[str]] = {}
+        self._used: dict[str, set[str]] = {}
+        self._removed: dict[str, list[Known]] = {}
+        for known in removed:
+            self._removed.setdefault(known.definition.name, []).append(known)
+
+    def _named(self, name: str) -> Sequence[Known]:
+        found = (*super()._named(name), *self._removed_named(name))
+        return found or self._object_macros(name)
+
+    def _object_macros(self, name: str) -> Sequence[Known]:
+        """Macros without parameters, which the index keeps apart from definitions."""
+        if not name.isidentifier():
+            return ()
+        found = [
+            Definition(name, "", "macro", Location(path, macro.line, macro.line))
+            for path, macro in self.store.macros(name)
+            if macro.parameters is None
+        ]
+        return [Known(_MACROS - number, one) for number, one in enumerate(found)]
+
+    def _removed_named(self, name: str) -> Sequence[Known]:
+        # Lookup's own __init__ wraps this method before there is anything removed.
+        return self._removed.get(name, ())
+
+    def _calls(self, known: Known) -> Sequence[Call]:
+        return () if known.id < 0 else super()._calls(known)
+
+    def clean(self, path: str) -> str:
+        """The text of a C++ file with comments and strings blank."""
+        return self.corpus.clean(path)
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of ``clean``."""
+        if path not in self._lines:
+            self._lines[path] = self.clean(path).split("\n")
+        return self._lines[path]
+
+    @cached_property
+    def signs(self) -> dict[str, tuple[str, Location]]:
+        """The signs that C++ writes for an operator on tensors, by its name: ``mul`` has ``*``."""
+        found: dict[str, tuple[str, Location]] = {}
+        for path in self.corpus.paths("cpp"):
+            if path.endswith(("/ATen/TensorOperators.h", "/TensorBody.h")):
+                text = decode(self.corpus.text(path))
+                for match in (*_SIGN.finditer(text), *_SIGN_METHOD.finditer(text)):
+                    line = text.count("\n", 0, match.start()) + 1
+                    found.setdefault(match[2], (match[1], Location(path, line)))
+        return found
+
+    # -------------------------------------------------------------- classes, namespaces
+
+    @cached_property
+    def _direct_bases(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for name, base in self.store.query(
+            "SELECT name,base FROM definitions WHERE kind='class' AND base!=''"
+        ):
+            found.setdefault(name, set()).update(_WORD.findall(base))
+        return found
+
+    def bases(self, name: str) -> frozenset[str]:
+        """The classes that a class derives from, far ones too, by simple names."""
+        seen: set[str] = set()
+        pending = [name]
+        while pending:
+            for base in self._direct_bases.get(pending.pop(), ()):
+                if base not in seen:
+                    seen.add(base)
+                    pending.append(base)
+        return frozenset(seen)
+
+    @cached_property
+    def _in_namespaces(self) -> dict[str, set[str]]:
+        """``namespace at { using namespace c10; }`` of the headers."""
+        found: dict[str, set[str]] = {}
+        for path in self.corpus.files_with("using namespace ", "cpp", _is_c10):
+            for scope, used in _IN_NAMESPACE.findall(self.corpus.clean(path)):
+                found.setdefault(scope, set()).add(used)
+        return found
+
+    def used_namespaces(self, path: str, scope: str) -> frozenset[str]:
+        """Namespaces whose names are seen through ``using namespace``."""
+        if path not in self._used:
+            self._used[path] = set(_USING.findall(self.clean(path)))
+        used = set(self._used[path])
+        around = {scope[:at] for at, char in enumerate(scope) if char == ":"} | {scope}
+        for one in {*around, *used}:
+            used |= self._in_namespaces.get(one, set())
+        return frozenset(used)
+
+    # ------------------------------------------------------------------------- kernels
+
+    @cached_property
+    def _kernel_uses(self) -> dict[int, list[KernelUse]]:
+        found: dict[int, list[KernelUse]] = {}
+        for op, key, line, rule, confidence, numbers in self.store.query(
+            f"SELECT op,key,{KERNEL_LINE},link_rule,confidence,definitions FROM kernels"
+        ):
+            for number in filter(None, (numbers or "").split(",")):
+                use = KernelUse(op, key, line, rule or "", confidence or "exact")
+                found.setdefault(int(number), []).append(use)
+        return found
+
+    def kernel_uses(self, known: Known) -> Sequence[KernelUse]:
+        """The rows whose kernel a definition is; for one that is gone, those that name it."""
+        if known.id >= 0:
+            return self._kernel_uses.get(known.id, ())
+        name = known.definition.name
+        rows = self.store.query(
+            f"SELECT op,key,{KERNEL_LINE},symbol FROM kernels WHERE symbol=? OR symbol LIKE ?",
+            (name, f"%::{name}"),
+        )
+        rule = f"native_functions.yaml names {name}, which is gone"
+        return [KernelUse(op, key, line, rule, "by rule") for op, key, line, _ in rows]
+
+    @cached_property
+    def registered_words(self) -> dict[str, list[LibraryUse]]:
+        """The TORCH_LIBRARY registrations whose arguments have a word."""
+        found: dict[str, list[LibraryUse]] = {}
+        for use in library_uses(self):
+            for word in set(_WORD.findall(use.arguments)):
+                found.setdefault(word, []).append(use)
+        return found
+
+    def entries_with(self, text: str) -> list[DerivativeEntry]:
+        """The derivative entries that have a word."""
+        return [load_derivative(data) for data in self._entry_words.get(text, ())]
+
+    @cached_property
+    def _entry_words(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for (data,) in self.store.query("SELECT data FROM derivatives ORDER BY position"):
+            for word in set(_WORD.findall(data)):
+                found.setdefault(word, []).append(data)
+        return found
+
+    # ----------------------------------------------------------------------- definitions
+
+    def same_place(self, known: Known) -> list[Known]:
+        """What a macro use makes for which ``known`` is the body written behind it."""
+        return self._definitions(
+            "f.path=? AND d.line=? AND d.macro!='' AND d.kind!='macro_use'",
+            known.definition.location.path, known.definition.location.line,
+        )  # fmt: skip
+
+    def made_by(self, macro: Definition) -> list[Known]:
+        """What the uses of a macro define."""
+        return self._definitions(
+            "d.macro_path=? AND d.macro_line=? AND d.kind!='macro_use'",
+            macro.location.path, macro.location.line,
+        )  # fmt: skip
+
+    def methods(self, owner: Definition) -> list[Known]:
+        """The functions of a class, those written outside of it too."""
+        return self._definitions("d.scope=? AND d.kind='function'", owner.qualified)
+
+    def in_file(self, path: str) -> list[Known]:
+        """Every definition of a file."""
+        return self._definitions("f.path=? AND d.kind!='macro_use'", path)
+
+    def _definitions(self, where: str, *given: object) -> list[Known]:
+        rows = self.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where}", given
+        )
+        return [Known(row[0], definition(row)) for row in rows]
+
+
+def _is_c10(path: str) -> bool:
+    return path.startswith(("c10/", "torch/include/c10/"))

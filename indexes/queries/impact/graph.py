@@ -1,0 +1,53 @@
+"""The graph that impact is a walk of: what can be reached, and the edges in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from indexes.linking.facts import Known
+from indexes.model.impact import StepKind
+from indexes.model.vocabulary import Confidence, Location
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Something that can be reached. Equal when kind and key are."""
+
+    kind: StepKind
+    key: str
+    symbol: str = field(compare=False)
+    location: Location | None = field(compare=False)
+    known: Known | None = field(default=None, compare=False)
+    """The C++ definition, for one."""
+    aspect: str = field(default="", compare=False)
+    """Of an operator: what of it is reached."""
+    device: str = ""
+    """The device whose entry of a stub the way leads through: kernels for others are not
+    reached that way."""
+
+    @staticmethod
+    def of(known: Known) -> Node:
+        """The node of a C++ definition."""
+        found = known.definition
+        kinds: dict[str, StepKind] = {"macro": "macro", "class": "class", "enum": "class",
+                                      "global": "global"}  # fmt: skip
+        kind = kinds.get(found.kind, "function")
+        return Node(kind, str(known.id), found.qualified, found.location, known)
+
+    @staticmethod
+    def operator(name: str, aspect: str, location: Location | None) -> Node:
+        """An overload, reached by one of its sides."""
+        return Node("operator", f"{name} {aspect}", name, location, None, aspect)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The node that is reached, and why."""
+
+    node: Node
+    rule: str
+    evidence: Location | None
+    confidence: Confidence = "exact"
+    candidates: int = 1
+    dispatch: bool = False
+    """Whether the way leads through the dispatcher here."""

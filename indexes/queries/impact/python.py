@@ -1,0 +1,175 @@
+"""What is reached from a Python function: what it is registered as, and who calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from indexes.model.vocabulary import Confidence, Location
+from indexes.queries.impact.facts import ImpactFacts
+from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.places_python import operators_of_target
+from indexes.readers.python.blocks import Block, Text, innermost
+from indexes.readers.python.facts import module_name
+from indexes.readers.python.references import Use, read_imports, uses_of
+from indexes.readers.python.tests import is_test_file
+
+MAX_SEARCHES = 40
+"""Names looked for in all Python files, in one walk."""
+MAX_FILES = 120
+"""A name that stands in more files is looked for in its own file alone."""
+
+ASPECTS = {
+    "decomposition": "decomposition", "meta_registration": "meta", "fake_impl": "meta",
+    "ref": "ref", "prim": "ref", "lowering": "lowering", "onnx": "symbolic",
+    "py_impl": "kernel Python", "jagged": "kernel jagged", "autograd_impl": "backward",
+    "sharding": "sharding rule",
+}  # fmt: skip
+_RULES = {
+    "decomposition": "registered as its decomposition",
+    "meta_registration": "registered as its meta function",
+    "fake_impl": "registered as its implementation for fake tensors",
+    "ref": "the Python reference of that function",
+    "prim": "the primitive whose eager implementation it is",
+    "lowering": "registered as Inductor's lowering",
+    "onnx": "registered as its ONNX symbolic",
+    "py_impl": "registered as a Python kernel",
+    "jagged": "registered as the kernel for jagged nested tensors",
+    "autograd_impl": "registered as its autograd",
+    "sharding": "registered as DTensor's sharding rule",
+}  # fmt: skip
+
+
+class PythonEdges:
+    """Edges out of Python functions."""
+
+    def __init__(self, facts: ImpactFacts) -> None:
+        self.facts = facts
+        self.unfollowed: list[str] = []
+        self._searches = 0
+        self._text = lru_cache(512)(lambda path: Text(facts.corpus.text(path)))
+        self._imports = lru_cache(512)(lambda path: read_imports(facts.corpus.text(path), path))
+
+    def blocks(self, path: str) -> list[Block]:
+        """The functions and classes of a file."""
+        return self._text(path).blocks
+
+    def of_function(self, node: Node, first: bool) -> Iterator[Edge]:
+        """What a function is registered as, and the functions that use it."""
+        yield from self._registered(node)
+        yield from self._callers(node, first)
+
+    # ------------------------------------------------------------------- registrations
+
+    def _registered(self, node: Node) -> Iterator[Edge]:
+        assert node.location
+        where = node.location
+        marks = ",".join("?" * len(ASPECTS))
+        rows = self.facts.store.query(
+            "SELECT p.kind,p.target,p.symbol,p.line FROM python p JOIN files f ON f.id=p.file"
+            f" WHERE f.path=? AND p.kind IN ({marks}) AND p.target!=''"
+            " AND (p.symbol=? OR p.line BETWEEN ? AND ?)",
+            (where.path, *ASPECTS, node.symbol, where.line, max(where.line, where.end_line)),
+        )
+        for kind, target, symbol, line in rows:
+            certain = symbol == node.symbol or where.line <= line <= where.end_line
+            for op in operators_of_target(self.facts, target):
+                native = self.facts.native(op)
+                yield Edge(
+                    Node.operator(op, ASPECTS[kind], native.location if native else None),
+                    f"{_RULES[kind]} for {target}", Location(where.path, line),
+                    "exact" if certain and f"aten::{op}" == target.removesuffix(".default")
+                    else "by rule",
+                )  # fmt: skip
+
+    # -------------------------------------------------------------------------- callers
+
+    def _callers(self, node: Node, first: bool) -> Iterator[Edge]:
+        assert node.location
+        name = node.symbol.rpartition(".")[2]
+        files = [node.location.path]
+        if is_test_file(files[0]):
+            yield from self._in_file(node, name, files[0])
+            return
+        self._searches += 1
+        if self._searches > MAX_SEARCHES and not first:
+            self.unfollowed.append(f"{node.symbol}: its callers were not looked for")
+        else:
+            kinds = ("python", "test") if first else ("python",)
+            others = [p for kind in kinds for p in self._files(name, kind, node)]
+            if len(others) > MAX_FILES:
+                self.unfollowed.append(
+                    f"{node.symbol}: {len(others)} files use the name {name}; looked at only in"
+                    f" {files[0]}"
+                )
+                others = []
+            files += [path for path in others if path != files[0]]
+        for path in files:
+            yield from self._in_file(node, name, path)
+
+    def _files(self, name: str, kind: str, node: Node) -> list[str]:
+        """Files that use a name and that of its module, without which it can't be imported."""
+        assert node.location
+        module = module_name(node.location.path)
+        package, _, last = module.rpartition(".")
+        words = [last.encode(), *([package.encode()] if "." in package else [])]
+        return [
+            path
+            for path in self.facts.corpus.files_with(name, kind)
+            if any(word in self.facts.corpus.text(path) for word in words)
+        ]
+
+    def _in_file(self, node: Node, name: str, path: str) -> Iterator[Edge]:
+        seen: set[str] = set()
+        for use in uses_of(self._text(path), path, name, self._imports(path)):
+            found = self._means(use, node, path)
+            if found is None:
+                continue
+            caller = self._around(path, use.line)
+            if caller is None or caller == node or caller.key in seen:
+                continue
+            seen.add(caller.key)
+            rule, confidence = found
+            yield Edge(caller, rule, Location(path, use.line), confidence)
+
+    def _means(self, use: Use, node: Node, path: str) -> tuple[str, Confidence] | None:
+        how = "calls it" if use.called else "uses it"
+        if use.name == node.symbol:
+            return how, "exact"
+        if use.name.startswith("."):
+            assert node.location
+            outer = node.symbol.removeprefix(module_name(node.location.path) + ".")
+            if "." in outer and path == node.location.path:
+                return f"{how}, or another method of that name", "ambiguous"
+            return None
+        origin, _, name = use.name.rpartition(".")
+        module = node.symbol.rpartition(".")[0]
+        if module.startswith(f"{origin}.") and self._passed_on(origin, name, node.symbol, 3):
+            return f"{how} as {use.name}, where the package imports it", "by rule"
+        return None
+
+    def _passed_on(self, package: str, name: str, symbol: str, depth: int) -> bool:
+        """Whether a package's ``__init__`` has a name from where it is defined."""
+        imports = self._imports(f"{package.replace('.', '/')}/__init__.py")
+        found = imports.get(name, "")
+        if found == symbol or (found and f"{found}.{name}" == symbol):
+            return True
+        origin, _, last = found.rpartition(".")
+        return bool(origin and depth and origin != package) and self._passed_on(
+            origin, last, symbol, depth - 1
+        )
+
+    def _around(self, path: str, line: int) -> Node | None:
+        block = innermost(self.blocks(path), line)
+        if block is None:
+            return None
+        return python_node(path, block)
+
+
+def python_node(path: str, block: Block) -> Node:
+    """The node of a function or class of a file."""
+    qualified = block.head.qualified
+    where = Location(path, block.head.line, block.end_line)
+    test = block.head.name.startswith("test") and "/test_" in f"/{path}"
+    return Node("test" if test else "python", f"{path}:{qualified}",
+                f"{module_name(path)}.{qualified}", where)  # fmt: skip

@@ -1,0 +1,176 @@
+"""What is reached if a definition changes: a walk from it to operators, by the surest way first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from indexes.linking.visible import path_device
+from indexes.model.impact import ReachedOperator, Step
+from indexes.model.records import dataclass, replace
+from indexes.model.vocabulary import Confidence
+from indexes.queries.impact.cxx import CppEdges
+from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.python import PythonEdges
+
+MANY_OPERATORS = 30
+"""With more than these reached directly, who calls them says nothing more."""
+MAX_STEPS = 3000
+"""More than this is the whole library: said, and cut."""
+DISPATCHES = 1
+"""How many operator calls are followed by default: every operator is called by others."""
+
+RANK: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
+"""Confidences, surest first."""
+_FOLLOWED = ("kernel", "schema")
+"""Sides of an operator that whoever calls it gets: not its backward, nor its decomposition."""
+
+
+class _Cost(NamedTuple):
+    """Ways are compared by dispatches, then by their weakest step, then by length."""
+
+    dispatches: int
+    weakest: int
+    ambiguous: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Something that changes, with the reason why it counts as changed."""
+
+    node: Node
+    rule: str = "it changes"
+
+
+_Waiting = tuple[_Cost, int, Edge, "int | None"]
+
+
+class Walk:
+    """The steps reached from some starts."""
+
+    def __init__(
+        self, cpp: CppEdges, python: PythonEdges, dispatches: int = DISPATCHES,
+        max_steps: int = MAX_STEPS,
+    ) -> None:  # fmt: skip
+        self._cpp = cpp
+        self._python = python
+        self._dispatches = dispatches
+        self._max = max_steps
+        self.steps: list[Step] = []
+        self.cut = False
+        self._numbers: dict[Node, int] = {}
+        self.nodes: list[Node] = []
+        self._waiting: list[tuple[int, _Cost]] = []
+        self.undispatched = 0
+        """Operators whose callers were not looked for, because they are too many."""
+
+    def run(self, starts: Iterable[Start]) -> list[Step]:
+        """Every step that can be reached, each by its best way."""
+        order = count()
+        heap: list[_Waiting] = []
+        for start in starts:
+            heapq.heappush(
+                heap, (_Cost(0, 0, 0, 0), next(order), Edge(start.node, start.rule, None), None)
+            )
+        while heap or self._waiting:
+            if not heap:
+                self._dispatch(heap, order)
+                continue
+            cost, _, edge, parent = heapq.heappop(heap)
+            if edge.node in self._numbers:
+                continue
+            if len(self.steps) >= self._max:
+                self.cut = True
+                break
+            number = self._add(edge, parent, cost)
+            if edge.node.kind == "operator":
+                self._waiting.append((number, cost))
+                continue
+            for onward in self._edges(edge.node, parent is None):
+                self._push(heap, order, cost, _on_device(onward, edge.node.device), number)
+        return self.steps
+
+    def _push(
+        self, heap: list[_Waiting], order: Iterator[int], cost: _Cost, edge: Edge, parent: int
+    ) -> None:
+        if edge.node not in self._numbers:
+            heapq.heappush(heap, (_further(cost, edge), next(order), edge, parent))
+
+    def _dispatch(self, heap: list[_Waiting], order: Iterator[int]) -> None:
+        """Goes on from the operators found, unless they are so many that all is reached."""
+        waiting = [(n, cost) for n, cost in self._waiting if cost.dispatches < self._dispatches]
+        self._waiting = []
+        if len({self.nodes[number].symbol for number, _ in waiting}) > MANY_OPERATORS:
+            self.undispatched = len(waiting)
+            return
+        for number, cost in waiting:
+            node = self.nodes[number]
+            if node.aspect.startswith(_FOLLOWED):
+                for edge in self._cpp.of_operator(node.symbol):
+                    if _may_run_on(edge.node, node.device):
+                        self._push(heap, order, cost, _on_device(edge, node.device), number)
+
+    def _add(self, edge: Edge, parent: int | None, cost: _Cost) -> int:
+        number = len(self.steps)
+        node = edge.node
+        self._numbers[node] = number
+        self.nodes.append(node)
+        weakest: Confidence = ("exact", "by rule", "ambiguous")[cost.weakest]
+        self.steps.append(
+            Step(number, parent, node.kind, node.symbol, node.location, edge.rule, edge.evidence,
+                 edge.confidence, edge.candidates, weakest, cost.dispatches)
+        )  # fmt: skip
+        return number
+
+    def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
+        if node.kind in ("function", "macro", "class", "global") and node.known:
+            yield from self._cpp.of_definition(node.known, first, node.device)
+        elif node.kind == "stub":
+            yield from self._cpp.of_stub(node)
+        elif node.kind == "formula":
+            yield from self._cpp.of_formula(node)
+        elif node.kind == "python":
+            yield from self._python.of_function(node, first)
+
+    # ----------------------------------------------------------------------- answers
+
+    def operators(self) -> tuple[ReachedOperator, ...]:
+        """The operators among the steps, surest first, each once with all its sides."""
+        found: dict[str, list[int]] = {}
+        for number, node in enumerate(self.nodes):
+            if node.kind == "operator":
+                found.setdefault(node.symbol, []).append(number)
+        reached = [self._operator(name, numbers) for name, numbers in found.items()]
+        return tuple(sorted(reached, key=lambda r: (r.dispatches, RANK[r.confidence], r.step)))
+
+    def _operator(self, name: str, numbers: Sequence[int]) -> ReachedOperator:
+        best = self.steps[numbers[0]]  # steps are in the order of their cost
+        near = [n for n in numbers if self.steps[n].dispatches == best.dispatches]
+        aspects = tuple(dict.fromkeys(self.nodes[n].aspect for n in near))
+        return ReachedOperator(
+            name, aspects, best.id, best.location, best.way_confidence, best.dispatches
+        )
+
+
+def _on_device(edge: Edge, device: str) -> Edge:
+    carries = edge.node.known is not None or edge.node.kind == "operator"
+    if not device or edge.node.device or not carries:
+        return edge
+    return replace(edge, node=replace(edge.node, device=device))
+
+
+def _may_run_on(node: Node, device: str) -> bool:
+    """Whether a body can call the kernel of an operator for one device."""
+    built_for = path_device(node.location.path) if node.location else ""
+    return not device or built_for in ("", device)
+
+
+def _further(cost: _Cost, edge: Edge) -> _Cost:
+    rank = RANK[edge.confidence]
+    return _Cost(
+        cost.dispatches + edge.dispatch, max(cost.weakest, rank),
+        cost.ambiguous + (rank == RANK["ambiguous"]), cost.length + 1,
+    )  # fmt: skip

@@ -1,0 +1,356 @@
+"""The one door: every question anyone asks of an index, answered in plain data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+
+from indexes.build.current import info_of, open_current
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.json_text import loads
+from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
+from indexes.model.typed import TYPE_CHECKING, Any
+from indexes.model.vocabulary import (
+    Chain,
+    Definition,
+    DerivativeEntry,
+    DeviceKernelAnswer,
+    DtypeDispatch,
+    EngineFunction,
+    Hit,
+    KernelRow,
+    Member,
+    NameMatch,
+    NativeFunction,
+    OperatorSummary,
+    Place,
+    Problem,
+    SourceInfo,
+    StubRow,
+)
+from indexes.source.looked import as_left, look
+from indexes.source.roots import cache_path, index_file
+from indexes.source.seen import has_free_processor
+from indexes.source.source import Source
+from indexes.store.codec import load_engine_function, load_member, load_native
+from indexes.store.definition_rows import OP_LINES
+from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
+from indexes.store.summaries import all_summaries, one_summary, summaries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from indexes.linking.choices import Choices
+    from indexes.linking.device_names.resolver import Resolver
+    from indexes.linking.dtypes import Dtypes
+    from indexes.model.dispatch import DispatchTable
+    from indexes.queries.dispatch_table import Dispatch
+    from indexes.queries.search import OperatorFilter
+    from indexes.source.seen import Seen
+    from indexes.store.catalogue import Catalogue
+
+__all__ = ["Index", "Progress", "Report"]
+
+
+class Index:
+    """An open index of one tree. Safe to ask from several threads."""
+
+    def __init__(self, source: Source, store: Store, report: Report) -> None:
+        self.source = source
+        self.report = report
+        """What bringing it up to date cost, in counts."""
+        self._store = store
+        self._facts = Lookup(store)
+
+    @classmethod
+    def open(
+        cls, source: Source, cache: str | Path | None = None, *,
+        progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
+        refresh: bool = True, verify: bool = False, force: bool = False, seen: Seen | None = None,
+    ) -> Index:  # fmt: skip
+        """The index of ``source``, built if there is none and brought up to date.
+
+        ``refresh=False`` answers from the index as it is; ``verify`` hashes every file
+        again; ``force`` builds it anew; ``seen`` is a look at the tree just taken. Raises
+        SourceError, or Cancelled when ``cancelled`` says so.
+        """
+        store, report = open_current(
+            source, cache, progress=progress, cancelled=cancelled, refresh=refresh, verify=verify,
+            force=force, seen=seen,
+        )  # fmt: skip
+        return cls(source, store, report)
+
+    @classmethod
+    def as_left(cls, source: Source, cache: Path | None = None, seen: Seen | None = None) -> Index:
+        """The index of ``source`` as it is, not looked at whether it is up to date; ``seen`` is
+        what was loaded for it before. Raises SourceError when there is none that this version
+        can read."""
+        path = index_file(source.key, os.path.abspath(cache or cache_path()))
+        if not os.path.exists(path):
+            raise SourceError(f"there is no index of {source.top} yet")
+        store = Store(path)
+        as_left(source, path, seen)
+        return cls(source, store, Report())
+
+    def is_current(self) -> bool:
+        """Whether nothing of the tree has moved since this was last brought up to date."""
+        return look(self.source, str(self._store.path)).unchanged
+
+    def close(self) -> None:
+        """Closes the index file."""
+        self._store.close()
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        """Which tree the answers are from, and what they lack."""
+        return info_of(self.source, self.report)
+
+    @property
+    def cache(self) -> Path:
+        """The cache folder that the index is kept in."""
+        from pathlib import Path
+
+        return Path(self._store.path).parent.parent
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read, with places."""
+        return self._store.problems()
+
+    @property
+    def facts(self) -> Lookup:
+        """The facts of the index, as the linker asks for them."""
+        return self._facts
+
+    # -------------------------------------------------------------- operators
+
+    @cached_property
+    def _operators(self) -> tuple[OperatorSummary, ...]:
+        return all_summaries(self._store)
+
+    def operators(self) -> tuple[OperatorSummary, ...]:
+        """Every overload, those that torchgen generates too, in YAML order."""
+        return self._operators
+
+    def filter(self, text: str) -> tuple[OperatorSummary, ...]:
+        """Operators that fit what was typed, best first: see ``indexes.queries.search``."""
+        return self._filter(text)
+
+    @cached_property
+    def _filter(self) -> OperatorFilter:
+        from indexes.queries.search import OperatorFilter
+
+        return OperatorFilter(self._operators)
+
+    def summary(self, full_name: str) -> OperatorSummary | None:
+        """One row of ``operators``."""
+        return one_summary(self._store, full_name)
+
+    def native(self, full_name: str) -> NativeFunction | None:
+        """The YAML entry of an overload."""
+        return self._facts.native(full_name)
+
+    def chain(self, full_name: str, in_two: bool = False) -> Chain:
+        """Everything one overload leads to. Raises NotFound with near names. ``in_two`` has
+        another process work at it too, if one is free: for who asks for a single one."""
+        summary = self.summary(full_name)
+        native = self.native(full_name)
+        if summary is None or native is None:
+            raise NotFound(f"no operator {full_name}", self._near(full_name))
+        beside = None
+        if in_two and has_free_processor():
+            from indexes.queries.chain_beside import begin_beside
+
+            beside = begin_beside(native, self._store, self.source)
+        from indexes.queries.chains import build_chain
+
+        if not in_two:
+            return build_chain(self, self._facts, summary, native, beside)
+        self._store.begin_reading()
+        try:
+            return build_chain(self, self._facts, summary, native, beside)
+        finally:
+            self._store.end_reading()
+
+    def _near(self, text: str) -> tuple[str, ...]:
+        from indexes.queries.suggestions import near
+
+        names = [r[0] for r in self._store.query("SELECT full_name FROM ops")]
+        return near(text, names, 5)
+
+    # ------------------------------------------------------------ names, places
+
+    def resolve(self, text: str) -> NameMatch:
+        """What a pasted name means here."""
+        from indexes.queries.resolve import resolve
+
+        return resolve(text, self._facts)
+
+    def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
+        """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
+        from indexes.queries.finding import find
+
+        return find(text, self._store, self._catalogue, self._summaries, limit)
+
+    def _summaries(self, full_names: Sequence[str]) -> Mapping[str, OperatorSummary]:
+        """Some operators by name: read from the file as long as nobody has asked for all."""
+        is_known = "_operators" in self.__dict__
+        return self._by_name if is_known else summaries(self._store, full_names)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, OperatorSummary]:
+        return {operator.full_name: operator for operator in self._operators}
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        from indexes.store.catalogue import Catalogue
+
+        return Catalogue(self._store)
+
+    def at(self, path: str, line: int) -> tuple[Place, ...]:
+        """What stands at ``path:line``, innermost first. Raises NotFound for an unknown file."""
+        from indexes.queries.places import at
+
+        return at(self, self._facts, path, line)
+
+    def definitions(self, symbol: str) -> tuple[Definition, ...]:
+        """Definitions of a simple or qualified name."""
+        simple = symbol.rpartition("::")[2]
+        found = (k.definition for k in self._facts.named(simple))
+        return tuple(
+            d for d in found if d.qualified == symbol or d.qualified.endswith(f"::{symbol}")
+        )
+
+    def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
+        """Who calls, registers or is reached through ``symbol``."""
+        from indexes.queries.uses import uses
+
+        return uses(self._facts, symbol, limit)
+
+    def read(self, path: str) -> str:
+        """The text of one file of the tree. Raises SourceError."""
+        return self.source.read(path).decode("utf-8", "replace")
+
+    # ------------------------------------------------------- tensors and autograd
+
+    def tensorimpl(self) -> tuple[Member, ...]:
+        """The data members of TensorImpl, in the order of the header."""
+        return tuple(load_member(m) for m in self._document("tensorimpl"))
+
+    def engine(self) -> tuple[EngineFunction, ...]:
+        """The functions of the autograd engine."""
+        return tuple(load_engine_function(f) for f in self._document("engine"))
+
+    def _document(self, name: str) -> list[dict[str, Any]]:
+        rows = self._store.query("SELECT data FROM documents WHERE name=?", (name,))
+        return loads(rows[0][0]) if rows else []
+
+    def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
+        """The derivative entries behind a Node class, in any spelling of its name."""
+        name = grad_fn.rpartition("::")[2].strip("<> ").split(" ")[0]
+        rows = self._store.query(
+            "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL", (name,)
+        )
+        return tuple(self._facts.entry(r[0]) for r in rows)
+
+    def node_operators(self, grad_fn: str) -> tuple[str, ...]:
+        """The overloads that record a Node class."""
+        rows = self._store.query("SELECT DISTINCT op FROM nodes WHERE grad_fn=?", (grad_fn,))
+        return tuple(r[0] for r in rows)
+
+    def derivative(self, full_name: str) -> DerivativeEntry | None:
+        """The entry that differentiates an overload, by torchgen's fall-backs too."""
+        return self._facts.derivative(full_name)[0]
+
+    @cached_property
+    def dtypes(self) -> Dtypes:
+        """Reads which dtypes a function is made for."""
+        from indexes.linking.dtypes import Dtypes
+
+        return Dtypes(lambda names: self._store.macros(*names), self.lines)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """Reads which conditions decide at run time."""
+        from indexes.linking.choices import Choices
+
+        return Choices(self.lines)
+
+    @cached_property
+    def lines(self) -> Callable[[str], list[str]]:
+        """Gives the lines of a file, with one character for each byte, as the C++ readers take
+        it; the last files are kept. Raises SourceError."""
+
+        def read(path: str) -> list[str]:
+            return self.source.read(path).decode("latin-1").split("\n")
+
+        return lru_cache(32)(read)
+
+    # ------------------------------------------------------------------- exports
+
+    def kernel_rows(self) -> Iterator[KernelRow]:
+        """Every (overload, dispatch key) pair with its kernel."""
+        yield from self._facts.all_kernels()
+
+    def stub_rows(self) -> Iterator[StubRow]:
+        """Every registration of a stub with the function it registers."""
+        from indexes.linking.stubs import stub_row
+
+        for use in self._facts.all_registrations():
+            yield stub_row(use, self._facts)
+
+    def derivative_rows(self) -> Iterator[DerivativeEntry]:
+        """Every entry of derivatives.yaml."""
+        yield from self._facts.entries()
+
+    def formula_functions(self, entry: DerivativeEntry) -> tuple[Definition, ...]:
+        """The C++ functions that an entry's formulas call."""
+        from indexes.linking.formulas import formula_functions
+
+        return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
+
+    def kernel_files(self) -> tuple[str, ...]:
+        """The C++ files in which kernels can stand."""
+        from indexes.readers.cxx.facts import holds_operators
+
+        rows = self._store.query("SELECT path FROM files WHERE kind='cpp' ORDER BY path")
+        return tuple(path for (path,) in rows if holds_operators(path))
+
+    def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
+        """Every function that chooses by dtype, with each of its choices."""
+        for known in self._facts.callers_of_macros(self.dtypes.dispatches):
+            for dispatch in self.dtypes.of(known.definition):
+                yield known.definition, dispatch
+
+    def native_names(self) -> frozenset[str]:
+        """Full names of all overloads."""
+        return frozenset(r[0] for r in self._store.query("SELECT full_name FROM ops"))
+
+    def all_natives(self) -> Iterator[NativeFunction]:
+        """Every entry, in YAML order."""
+        for row in self._store.query(f"SELECT data,{OP_LINES} FROM ops ORDER BY position"):
+            yield load_native(*row)
+
+    def table(self, op: str) -> DispatchTable:
+        """The dispatch table of an operator, ``add.Tensor`` or ``quantized::add``, computed
+        from the source alone. Raises NotFound."""
+        return self.dispatch.table(op)
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        """The dispatch tables of all operators."""
+        from indexes.queries.dispatch_table import Dispatch
+
+        return Dispatch(self.source, self._facts)
+
+    def kernel_name(self, name: str) -> DeviceKernelAnswer:
+        """Where a device kernel comes from, by its name in a profile."""
+        return self._device_names.resolve(name)
+
+    @cached_property
+    def _device_names(self) -> Resolver:
+        from indexes.linking.device_names.resolver import Resolver
+        from indexes.store.symbols import Symbols
+
+        return Resolver(Symbols(self._facts), has_sources=self.source.kind != "wheel")

@@ -1,0 +1,397 @@
+"""Names as people paste them: from a profiler, a traceback, a debugger, a browser, the source.
+
+``parse_name`` knows spellings, not operators: it says what a text can mean, best
+first, and whoever holds the index tries that in order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.typed import Literal
+
+NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
+
+
+@dataclass(frozen=True, slots=True)
+class NameQuery:
+    """What a pasted name can mean."""
+
+    raw: str
+    """As it was pasted."""
+    kind: NameKind
+    """What its spelling says it most likely is; the other fields hold what else it can be."""
+    base: str
+    """The operator's name without overload, the Node class, or the last part of a symbol."""
+    overload: str | None = None
+    """``Tensor``; ``""`` when the default overload is asked for; None when not said."""
+    namespace: str = ""
+    """``aten``, ``prims``: as written, or empty. ``operators`` is empty for one but aten."""
+    module: str = ""
+    """The Python module or class, without ``torch.``: ``nn.functional``, ``Tensor``, ``linalg``."""
+    operators: tuple[str, ...] = ()
+    """Operators to try, best first: ``add.Tensor`` for an overload, ``add`` for all of them.
+    After the exact ones comes the operator without the overload that was asked for."""
+    grad_fns: tuple[str, ...] = ()
+    """Node classes to try, best first: ``AddmmBackward0``."""
+    symbols: tuple[str, ...] = ()
+    """C++ or Python names to try, best first, as qualified as they were written."""
+
+
+def parse_name(text: str) -> NameQuery:
+    """What ``text`` can mean. Never fails: what has no known spelling is a symbol to try."""
+    name = _unwrap(text)
+    for recognise in _RECOGNISERS:
+        if query := recognise(text, name):
+            return query
+    return NameQuery(text, "symbol", name, symbols=_some(name))
+
+
+# ------------------------------------------------------------------ what stands around it
+
+_QUOTES = "\"'`“”‘’ \t\r\n,;"
+_GRAD_FN = regex(r"grad_fn=<\s*([A-Za-z_][\w:]*)")
+_OBJECT = regex(
+    r"<\s*(?:class\s+')?([A-Za-z_][\w.:]*)'?(?:\s+(?:object\s+)?at\s+0x[0-9a-fA-F]+)?\s*>?\Z"
+)
+_BUILTIN = regex(
+    r"<(?:built-in (?:method|function)|function|method|bound method|slot wrapper|method-wrapper)"
+    r"\s+'?([\w.]+)'?"
+)
+_OVERLOAD_OBJECT = regex(r"<OpOverload(?:Packet)?\(op='([\w.:]+)'(?:,\s*overload='(\w+)')?")
+_ENGINE = regex(r"autograd::engine::evaluate_function:\s*")
+_ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%])")
+_LIST_ITEM = regex(r"-\s*func:\s*")
+
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
+"""A name of these alone has nothing around it."""
+
+
+def _unwrap(text: str) -> str:
+    """The name itself: without quotes, object notation, assignment and list markers."""
+    name = text.strip(_QUOTES)
+    if _PLAIN.issuperset(name):
+        return name
+    for pattern in (_ENGINE, _LIST_ITEM):
+        if found := pattern.match(name):
+            name = name[found.end() :]
+    if found := _GRAD_FN.search(name):
+        return found[1]
+    if found := _OVERLOAD_OBJECT.match(name):
+        return ".".join(part for part in (found[1], found[2]) if part)
+    if found := _BUILTIN.match(name) or _OBJECT.match(name):
+        return found[1]
+    if found := _ASSIGNED.match(name):
+        name = name[found.end() :]
+    return name.strip(_QUOTES)
+
+
+def _match(pattern: re.Pattern[str], needed: str, text: str) -> re.Match[str] | None:
+    """``pattern.match``, where a word that it needs spares even making the pattern."""
+    return pattern.match(text) if needed in text else None
+
+
+def _without_call(name: str) -> str:
+    """The callee of ``f(...)``; unlike ``(anonymous namespace)``, its ``(`` follows a name."""
+    found = re.search(r"(?<=[\w>])\s*\(", name) if "(" in name else None
+    return name[: found.start()] if found else name
+
+
+# ------------------------------------------------------------------------ node classes
+
+_NODE = regex(r"(?:torch::autograd::(?:generated::)?|(?:\w+\.)+)?([A-Za-z]\w*Backward\w*\d*)\Z")
+_GENERATED_NODE = regex(r"(?:torch::autograd::)?generated::([A-Z]\w*)(?:::\w+)?\Z")
+_OTHER_NODES = ("AccumulateGrad", "GraphRoot", "CopySlices", "Error")
+_OTHER_NODE = regex(rf"(?:torch::autograd::)?({'|'.join(_OTHER_NODES)})(?:::\w+)?\Z")
+
+
+def _grad_fn(raw: str, name: str) -> NameQuery | None:
+    callee = _without_call(name)
+    other = any(word in callee for word in _OTHER_NODES) and _OTHER_NODE.match(callee)
+    if not (found := other or _match(_GENERATED_NODE, "generated::", callee)):
+        found = _match(_NODE, "Backward", callee)
+        if not found or "_backward" in found[1].lower():  # an operator or a function
+            return None
+    node = found[1]
+    # Classes are numbered, but older releases and people leave the 0 out.
+    guesses = (node,) if node[-1].isdigit() or other else (node, f"{node}0")
+    return NameQuery(raw, "grad_fn", node, grad_fns=guesses, symbols=(callee,))
+
+
+# -------------------------------------------------------------------------- C++ macros
+
+_MACRO_USE = regex(r"([A-Z][A-Z0-9_]+)\s*\(\s*([^()]*)")
+_LIBRARY_CALL = regex(r"m\.(?:impl|def)\s*\(|TORCH_SELECTIVE_(?:NAME|SCHEMA)\s*\(")
+_QUOTED = regex(r"\"((?:\w+::)?\w+(?:\.\w+)?)[\"(]")
+_STUB = regex(r"&?((?:\w+::)*\w+_stub)\Z")
+
+
+def _macro(raw: str, name: str) -> NameQuery | None:
+    if "(" not in name:
+        return None
+    if _LIBRARY_CALL.search(name) and (quoted := _QUOTED.search(name)):
+        return _dotted(raw, quoted[1])
+    if not (found := _MACRO_USE.match(name)):
+        return None
+    macro = found[1]
+    arguments = [a.strip().lstrip("&") for a in found[2].split(",") if a.strip()]
+    if not arguments or "LIBRARY" in macro:
+        return NameQuery(raw, "symbol", macro, symbols=(macro,))
+    if "DISPATCH" in macro:
+        stub = arguments[-1] if macro.startswith("DECLARE") else arguments[0]
+        return NameQuery(raw, "stub", _last(stub), symbols=(stub,))
+    if macro.endswith("_FUNC2") and len(arguments) > 1:
+        operators: tuple[str, ...] = (".".join(arguments[:2]), arguments[0])
+        return NameQuery(
+            raw, "symbol", arguments[0], operators=operators, symbols=("_".join(arguments[:2]),)
+        )
+    operators = tuple(_splits(arguments[0])) if macro.endswith("_FUNC") else ()
+    return NameQuery(
+        raw, "symbol", arguments[0], operators=operators, symbols=(arguments[0], macro)
+    )
+
+
+def _stub(raw: str, name: str) -> NameQuery | None:
+    found = _match(_STUB, "_stub", name)
+    return NameQuery(raw, "stub", _last(found[1]), symbols=(found[1],)) if found else None
+
+
+# ------------------------------------------------------------------------- C++ symbols
+
+_PART = r"(?:[\w~]+|\(anonymous namespace\)|\{anonymous\})"
+_CPP = regex(rf"{_PART}(?:::{_PART})*\Z")
+_TORCHGEN_OPERATOR = regex(r"at::_ops::(\w+)(?:::(?:call|redispatch|schema_str|\w+))?\Z")
+_STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
+_SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
+_WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
+_BINDING = regex(r"(?:.*::)?THPVariable_(\w+)\Z")
+_GENERATED_SCOPE = regex(
+    r"(?:.*::)?(?:VariableType|ADInplaceOrView|TraceType|functionalization)::(?:.*::)?(\w+)\Z"
+)
+_API = regex(
+    r"(?:at|torch)::(?:redispatch::|cpu::|cuda::|meta::|composite\w+::|symint::|_symint::)?(\w+)\Z"
+)
+_METHOD = regex(r"(?:at::)?Tensor(?:Base)?::(\w+)\Z")
+_OPERATOR_NAMESPACE = regex(r"([a-z_]\w*)::(\w+(?:\.\w+)?)\Z")
+
+
+def _cpp(raw: str, name: str) -> NameQuery | None:
+    symbol = _bare_symbol(name)
+    if not _CPP.match(symbol):
+        return None
+    if query := _cpp_api(raw, symbol):
+        return query
+    return NameQuery(raw, "symbol", _last(symbol), symbols=(symbol,)) if "::" in symbol else None
+
+
+def _bare_symbol(name: str) -> str:
+    """``at::native::f`` of ``void at::native::f<4, X<int>>(Tensor&) const``."""
+    name = name.replace("(anonymous namespace)", "{anonymous}")
+    name = _without_template_arguments(name).partition("(")[0].strip().lstrip("&*")
+    return name.rpartition(" ")[2].replace("{anonymous}", "(anonymous namespace)")
+
+
+def _without_template_arguments(name: str) -> str:
+    kept, depth = [], 0
+    for character in name:
+        if character == "<":
+            depth += 1
+        elif character == ">":
+            depth = max(0, depth - 1)
+        elif not depth:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _made_by_torchgen(raw: str, name: str) -> NameQuery | None:
+    """Names that torchgen builds from an operator's, taken apart again."""
+    symbol = _bare_symbol(name)
+    if found := _match(_TORCHGEN_OPERATOR, "_ops::", symbol):
+        return _from_unambiguous(raw, symbol, found[1])
+    if found := _match(_STRUCTURED, "structured_", symbol):
+        names = _unique((found[1], _SUBCLASS.sub("", found[1])))
+        operators = _unique(split for name in names for split in _splits(name))
+        return NameQuery(raw, "symbol", found[1], operators=operators, symbols=(*names, symbol))
+    if found := _match(_WRAPPER, "wrapper_", symbol):
+        return _from_wrapper(raw, symbol, found[2])
+    if found := _match(_BINDING, "THPVariable_", symbol):
+        operators = (found[1], *_module_operators("", found[1]))
+        return NameQuery(raw, "operator", found[1], operators=_unique(operators), symbols=(symbol,))
+    if found := _match(_GENERATED_SCOPE, "::", symbol):
+        return _from_unambiguous(raw, symbol, found[1])
+    return None
+
+
+def _from_unambiguous(raw: str, symbol: str, name: str) -> NameQuery:
+    return NameQuery(raw, "operator", name, operators=tuple(_splits(name)), symbols=(symbol,))
+
+
+def _from_wrapper(raw: str, symbol: str, name: str) -> NameQuery:
+    """Structured kernels: ``wrapper_KEY_name_overload``; others: ``wrapper_KEY_overload_name``."""
+    overload, _, base = name.partition("_")
+    turned: list[str] = []
+    if base:
+        cut = re.sub(r"(_out|_outf|_symint)+\Z", "", base)
+        turned = [f"{b}.{overload}" if overload else b for b in (base, cut)]
+    operators = (*turned, *_splits(name)) if not overload else (*_splits(name), *turned)
+    return NameQuery(raw, "operator", base or name, operators=_unique(operators), symbols=(symbol,))
+
+
+def _cpp_api(raw: str, symbol: str) -> NameQuery | None:
+    """``at::add``, ``at::Tensor::add_``: an operator, or a function of that name."""
+    if found := _match(_METHOD, "::", symbol):
+        return NameQuery(
+            raw, "operator", found[1], module="Tensor", operators=(found[1],), symbols=(symbol,)
+        )
+    if found := _match(_API, "::", symbol):
+        name = found[1]
+        cut = re.sub(r"(_symint)?(_outf?)?(_symint)?\Z", "", name)
+        operators = (name, f"{cut}.out", cut) if "_out" in name[len(cut) :] else (name, cut)
+        return NameQuery(raw, "operator", name, operators=_unique(operators), symbols=(symbol,))
+    return None
+
+
+def _splits(name: str) -> Iterator[str]:
+    """``add.Tensor`` and ``add_Tensor`` from ``add_Tensor``: where its overload may begin."""
+    yield name
+    for found in reversed(list(re.finditer("_", name))):
+        base, overload = name[: found.start()], name[found.end() :]
+        if base.strip("_") and overload and not overload[0].isdigit():
+            yield f"{base}.{overload}"
+
+
+# --------------------------------------------------------------------------- operators
+
+_QUALIFIED = regex(r"(\w+)::(\w+)(?:\.(\w+))?\Z")
+_SCHEMA = regex(r"(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\(.*\)\s*->", re.DOTALL)
+_IN_GRAPH = regex(r"\b((?:aten|prims|prim|quantized)::\w+(?:\.\w+)?)")
+
+
+def _schema(raw: str, name: str) -> NameQuery | None:
+    if not (found := _match(_SCHEMA, "->", name)):
+        return None
+    return _overload(raw, found[1] or "", found[2], found[3] or "")
+
+
+def _operator(raw: str, name: str) -> NameQuery | None:
+    """``aten::add.Tensor``, and ``prims::add``, but not ``at::add``, which is C++."""
+    found = _match(_QUALIFIED, "::", _without_call(name))
+    if not found or found[1] in ("at", "torch", "c10", "std"):
+        return None
+    if found[3] is None and found[1] not in ("aten", "prims", "prim", "quantized"):
+        return None
+    return _overload(raw, found[1], found[2], found[3])
+
+
+def _dotted(raw: str, name: str) -> NameQuery:
+    namespace, _, rest = name.rpartition("::")
+    base, _, overload = rest.partition(".")
+    return _overload(raw, namespace, base, overload or None)
+
+
+def _overload(raw: str, namespace: str, base: str, overload: str | None) -> NameQuery:
+    if overload == "default":
+        overload = ""
+    full = f"{base}.{overload}" if overload else base
+    operators = _unique((full, base)) if namespace in ("", "aten") else ()
+    return NameQuery(
+        raw, "operator", base, overload, namespace, operators=operators,
+        symbols=() if operators else (f"{namespace}::{full}",),
+    )  # fmt: skip
+
+
+def _in_graph(raw: str, name: str) -> NameQuery | None:
+    """An operator somewhere in a line, as TorchScript prints a graph."""
+    found = _IN_GRAPH.search(name) if " " in name else None
+    return _operator(raw, found[1]) if found else None
+
+
+# ------------------------------------------------------------------------------ Python
+
+_PYTHON = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+_OPS = regex(
+    r"(?:torch\.)?(?:_?ops\.)?(aten|prims)\.(\w+)(?:\.(\w+))?\Z|(?:torch\.)?ops\.(\w+)\.(\w+)(?:\.(\w+))?\Z"
+)
+_ALIASES = {"F": "nn.functional", "_VF": "", "_C._VariableFunctions": "", "_C.TensorBase": "Tensor"}
+_DUNDER = regex(r"__(\w+?)__\Z")
+# Python's operators whose functions in PyTorch have another name than the method.
+_DATA_MODEL = {
+    "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "pos": "positive",
+    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift", "getitem": "index",
+    "setitem": "index_put_", "bool": "is_nonzero", "int": "item", "float": "item",
+}  # fmt: skip
+
+
+def _python(raw: str, name: str) -> NameQuery | None:
+    path = _without_call(name).strip(_QUOTES)
+    if not _PYTHON.match(path) or path.startswith("_Z"):  # a mangled name
+        return None
+    if found := _match(_OPS, ".", path):
+        namespace, base, overload = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
+        return _overload(raw, namespace, base, overload)
+    module, _, base = path.removeprefix("torch.").rpartition(".")
+    module = _ALIASES.get(module, module)
+    if module and "." not in module and module != "Tensor" and not path.startswith("torch."):
+        return _either(raw, module, base)
+    operators = _unique(_python_operators(module, base))
+    symbols = _unique((path, base))
+    return NameQuery(raw, "operator", base, module=module, operators=operators, symbols=symbols)
+
+
+def _either(raw: str, first: str, second: str) -> NameQuery:
+    """``mode.values`` is an overload; ``linalg.norm``, which looks just like it, is not."""
+    full = f"{first}.{second}"
+    operators = _unique((full, *_python_operators(first, second), first))
+    symbols = (full, second)
+    return NameQuery(
+        raw, "operator", first, second, module=first, operators=operators, symbols=symbols
+    )
+
+
+def _python_operators(module: str, base: str) -> Iterator[str]:
+    if found := _match(_DUNDER, "__", base):
+        yield base
+        yield from _dunder_operators(found[1])
+    else:
+        yield from _module_operators(module, base)
+
+
+def _module_operators(module: str, base: str) -> Iterator[str]:
+    """``torch.linalg.norm`` is ``linalg_norm``; ``torch.nn.ReLU`` runs ``relu``."""
+    last = module.rpartition(".")[2].strip("_")
+    if last and last not in ("nn", "functional", "Tensor") and not base.startswith(f"{last}_"):
+        yield f"{last}_{base}"
+    yield base
+    if base[:1].isupper():
+        yield re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", base).lower()
+        yield base.lower()
+
+
+def _dunder_operators(name: str) -> Iterator[str]:
+    """``add`` for ``__add__`` and ``__radd__``, ``add_`` for ``__iadd__``."""
+    yield _DATA_MODEL.get(name, name)
+    if name[:1] in ("i", "r") and len(name) > 2:
+        plain = _DATA_MODEL.get(name[1:], name[1:])
+        yield f"{plain}_" if name[0] == "i" else plain
+
+
+_RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
+    _macro, _stub, _grad_fn, _schema, _made_by_torchgen, _operator, _in_graph, _python, _cpp,
+)  # fmt: skip
+
+
+def _last(symbol: str) -> str:
+    return symbol.rpartition("::")[2]
+
+
+def _some(name: str) -> tuple[str, ...]:
+    return (name,) if name else ()
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,398 @@
+"""Which tests cover an operator, and the exact command that runs them and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from indexes.linking.python.around import opinfo_entries
+from indexes.linking.python.operator_tests import NamedTest, tests_naming
+from indexes.linking.python.paths import Found, bindings
+from indexes.linking.python.test_expressions import (
+    Expression,
+    Made,
+    named_expression,
+    opinfo_expression,
+)
+from indexes.linking.python.varied_tests import varied_names
+from indexes.model.errors import SourceError
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.chain_around import StoredPython
+from indexes.readers.python.facts import PythonFact, unpack
+from indexes.readers.python.opinfo_tests import (
+    OpList,
+    OpTest,
+    Parametrized,
+    read_bases,
+    read_instantiated,
+    read_modules,
+    read_op_lists,
+    read_op_tests,
+    read_parametrized,
+)
+from indexes.source.source import Source
+from indexes.store.lookup import Lookup
+from indexes.store.outlines import tests_in
+
+_INTERNAL = "torch/testing/_internal/"
+_TABLES = f"{_INTERNAL}common_methods_invocations.py"
+_MODULES = f"{_INTERNAL}common_modules.py"
+
+
+@dataclass(frozen=True, slots=True)
+class OpInfoEntry:
+    """An OpInfo that tests an operator."""
+
+    name: str
+    """As the tests made from it have it: ``nn_functional_relu``, ``div_floor_rounding``."""
+    cls: str
+    database: str
+    """The list it stands in: ``op_db``, ``python_ref_db``."""
+    location: Location
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The tests of one file that cover an operator."""
+
+    path: str
+    expression: Expression
+    command: str
+    """Runs them, from the top of the tree."""
+    tests: tuple[Location, ...]
+    names: tuple[str, ...]
+    """``TestCommon.test_out``: for each of ``tests``, its class and name."""
+    rule: str
+    filtered: int = 0
+    """How many of the tests choose among the OpInfos by a condition, and may leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTests:
+    """All tests of an operator that this tree holds."""
+
+    opinfos: tuple[OpInfoEntry, ...]
+    files: tuple[Selection, ...]
+    """Files with tests that are made from the OpInfos."""
+    named: tuple[Selection, ...]
+    """Tests written for it by hand: its name is in theirs, and they call it."""
+    missing: str = ""
+
+
+class _Taken(NamedTuple):
+    """OpInfos that a test may take: those of a list that fit."""
+
+    database: str
+    cls: str
+    """Of this class; of any when empty."""
+    prefix: str
+    """Whose name begins so, as tests have it."""
+
+
+_Asked = tuple[frozenset[_Taken], tuple[OpInfoEntry, ...]]
+
+
+def formatted_name(fact: PythonFact) -> str:
+    """An OpInfo's name as its tests have it (``OpInfo.formatted_name``)."""
+    variant = unpack(fact.detail).get("variant", "")
+    return "_".join(filter(None, (fact.symbol, variant))).replace(".", "_")
+
+
+class Suite:
+    """The tests of one tree. Reads test files when first asked, and keeps what it read."""
+
+    def __init__(self, source: Source, facts: Lookup) -> None:
+        self._source = source
+        self._facts = facts
+        self._python = StoredPython(facts.store)
+
+    def of(self, op: NativeFunction, device: str = "cpu") -> OperatorTests:
+        """The tests of an overload, for the kind of device that ``device`` names."""
+        found = list(opinfo_entries(op, self._python))
+        opinfos = tuple(_entry(one, target) for one, target in found)
+        files = sorted(self._opinfo_files(opinfos, device), key=lambda one: -len(one.tests))
+        named = tuple(self._named_files(op))
+        missing = "" if self._files else "tests (not in this source): torchnav clone"
+        return OperatorTests(opinfos, tuple(files), named, missing)
+
+    def at(self, where: Location) -> Selection:
+        """How the test that a line belongs to is run; with line 0, the whole file."""
+        found = [fact for fact in self._tests_in(where.path) if fact.line <= where.line]
+        if not found:
+            name, expression = where.path, Expression("pytest", ())
+        else:
+            name = max(found, key=lambda fact: fact.line).symbol
+            others = [_split(fact.symbol) for fact in self._tests_in(where.path)]
+            expression = named_expression(*_split(name), others, where.path)
+        command = self._command(where.path, expression)
+        return Selection(where.path, expression, command, (where,), (name,), "the test itself")
+
+    # -------------------------------------------------------------------------- OpInfo
+
+    def _opinfo_files(self, opinfos: tuple[OpInfoEntry, ...], device: str) -> Iterator[Selection]:
+        for path, tests in self._files.items():
+            takes = [
+                (test, self._taken(test, path))
+                for test in tests
+                if not (devices := self._devices[path][test.cls]) or device in devices
+            ]
+            chosen = [(test, taken) for test, taken in takes if any(_in(o, taken) for o in opinfos)]
+            if not chosen:
+                continue
+            mine = [o.name for o in opinfos if any(_in(o, taken) for _, taken in chosen)]
+            expression = self._opinfo_expression(path, opinfos, takes, device)
+            yield Selection(
+                path, expression, self._command(path, expression),
+                tuple(Location(path, test.line) for test, _ in chosen),
+                tuple(f"{test.cls}.{test.name}" for test, _ in chosen),
+                f"made for each OpInfo by @ops; {', '.join(dict.fromkeys(mine))} in their names",
+                sum(1 for test, _ in chosen if _is_filtered(test.chosen, self._lists)),
+            )  # fmt: skip
+
+    def _opinfo_expression(
+        self, path: str, opinfos: tuple[OpInfoEntry, ...],
+        takes: list[tuple[OpTest, frozenset[_Taken]]], device: str,
+    ) -> Expression:  # fmt: skip
+        names = tuple(dict.fromkeys(one.name for one in opinfos))
+        wanted: dict[tuple[Made, str], None] = {}
+        others: dict[tuple[Made, str], None] = {}
+        for test, taken in takes:
+            made = Made(test.name, test.ending)
+            mine, near = self._told_apart(taken, opinfos, names)
+            wanted.update(dict.fromkeys((made, one) for one in sorted(mine)))
+            others.update(dict.fromkeys((made, one) for one in near))
+        named, unknown = self._by_hand(path, {test.name for test, _ in takes}, names, device)
+        return opinfo_expression(wanted, others, named, unknown, device)
+
+    def _told_apart(
+        self, taken: frozenset[_Taken], opinfos: tuple[OpInfoEntry, ...], names: tuple[str, ...]
+    ) -> tuple[set[str], list[str]]:
+        """Of the OpInfos that a test may take those wanted, and those that their names may mean
+        too: the same for all tests that take the same."""
+        key = (taken, opinfos)
+        if key not in self._apart:
+            accepted = self._accepted(taken)
+            mine = {one.name for one in opinfos if _key(one) in accepted}
+            rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
+            near = [one for one in rest if _alike(one, names)] or list(rest)[:1]
+            self._apart[key] = (mine, near)
+        return self._apart[key]
+
+    @cached_property
+    def _apart(self) -> dict[_Asked, tuple[set[str], list[str]]]:
+        return {}
+
+    def _by_hand(
+        self, path: str, made: set[str], opinfos: Iterable[str], device: str
+    ) -> tuple[list[str], list[str]]:
+        """Names of a file's other tests, and those with parameters that only a run tells."""
+        functions = (fact.symbol.rpartition(".")[2] for fact in self._tests_in(path))
+        named, unknown = [one for one in functions if one not in made], []
+        lists = {name: one.text for name, one in self._own_lists(path).items()}
+        for one in self._varied(path, device):
+            if one.name not in made:
+                names = varied_names(one, opinfos, self._modules, lists)
+                named += names or ()
+                unknown += [one.name] if names is None else []
+        return named, unknown
+
+    def _varied(self, path: str, device: str) -> list[Parametrized]:
+        """Tests of a file with parameters, of the classes that are made for a device."""
+        if path not in self._file_varied:
+            self._file_varied[path] = read_parametrized(self._text(path))
+        classes = self._devices[path]
+        return [
+            one for one in self._file_varied[path]
+            if one.cls in classes and device in (classes[one.cls] or (device,))
+        ]  # fmt: skip
+
+    def _accepted(self, taken: frozenset[_Taken]) -> dict[tuple[str, str, str], None]:
+        """The OpInfos that a test may take: list, class and name of each."""
+        if taken not in self._accepts:
+            found = (_key(one) for one in self._all_opinfos if _in(one, taken))
+            self._accepts[taken] = dict.fromkeys(found)
+        return self._accepts[taken]
+
+    @cached_property
+    def _accepts(self) -> dict[frozenset[_Taken], dict[tuple[str, str, str], None]]:
+        return {}
+
+    def _taken(self, test: OpTest, path: str) -> frozenset[_Taken]:
+        """Which lists of OpInfos a test takes from."""
+        key = (path, test.chosen)
+        if key not in self._takes:
+            found = self._expanded(test.chosen, path, _Taken("", "", ""))
+            self._takes[key] = frozenset(found)
+        return self._takes[key]
+
+    @cached_property
+    def _takes(self) -> dict[tuple[str, str], frozenset[_Taken]]:
+        return {}
+
+    def _expanded(self, text: str, path: str, of: _Taken, depth: int = 0) -> Iterator[_Taken]:
+        """Follows names of lists to the lists that hold OpInfos themselves."""
+        checked, prefixed = _CHECKED.search(text), _PREFIXED.search(text)
+        of = of._replace(
+            cls=checked[1] if checked else of.cls,
+            prefix=prefixed[1].replace(".", "_") if prefixed else of.prefix,
+        )
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if name in self._databases:
+                for one in self._subclasses(of.cls):
+                    yield of._replace(database=name, cls=one)
+            made = self._own_lists(path).get(name) or self._lists.get(name)
+            if made and depth < _DEEPEST:
+                yield from self._expanded(made.text, path, of, depth + 1)
+
+    def _subclasses(self, cls: str) -> frozenset[str]:
+        if not cls:
+            return frozenset({""})
+        found = {cls}
+        while more := {one for one, bases in self._bases.items() if found & set(bases)} - found:
+            found |= more
+        return frozenset(found)
+
+    # --------------------------------------------------------------------- named tests
+
+    def _named_files(self, op: NativeFunction) -> Iterator[Selection]:
+        words = dict.fromkeys(
+            one.rpartition(".")[2].strip("_") for one in (op.name, *(b.path for b in bindings(op)))
+        )
+        for test in tests_naming(tuple(filter(None, words)), self._python, self._bytes):
+            yield self._named_file(test)
+
+    def _named_file(self, test: NamedTest) -> Selection:
+        cls, _, name = test.symbol.rpartition(".")
+        others = [_split(fact.symbol) for fact in self._tests_in(test.path)]
+        expression = named_expression(cls, name, others, test.path)
+        return Selection(
+            test.path, expression, self._command(test.path, expression),
+            (Location(test.path, test.line, test.end_line),), (test.symbol,),
+            f"its name has {test.word!r} and it calls {test.call}",
+        )  # fmt: skip
+
+    def _command(self, path: str, expression: Expression) -> str:
+        import shlex
+
+        runner = "pytest" if expression.runner == "pytest" else "python"
+        return shlex.join([runner, path, *expression.arguments])
+
+    # --------------------------------------------------------------------------- files
+
+    @cached_property
+    def _files(self) -> dict[str, tuple[OpTest, ...]]:
+        """The test files that take OpInfos, each with the tests that do."""
+        rows = self._facts.store.query("SELECT path FROM files WHERE kind='test' ORDER BY path")
+        found = {}
+        for (path,) in rows:
+            text = self._text(path)
+            tests = read_op_tests(text)
+            self._devices[path] = read_instantiated(text) if tests else {}
+            found[path] = tuple(test for test in tests if test.cls in self._devices[path])
+        return {path: tests for path, tests in found.items() if tests}
+
+    @cached_property
+    def _devices(self) -> dict[str, dict[str, frozenset[str]]]:
+        """For each test file, the devices that its classes are made for; none is any."""
+        return {}
+
+    @cached_property
+    def _lists(self) -> dict[str, OpList]:
+        return {one.name: one for one in read_op_lists(self._text(_TABLES))}
+
+    def _own_lists(self, path: str) -> dict[str, OpList]:
+        if path not in self._file_lists:
+            lists = read_op_lists(self._text(path))
+            self._file_lists[path] = {one.name: one for one in lists}
+        return self._file_lists[path]
+
+    @cached_property
+    def _file_lists(self) -> dict[str, dict[str, OpList]]:
+        return {}
+
+    @cached_property
+    def _file_varied(self) -> dict[str, tuple[Parametrized, ...]]:
+        return {}
+
+    @cached_property
+    def _modules(self) -> tuple[str, ...]:
+        return read_modules(self._text(_MODULES))
+
+    @cached_property
+    def _databases(self) -> frozenset[str]:
+        return frozenset(one.database for one in self._all_opinfos)
+
+    @cached_property
+    def _bases(self) -> dict[str, tuple[str, ...]]:
+        paths = (row[0] for row in self._facts.store.query(
+            "SELECT path FROM files WHERE path LIKE ?", (f"{_INTERNAL}%.py",)
+        ))  # fmt: skip
+        return {cls: bases for path in paths for cls, bases in read_bases(self._text(path)).items()}
+
+    @cached_property
+    def _all_opinfos(self) -> tuple[OpInfoEntry, ...]:
+        rows = self._facts.store.query(
+            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
+            " FROM python p JOIN files f ON f.id=p.file WHERE p.kind='opinfo'"
+        )
+        return tuple(_entry((row[0], PythonFact(*row[1:])), "") for row in rows)
+
+    def _tests_in(self, path: str) -> list[PythonFact]:
+        return tests_in(self._facts.store, path)
+
+    def _bytes(self, path: str) -> bytes | None:
+        try:
+            return self._source.read(path)
+        except SourceError:
+            return None
+
+    def _text(self, path: str) -> str:
+        return (self._bytes(path) or b"").decode("utf-8", "replace")
+
+
+_NAME = regex(r"[A-Za-z_]\w*")
+_CHECKED = regex(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
+_PREFIXED = regex(r"\.name\.startswith\(\s*[\"']([^\"']+)")
+_CONDITION = regex(r"\bif\b|\bfilter\(|\blambda\b|\w+\(")
+_DEEPEST = 6
+
+
+def _entry(found: Found, target: str) -> OpInfoEntry:
+    path, fact = found
+    detail = unpack(fact.detail)
+    rule = f"{detail.get('cls', 'OpInfo')} for {target}" if target else ""
+    return OpInfoEntry(
+        formatted_name(fact), detail.get("cls", ""), detail.get("db", ""),
+        Location(path, fact.line, fact.end_line), rule,
+    )  # fmt: skip
+
+
+def _in(one: OpInfoEntry, taken: frozenset[_Taken]) -> bool:
+    return any(
+        of.database == one.database and of.cls in ("", one.cls) and one.name.startswith(of.prefix)
+        for of in taken
+    )
+
+
+def _key(one: OpInfoEntry) -> tuple[str, str, str]:
+    return one.database, one.cls, one.name
+
+
+def _alike(name: str, wanted: tuple[str, ...]) -> bool:
+    """Whether words for the wanted names can be part of names that are made of this one."""
+    name = name.lower()
+    return any(one.lower() in name or name in one.lower() for one in wanted)
+
+
+def _is_filtered(chosen: str, lists: dict[str, OpList]) -> bool:
+    text = lists[chosen].text if chosen in lists else chosen
+    return bool(_CONDITION.search(text))
+
+
+def _split(symbol: str) -> tuple[str, str]:
+    cls, _, name = symbol.rpartition(".")
+    return cls, name

@@ -1,0 +1,101 @@
+"""What TORCH_LIBRARY blocks say of a line or of a function: the operators registered there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from indexes.linking.facts import LibraryUse
+from indexes.linking.registrations import registered_definition, written_registrations
+from indexes.model.vocabulary import Definition, Hit, Location, Place
+from indexes.store.lookup import Lookup
+from indexes.store.torch_library import library_uses, named_macros
+
+_LONGEST = 60
+"""Lines that one registration may span."""
+
+
+def library_places(facts: Lookup, file: int, path: str, text: str, line: int) -> list[Place]:
+    """The registrations written over ``line`` of a file whose text is given."""
+    rows = facts.store.query(
+        "SELECT DISTINCT line FROM libraries WHERE file=? AND op IS NOT NULL AND line<=?"
+        " AND line>? ORDER BY line DESC",
+        (file, line, line - _LONGEST),
+    )
+    for (start,) in rows:
+        end = _end(text, start)
+        if end >= line:
+            return _at(facts, file, Location(path, start, end))
+    return []
+
+
+def _end(text: str, start: int) -> int:
+    """The last line of the call that begins on line ``start``."""
+    from indexes.readers.cxx.heads import close
+    from indexes.readers.cxx.lexer import lex
+
+    lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
+    clean = lex("\n".join(lines)).clean
+    opened = clean.find("(")
+    closed = close(clean, opened) if opened >= 0 else -1
+    return start + clean.count("\n", 0, closed) if closed >= 0 else start
+
+
+def _at(facts: Lookup, file: int, place: Location) -> list[Place]:
+    uses = library_uses(facts, "AND l.file=? AND l.line=?", (str(file), str(place.line)))
+    found: dict[str, list[str]] = {}
+    rules: dict[str, str] = {}
+    for one in written_registrations(uses, named_macros(facts, uses)):
+        registration = one.registration
+        found.setdefault(registration.key, []).append(registration.op)
+        rules[registration.key] = registration.rule
+    return [
+        Place(
+            "registration", f"{key}: {_named(ops)}", place, rules[key],
+            tuple(op for op in ops if facts.native(op)), "registered with the dispatcher here",
+        )
+        for key, ops in found.items()
+    ]  # fmt: skip
+
+
+def _named(ops: list[str]) -> str:
+    names = [op or "the fallback for all operators" for op in ops]
+    return names[0] if len(names) == 1 else f"{len(names)} operators, {names[0]} .. {names[-1]}"
+
+
+def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
+    """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
+    word = re.compile(rf"(?<!\w){re.escape(function.name)}(?!\w)")
+    uses = library_uses(facts, "AND instr(l.arguments,?)", (function.name,))
+    named = [use for use in uses if word.search(use.arguments)]
+    return registrations_among(named, facts, function)
+
+
+def registrations_among(
+    uses: Sequence[LibraryUse], facts: Lookup, function: Definition
+) -> list[Hit]:
+    """Those of some calls on libraries that register a function."""
+    return [hit for hit, found in registered(uses, facts) if means(found, function)]
+
+
+def registered(uses: Sequence[LibraryUse], facts: Lookup) -> list[tuple[Hit, Definition | None]]:
+    """What some calls on libraries register, each with the definition of its kernel."""
+    return [
+        (
+            Hit(
+                "registration", f"{one.registration.key}: {one.registration.op or 'fallback'}",
+                one.use.location, one.registration.rule,
+                one.registration.op if facts.native(one.registration.op) else None,
+            ),
+            registered_definition(one, facts),
+        )
+        for one in written_registrations(uses, named_macros(facts, uses))
+    ]  # fmt: skip
+
+
+def means(registered: Definition | None, function: Definition) -> bool:
+    """Whether it is that definition, or a method that stands in that class."""
+    if registered is None or function.kind != "class":
+        return registered == function
+    inside, where = registered.location, function.location
+    return inside.path == where.path and where.line <= inside.line <= where.end_line

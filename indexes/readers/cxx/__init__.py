@@ -1,0 +1,1 @@
+"""C++, CUDA and Objective-C++ sources."""

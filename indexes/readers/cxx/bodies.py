@@ -1,0 +1,145 @@
+"""Inside a function body: what it calls, launches and passes on by name.
+
+Works on the cleaned text of ``cpp_lex``, where comments and strings are blank.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from indexes.model.regex import regex
+from indexes.model.typed import Any
+
+# Bodies are read backwards: a call is then a literal "(" in front of a name, which the
+# engine finds by skipping; forwards, every identifier would be tried first. Alternatives
+# that begin with a literal, and sets spelled out, are passed over without being entered.
+_ANGLE = r"[^;(){}<>]*(?:>[^;(){}<>]*(?:>[^;(){}<>]*<[^;(){}<>]*)*<[^;(){}<>]*)*"
+_SPACE = r"[ \t\r\n\f\v]*"
+_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
+_FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
+_SPELLED = rf"(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
+_MEMBER = rf"(?:{_SPACE}(?:\.|>-)())?"
+_CALL = regex(rf"(\(){_SPACE}{_SPELLED}{_MEMBER}")
+_CALL_OR_LAUNCH = regex(rf"(\(|<<<){_SPACE}{_SPELLED}{_MEMBER}")
+_KEYWORDS = frozenset(
+    "if for while switch return sizeof catch decltype alignof static_cast const_cast "
+    "reinterpret_cast dynamic_cast typeid new delete throw assert defined alignas noexcept "
+    "static_assert operator and or not constexpr else do case co_await co_return co_yield "
+    "int float double bool char long short unsigned signed void auto const "
+    "int64_t uint64_t int32_t uint32_t int16_t uint8_t int8_t size_t scalar_t".split()
+)
+LOOPS = frozenset(
+    "parallel_for parallel_reduce for_each serial_for_each foreach_reduced_elt".split()
+)
+"""How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
+_LOOPS_BACKWARDS = frozenset(word[::-1] for word in LOOPS)
+# A look-ahead is not tried again in another way, so that a name in it is whole, and what
+# turns out to be a member that runs no loop is passed over at once.
+_NO_MEMBER = regex(
+    rf"\((?={_SPACE}({_SPELLED}{_MEMBER}))(?(6)(?={_SPACE}(?:>{_ANGLE}<{_SPACE}|)"
+    rf"(?:{'|'.join(sorted(_LOOPS_BACKWARDS))})(?![A-Za-z0-9_:])))"
+)
+_WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
+_BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
+
+Spelled = tuple[str, str, str, str]
+"""A call: name, qualifier, kind (``call``, ``member`` or ``launch``), template arguments."""
+
+
+def body_calls(text: str, start: int, end: int, members: bool = False) -> dict[Spelled, list[int]]:
+    """Calls and launches in ``text[start:end]`` with their offsets, last one first.
+
+    Member calls are half of all calls, and few of them mean an operator: without
+    ``members`` only those are given that run a loop over elements.
+    """
+    body = text[start:end][::-1]
+    calls: dict[Spelled, list[int]] = {}
+    if members or "<<<" in body:
+        for parts, offsets in reversed(_all_calls(body, end, members).items()):
+            if call := _call(parts):
+                calls.setdefault(call, []).extend(offsets)
+        return calls
+    for spelled, offsets in reversed(_offsets(body, end).items()):
+        if call := _spelled(spelled):
+            calls.setdefault(call, []).extend(offsets)
+    return calls
+
+
+def _offsets(body: str, end: int) -> dict[str, list[int]]:
+    """Where each spelling stands, last one first."""
+    found: dict[str, list[int]] = {}
+    for match in _NO_MEMBER.finditer(body):
+        found.setdefault(match[1], []).append(end - match.end(3))
+    return found
+
+
+_Parts = tuple[Any, ...]
+"""What a pattern caught: the opening, template arguments, the name, the template arguments
+and name of its owner, and "" where it is a member."""
+
+
+def _all_calls(body: str, end: int, members: bool) -> dict[_Parts, list[int]]:
+    pattern = _CALL_OR_LAUNCH if "<<<" in body else _CALL
+    found: dict[_Parts, list[int]] = {}
+    for match in pattern.finditer(body):
+        if members or match[6] is None or match[3] in _LOOPS_BACKWARDS:
+            found.setdefault(match.groups(), []).append(end - match.end(3))
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _spelled(backwards: str) -> Spelled | None:
+    """One call as spelled backwards, from behind its parenthesis on."""
+    found = _WHOLE.match(backwards)
+    return _read(("(", *found.groups())) if found else None
+
+
+@lru_cache(maxsize=4096)
+def _call(parts: _Parts) -> Spelled | None:
+    return _read(parts)
+
+
+def _read(parts: _Parts) -> Spelled | None:
+    """One call from its parts as read backwards; None for what only looks like one."""
+    opened, template, name, owner_template, owner, member = parts
+    if name in _BACKWARDS or name[-1].isdigit():
+        return None
+    kind = "launch" if opened != "(" else "call" if member is None else "member"
+    qualifier, parted, simple = name[::-1].rpartition("::")
+    qualifier = qualifier or parted  # "::" of ::max, which names no max of this namespace
+    if owner:
+        qualifier = owner[::-1]
+    if template and template.startswith(">>") and template.endswith("<<"):
+        kind, template = "launch", None  # f<<<1, 2>>>(x): the configuration looks like arguments
+    arguments = owner_template if template is None else template
+    return simple, qualifier, kind, arguments[::-1] if arguments else ""
+
+
+def passed_names(text: str, names: frozenset[str]) -> list[tuple[str, int]]:
+    """Where ``names``, or other names of stubs by their usual ending, stand alone as an
+    argument: ``cumsum_stub`` in ``f(x, cumsum_stub)``. With offsets."""
+    found = []
+    for name in sorted(names):
+        at = text.find(name)
+        while at >= 0:
+            if _is_argument(text, at, at + len(name)):
+                found.append((name, at))
+            at = text.find(name, at + 1)
+    at = text.find("_stub")
+    while at >= 0:
+        start = len(text[max(0, at - 80) : at].rstrip(_NAME)) + max(0, at - 80)
+        name = text[start : at + 5]
+        if name not in names and _is_argument(text, start, at + 5):
+            found.append((name, start))
+        at = text.find("_stub", at + 1)
+    return found
+
+
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+
+def _is_argument(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 60) : start].rstrip(" \n\t&:" + _NAME)[-1:]
+    after = text[end : end + 60].lstrip()[:1]
+    whole = text[start - 1 : start] not in _NAME or start == 0
+    return before in ("(", ",") and after in (",", ")") and whole

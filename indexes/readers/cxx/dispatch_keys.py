@@ -1,0 +1,186 @@
+"""Reads c10/core/DispatchKey.h and DispatchKeySet.{h,cpp}: the keys and the sets of keys.
+
+Newer headers make the keys of each backend with two list macros, older ones write every
+key out; both are read from the header of the tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from indexes.model.records import dataclass, field
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location, Problem
+from indexes.readers.cxx.lexer import Lexed, Macro, lex, strip_comments
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeKey:
+    """A slot of the dispatch table."""
+
+    name: str
+    """``SparseCPU``."""
+    functionality: str
+    """``Sparse``; the name itself for a key that is not per backend."""
+    backend: str | None
+    """``CPU``; None for a key that is not per backend."""
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchKeys:
+    """All keys of a tree."""
+
+    runtime: tuple[RuntimeKey, ...] = ()
+    """In order of priority, lowest first; ``Undefined`` leads."""
+    aliases: Mapping[str, Location] = field(default_factory=dict)
+    """Keys that stand for several runtime keys: ``CompositeImplicitAutograd``."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Old names: ``DefaultBackend`` -> ``CompositeExplicitAutograd``."""
+    backends: tuple[str, ...] = ()
+
+    def resolve(self, name: str) -> str:
+        """The key that ``name`` means, synonyms followed."""
+        return self.synonyms.get(name, name)
+
+
+def read_dispatch_keys(data: bytes, path: str) -> tuple[DispatchKeys, tuple[Problem, ...]]:
+    """The keys that DispatchKey.h defines; none, and a problem, if it has no such enum."""
+    lexed = lex(data.decode("utf-8", "replace"))
+    reader = _Header(lexed, path)
+    keys = reader.read()
+    if not keys.runtime:
+        return keys, (Problem(path, 1, "no enum DispatchKey with keys"),)
+    return keys, ()
+
+
+_ENUM = regex(r"\benum\s+class\s+(?:C10_API\s+)?DispatchKey\b[^;{]*\{")
+_ENUMERATOR = regex(r"(?:(\w+)\s*\([^()]*\)\s*)?(\w+)?\s*(?:=\s*([^,]+))?\s*")
+_LISTED = regex(r"\b_\(\s*(\w+)\s*,\s*(\w*)\s*\)")
+_SENTINEL = regex(r"(?:StartOf|EndOf|Num)[A-Z]")
+
+
+class _Header:
+    def __init__(self, lexed: Lexed, path: str) -> None:
+        self._lexed = lexed
+        self._path = path
+        self._macros = {macro.name: macro for macro in lexed.macros}
+        self._backends = self._listed("C10_FORALL_BACKEND_COMPONENTS")
+        self._functionalities = self._listed("C10_FORALL_FUNCTIONALITY_KEYS")
+
+    def read(self) -> DispatchKeys:
+        names, synonyms = self._enumerators()
+        plain, blocks, aliases = _sorted(names)
+        if self._functionalities:
+            blocks = {full: self._block(prefix) for full, (prefix, _) in
+                      self._functionalities.items()}  # fmt: skip
+        backends = tuple(self._backends) or tuple(blocks.get("Dense", ()))
+        runtime: list[RuntimeKey] = []
+        for name, line in plain.items():
+            if name in blocks:
+                runtime += self._per_backend(name, blocks[name], backends)
+            else:
+                runtime.append(RuntimeKey(name, name, None, Location(self._path, line)))
+        alias_places = {name: Location(self._path, line) for name, line in aliases.items()}
+        return DispatchKeys(tuple(runtime), alias_places, synonyms, backends)
+
+    def _per_backend(
+        self, functionality: str, block: Mapping[str, int], backends: tuple[str, ...]
+    ) -> Iterator[RuntimeKey]:
+        """A block of keys stands in the order of the backends."""
+        for (name, line), backend in zip(block.items(), backends, strict=False):
+            yield RuntimeKey(name, functionality, backend, Location(self._path, line))
+
+    def _block(self, prefix: str) -> dict[str, int]:
+        return {f"{prefix}{backend}": line for backend, (_, line) in self._backends.items()}
+
+    def _listed(self, macro: str) -> dict[str, tuple[str, int]]:
+        """``_(Dense, )`` lines of a list macro: name -> (second argument, line)."""
+        found: Macro | None = self._macros.get(macro)
+        if found is None:
+            return {}
+        end = self._lexed.text.find("\n\n", found.offset)
+        end = len(self._lexed.text) if end < 0 else end
+        return {
+            match[1]: (match[2], self._line(match.start()))
+            for match in _LISTED.finditer(self._lexed.text, found.offset, end)
+        }
+
+    def _enumerators(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Names with their lines in order, and names that are defined as another."""
+        clean = self._lexed.clean
+        enum = _ENUM.search(clean)
+        if enum is None:
+            return {}, {}
+        end = clean.find("}", enum.end())
+        names: dict[str, int] = {}
+        synonyms: dict[str, str] = {}
+        offset = enum.end()
+        for part in clean[enum.end() : end].split(","):
+            match = _ENUMERATOR.fullmatch(part.strip())
+            if match is not None and match[2]:
+                line = self._line(offset + part.rindex(match[2]) if not match[3] else
+                                  offset + part.index(match[2]))  # fmt: skip
+                names[match[2]] = line
+                value = (match[3] or "").strip()
+                if value.isidentifier() and _SENTINEL.match(match[2]) is None:
+                    synonyms[match[2]] = value
+                    del names[match[2]]
+            offset += len(part) + 1
+        return names, synonyms
+
+    def _line(self, offset: int) -> int:
+        return self._lexed.text.count("\n", 0, offset) + 1
+
+
+def _sorted(
+    names: Mapping[str, int],
+) -> tuple[dict[str, int], dict[str, dict[str, int]], dict[str, int]]:
+    """Plain runtime keys, keys written out for each backend, alias keys."""
+    plain: dict[str, int] = {}
+    blocks: dict[str, dict[str, int]] = {}
+    aliases: dict[str, int] = {}
+    block: dict[str, int] | None = None
+    past_runtime = False
+    for name, line in names.items():
+        started = re.fullmatch(r"StartOf(\w+)Backends", name)
+        if started is not None:
+            block = blocks.setdefault(started[1], {})
+        elif _SENTINEL.match(name):
+            block = None
+            past_runtime |= name in ("EndOfRuntimeBackendKeys", "NumDispatchKeys")
+        elif past_runtime:
+            aliases[name] = line
+        else:
+            (plain if block is None else block)[name] = line
+    return plain, {name: keys for name, keys in blocks.items() if keys}, aliases
+
+
+_SET = regex(r"\bconstexpr\s+(?:DispatchKeySet|auto)\s+(\w+)\s*=\s*([^;]*);")
+_KEY = regex(r"\bDispatchKey::(\w+)")
+_REMOVED = regex(r"\.remove(?:_backend)?\s*\(\s*(?:c10::)?(\w+)::(\w+)\s*\)")
+_CASE = regex(r"case\s+DispatchKey::(\w+)\s*:\s*return\s+DispatchKeySet\(DispatchKey::(\w+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """A named constant of DispatchKeySet.h, as written."""
+
+    keys: tuple[str, ...]
+    removed: tuple[str, ...]
+    """Keys and backends (``XLABit``) taken out of it."""
+
+
+def read_key_sets(data: bytes, path: str) -> tuple[dict[str, KeySet], dict[str, str]]:
+    """The named sets a file defines, and the backend key of each autograd key
+    (``getBackendKeySetFromAutograd``, in DispatchKeySet.cpp)."""
+    text = strip_comments(data.decode("utf-8", "replace"))
+    sets = {
+        match[1]: KeySet(
+            tuple(_KEY.findall(_REMOVED.sub("", match[2]))),
+            tuple(name for _, name in _REMOVED.findall(match[2])),
+        )
+        for match in _SET.finditer(text)
+    }
+    return sets, dict(_CASE.findall(text))

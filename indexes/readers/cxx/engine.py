@@ -1,0 +1,283 @@
+"""Reads torch/csrc/autograd/engine.cpp: the functions that run a backward pass.
+
+Which phase a function belongs to follows from the calls: it is the phase of the entry
+point that reaches it in the fewest calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import EngineFunction, Location, Problem
+from indexes.readers.cxx.bodies import body_calls
+from indexes.readers.cxx.members import (
+    LineNumbers,
+    class_body,
+    comment_above,
+    is_function,
+    is_type,
+    statements,
+)
+from indexes.readers.cxx.scopes import Found, Scan, scan_text
+
+_ADDRESS = regex(r"&\s*((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)\s*[,)]")
+
+
+class Phase(NamedTuple):
+    """A phase of a backward pass, and the functions where it begins."""
+
+    name: str
+    entry_points: tuple[str, ...]
+    meaning: str
+
+
+_THREADS = ("thread_init", "reentrant_thread_init", "add_thread_pool_task")
+
+PHASES = (
+    Phase(
+        "start",
+        ("execute", "execute_with_graph_task"),
+        "Engine::execute checks the roots, makes the GraphTask and queues the first node",
+    ),
+    Phase(
+        "dependencies",
+        ("compute_dependencies", "init_to_execute"),
+        "counts how many gradients each node waits for, and which nodes must run at all",
+    ),
+    Phase(
+        "threads",
+        ("initialize_device_threads_pool", "start_device_threads", *_THREADS),
+        "hands the task to its threads: the caller's for the CPU, one for each device, a pool "
+        "for re-entrant calls",
+    ),
+    Phase(
+        "queue",
+        ("push", "pop", "ready_queue", "ready_queue_by_index", "init_local_ready_queue"),
+        "a ReadyQueue orders the nodes whose gradients are complete",
+    ),
+    Phase("loop", ("thread_main",), "takes node after node off the queue until the task is done"),
+    Phase(
+        "evaluate",
+        ("evaluate_function",),
+        "runs one node, adds its gradients to the next nodes' inputs, queues those that are ready",
+    ),
+    Phase("call", ("call_function",), "calls the node itself between its hooks"),
+    Phase(
+        "finish",
+        ("mark_as_completed_and_run_post_processing", "exec_post_processing"),
+        "runs the final callbacks, waits for device streams, completes the future",
+    ),
+    Phase(
+        "error",
+        ("thread_on_exception", "set_exception", "set_exception_without_signal"),
+        "ends the task after a throw",
+    ),
+)
+"""In the order of a run. An entry point is a member or free function of that name."""
+
+_NAMESPACE = "torch::autograd"
+_CLASSES = ("Engine", "GraphTask", "ReadyQueue", "NodeTask")
+_CONTAINER = frozenset(
+    {"at", "back", "begin", "clear", "count", "empty", "end", "erase", "find", "front", "get"}
+    | {"insert", "lock", "pop", "push", "release", "reset", "size", "swap", "top", "unlock"}
+)
+"""Methods that standard containers, pointers and locks have too: the receiver decides."""
+
+
+def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tuple[Problem, ...]]:
+    """The functions in file order. A header gives its declarations, without calls."""
+    text = data.decode("utf-8", "replace")
+    scan = scan_text(text)
+    lines = text.split("\n")
+    functions = [f for f in scan.found if f.kind in ("function", "method") and f.end > f.body > 0]
+    numbers = LineNumbers(scan.plain)
+    graph = _Graph(scan, functions, numbers)
+    calls = {index: graph.calls(index) for index in range(len(functions))}
+    overloads: dict[str, list[tuple[str, int]]] = {}
+    for index, function in enumerate(functions):
+        overloads.setdefault(_name(function), []).extend(calls[index])
+    phases = _phases(overloads)
+    found = [
+        EngineFunction(
+            name=_name(function),
+            location=Location(path, numbers.at(function.start), numbers.at(function.end)),
+            calls=tuple(calls[index]),
+            phase=phases.get(_name(function), ""),
+            comment=comment_above(lines, numbers.at(_head(scan, function))),
+        )
+        for index, function in enumerate(functions)
+    ]
+    found += _declared(scan, numbers, lines, path, {function.name for function in found})
+    found.sort(key=lambda f: f.location.line)
+    problems = () if found else (Problem(path, 1, "no functions of the autograd engine"),)
+    return tuple(found), problems
+
+
+def _name(function: Found) -> str:
+    """``Engine::execute``, qualified inside torch::autograd."""
+    scope = [part for part in function.scope.split("::") if part and not part.startswith("(")]
+    inner = "::".join(scope).removeprefix(_NAMESPACE).removeprefix("::")
+    return f"{inner}::{function.name}" if inner else function.name
+
+
+def _head(scan: Scan, function: Found) -> int:
+    """Offset of the return type, or whatever the definition begins with."""
+    text = scan.plain[function.head : function.start]
+    return function.head + len(text) - len(text.lstrip())
+
+
+class _Call(NamedTuple):
+    name: str
+    qualifier: str
+    kind: str
+    offset: int
+
+
+def _calls(plain: str, caller: Found) -> Iterator[_Call]:
+    found = body_calls(plain, caller.body, caller.end, members=True)
+    for (name, qualifier, kind, _), offsets in found.items():
+        for offset in offsets:
+            yield _Call(name, qualifier, kind, offset)
+
+
+class _Graph:
+    """Which functions of the file call which."""
+
+    def __init__(self, scan: Scan, functions: list[Found], numbers: LineNumbers) -> None:
+        self._plain = scan.plain
+        self._numbers = numbers
+        self._declared = cache(lambda name: _declaration(name, scan.plain))
+        self._functions = functions
+        self._named: dict[str, set[str]] = {}
+        for function in functions:
+            self._named.setdefault(function.name, set()).add(_name(function))
+
+    def calls(self, index: int) -> list[tuple[str, int]]:
+        caller = self._functions[index]
+        found: list[tuple[str, int]] = []
+        for call in _calls(self._plain, caller):
+            callee = self._callee(call, caller)
+            if callee is not None:
+                found.append((callee, self._numbers.at(call.offset)))
+        return sorted({*found, *self._passed(caller)}, key=lambda call: (call[1], call[0]))
+
+    def _passed(self, caller: Found) -> list[tuple[str, int]]:
+        """Functions whose address is taken: ``std::thread t(&Engine::thread_init, this)``."""
+        found: list[tuple[str, int]] = []
+        for match in _ADDRESS.finditer(self._plain, caller.body, caller.end):
+            name = match[1].removeprefix(_NAMESPACE).removeprefix("::")
+            if name in self._named.get(name.rpartition("::")[2], ()):
+                found.append((name, self._numbers.at(match.start(1))))
+        return found
+
+    def _callee(self, call: _Call, caller: Found) -> str | None:
+        """The function of this file that is called; None when it is another, or unclear."""
+        candidates = self._named.get(call.name, set())
+        methods = {name for name in candidates if "::" in name}
+        own = f"{_name(caller).rpartition('::')[0]}::{call.name}"
+        if call.qualifier:
+            suffix = f"{call.qualifier.removeprefix(_NAMESPACE).removeprefix('::')}::{call.name}"
+            return _only({name for name in candidates if name == suffix.removeprefix("::")})
+        if call.kind == "member":
+            receiver = self._receiver(call)
+            if receiver == "this" and own in methods:
+                return own
+            within = self._plain[caller.start : caller.end]
+            return _only({name for name in methods if self._fits(call, receiver, name, within)})
+        if own in methods:
+            return own
+        return _only(candidates - methods)
+
+    def _fits(self, call: _Call, receiver: str, method: str, within: str) -> bool:
+        """Whether the receiver of a member call is of the method's class, by the type it is
+        declared with, else by a name such as ``cpu_ready_queue`` or what it is made from."""
+        class_name = method.split("::")[-2]
+        declared = _declaration(receiver, within) or self._declared(receiver)
+        type_, value = declared or ("", "")
+        if type_ not in ("", "auto"):
+            return re.search(rf"\b{class_name}\b", type_) is not None
+        snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", class_name).lower()
+        by_name = re.search(rf"{snake}(?![a-z])", receiver) is not None or snake in value
+        return by_name or (call.name not in _CONTAINER and not declared)
+
+    def _receiver(self, call: _Call) -> str:
+        """``graph_task`` of ``graph_task->f()``; nothing for ``queues.at(0)->f()``."""
+        before = self._plain[max(call.offset - 120, 0) : call.offset]
+        match = re.search(r"([A-Za-z_]\w*)\s*(?:\.|->)\s*$", before)
+        return match[1] if match else ""
+
+
+_DECLARES = regex(r"\s*(?:[;,)({]|[=:]([^;]*))")
+_DECLARED_TYPE = regex(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)(?:\s*[&*]+\s*|\s+)\Z")
+
+
+def _declaration(name: str, within: str) -> tuple[str, str] | None:
+    """The type a variable is declared with, and the expression it starts from."""
+    at = within.find(name) if name else -1
+    while at >= 0:
+        use = _DECLARES.match(within, at + len(name))
+        if use is None or (at and (within[at - 1].isalnum() or within[at - 1] == "_")):
+            at = within.find(name, at + 1)
+            continue
+        type_ = _DECLARED_TYPE.search(within, max(at - 160, 0), at)
+        if type_ is not None and type_[1] not in _NOT_TYPES:
+            return type_[1], use[1] or ""
+        at = within.find(name, use.end())
+    return None
+
+
+_NOT_TYPES = frozenset({"return", "else", "new", "delete", "throw", "case", "not", "and", "or"})
+
+
+def _only(names: set[str]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, str]:
+    """Each function's phase: breadth first from all entry points at once."""
+    phases: dict[str, str] = {}
+    queue: deque[str] = deque()
+    for phase in PHASES:
+        for name in calls:
+            owner, _, last = name.rpartition("::")
+            if last in phase.entry_points and owner.rpartition("::")[2] in ("", *_CLASSES):
+                phases.setdefault(name, phase.name)
+                queue.append(name)
+    while queue:
+        caller = queue.popleft()
+        for callee, _ in calls.get(caller, ()):
+            if callee not in phases:
+                phases[callee] = phases[caller]
+                queue.append(callee)
+    return phases
+
+
+_DECLARED = regex(r"(~?[A-Za-z_]\w*)\s*\(")
+
+
+def _declared(
+    scan: Scan, numbers: LineNumbers, lines: list[str], path: str, defined: set[str]
+) -> list[EngineFunction]:
+    """Member functions that a header declares and does not define."""
+    found: list[EngineFunction] = []
+    for class_name in _CLASSES:
+        for statement in statements(scan.plain, *(class_body(scan, class_name) or (0, 0))):
+            match = _DECLARED.search(statement.text) if _declares(statement.text) else None
+            name = f"{class_name}::{match[1]}" if match else ""
+            if match is None or name in defined:
+                continue
+            where = Location(path, numbers.at(statement.offset + match.start()))
+            above = comment_above(lines, numbers.at(statement.offset))
+            found.append(EngineFunction(name, where, (), _phases({name: []}).get(name, ""), above))
+    return found
+
+
+def _declares(text: str) -> bool:
+    """Whether a statement declares a function that is defined elsewhere."""
+    made = re.search(r"=\s*(?:delete|default)\s*$", text) is not None or "}" in text
+    return is_function(text) and not is_type(text) and not made

@@ -1,0 +1,206 @@
+"""First pass over a C++ file: what is code, what is a comment, a string or a directive.
+
+The cleaned text has the length of the original, so that offsets agree. Comments, string
+contents and directives become spaces; conditional directives are listed beside it.
+"""
+
+from __future__ import annotations
+
+from indexes.model.records import dataclass, field
+from indexes.model.regex import ASCII, VERBOSE, regex
+from indexes.model.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from re import Match
+
+IF, ELSE, ENDIF = 1, 2, 3
+"""What a conditional directive does: ``#elif`` is an ELSE."""
+NEVER = "0"
+"""The condition of ``#if 0``: what stands under it is a comment."""
+
+# It begins with a plain set of characters, through which the engine skips; what stands
+# behind the first of them is told apart by looking back at it.
+_NOISE = regex(
+    r"""[/"'#](?:
+      (?<=/)(?:
+          /[^\n]*(?:\n(?:(?<=\\\n)|[ ]*//)[^\n]*)*
+        | \*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)
+      )
+    | (?<=")(?:
+          (?<=R")(?P<tag>[^()\\\s"]{0,16})\([\s\S]*?(?:\)(?P=tag)"|\Z)
+        | [^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?
+      )
+    | (?<=')(?:\\.[^'\n]*|[^'\\\n])'
+    | (?<=\#)[^\n\\/]*(?:(?:\\\r?\n|\\.|/\*[\s\S]*?\*/|//[^\n]*|/)[^\n\\/]*)*
+    )""",
+    VERBOSE,
+)
+_DIRECTIVE = regex(r"#\s*([a-z]+)\s*", ASCII)
+_DEFINE = regex(r"([A-Za-z_]\w*)(\(([^)]*)\))?", ASCII)
+_COMMENT = regex(r'//[^\n]*|/\*[\s\S]*?\*/|("(?:[^"\\\n]|\\.)*")')
+_CONTINUATION = regex(r"\\\r?\n")
+_SIMPLE = regex(r"\w+(\([^()]*\))?", ASCII)
+_GUARDS = {"if": "{}", "ifdef": "defined({})", "ifndef": "!defined({})"}
+
+
+@dataclass(slots=True)
+class Macro:
+    """A ``#define``. ``parameters`` is None for an object-like macro."""
+
+    name: str
+    parameters: list[str] | None
+    body: str
+    offset: int
+    undefined_at: int = 0
+    """Offset of the ``#undef`` that ends it; 0 when it lives to the end of the file."""
+    skipped_lines: int = 0
+    """Lines between the ``#define`` and the first of ``body``."""
+
+
+class MacroFact(NamedTuple):
+    """A ``#define``."""
+
+    name: str
+    parameters: list[str] | None
+    body: str
+    line: int
+    offset: int
+    undefined_at: int
+
+
+@dataclass(slots=True)
+class Lexed:
+    """A cleaned file with its macros and the conditions in force at each offset."""
+
+    text: str
+    clean: str
+    macros: list[Macro] = field(default_factory=list)
+    guard_offsets: list[int] = field(default_factory=list)
+    """Of every conditional directive, in order."""
+    guard_kinds: list[int] = field(default_factory=list)
+    guards: list[tuple[str, ...]] = field(default_factory=list)
+    """Conditions in force behind each of them, outermost first."""
+
+
+def flat(text: str) -> str:
+    """``text`` on one line with single spaces."""
+    return " ".join(text.split()) if "\n" in text or "  " in text else text.strip()
+
+
+def _blank(found: str) -> str:
+    if "\n" not in found:
+        return " " * len(found)
+    return "\n".join([" " * len(line) for line in found.split("\n")])
+
+
+def strip_comments(text: str) -> str:
+    """``text`` without comments; strings stay."""
+    if "/" not in text:
+        return text
+    return _COMMENT.sub(lambda m: m.group(1) or " " + "\n" * m.group().count("\n"), text)
+
+
+class _Directives:
+    """Follows ``#if`` .. ``#endif`` and collects macros while the text is cleaned."""
+
+    def __init__(self, lexed: Lexed) -> None:
+        self.lexed = lexed
+        self.stack: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        """Of each open ``#if``: the conditions tried so far, and all that are in force."""
+
+    def directive(self, text: str, offset: int) -> None:
+        """Heeds the directive ``text`` that stands at ``offset``."""
+        found = _DIRECTIVE.match(text)
+        if not found:
+            return
+        word = found[1]
+        if word == "endif" and self.stack:
+            self.stack.pop()
+            kind = ENDIF
+        elif word in _GUARDS:
+            self._open(word, text[found.end() :])
+            kind = IF
+        elif word in ("elif", "else") and self.stack:
+            self._otherwise(word, text[found.end() :])
+            kind = ELSE
+        else:
+            self._other(word, text[found.end() :], offset)
+            return
+        self.lexed.guard_offsets.append(offset)
+        self.lexed.guard_kinds.append(kind)
+        self.lexed.guards.append(self._in_force())
+
+    def _in_force(self) -> tuple[str, ...]:
+        return self.stack[-1][1] if self.stack else ()
+
+    def _open(self, word: str, rest: str) -> None:
+        condition = _GUARDS[word].format(_condition(rest))
+        self.stack.append(((condition,), (*self._in_force(), condition)))
+
+    def _otherwise(self, word: str, rest: str) -> None:
+        tried, _ = self.stack.pop()
+        if word == "elif":
+            condition = _condition(rest)
+            tried = (*tried, condition)
+        else:
+            condition = " && ".join([_negate(c) for c in tried])
+        self.stack.append((tried, (*self._in_force(), condition)))
+
+    def _other(self, word: str, rest: str, offset: int) -> None:
+        if word == "define":
+            self._define(rest, offset)
+        elif word == "undef":
+            name = rest.split(maxsplit=1)[0] if rest.split() else ""
+            for macro in self.lexed.macros:
+                if macro.name == name and not macro.undefined_at:
+                    macro.undefined_at = offset
+
+    def _define(self, rest: str, offset: int) -> None:
+        found = _DEFINE.match(rest)
+        if not found or NEVER in self._in_force():
+            return
+        listed = found.group(3)
+        parameters = None if listed is None else _names(listed)
+        text = _CONTINUATION.sub(" \n", strip_comments(rest[found.end() :])).rstrip()
+        body = text.lstrip()
+        skipped = rest.count("\n", 0, found.end()) + text.count("\n", 0, len(text) - len(body))
+        self.lexed.macros.append(
+            Macro(found.group(1), parameters, body, offset, skipped_lines=skipped)
+        )
+
+
+def _names(listed: str) -> list[str]:
+    return [p for p in (_CONTINUATION.sub(" ", x).strip() for x in listed.split(",")) if p]
+
+
+def _condition(rest: str) -> str:
+    if "\\" in rest or "/" in rest:
+        rest = _CONTINUATION.sub(" ", strip_comments(rest))
+    return " ".join(rest.split())
+
+
+def _negate(condition: str) -> str:
+    if condition.startswith("!") and "&&" not in condition and "||" not in condition:
+        return condition[1:]
+    simple = _SIMPLE.fullmatch(condition)
+    return f"!{condition}" if simple else f"!({condition})"
+
+
+def lex(text: str) -> Lexed:
+    """Cleans ``text``; offsets in ``clean`` are offsets in ``text``."""
+    lexed = Lexed(text, "")
+    directive = _Directives(lexed).directive
+
+    def replace(match: Match[str]) -> str:
+        found = match[0]
+        first = found[0]
+        if first == "#" and not found.startswith("#include"):
+            directive(found, match.start())
+        if "\n" in found:
+            return _blank(found)
+        if first == '"' and len(found) > 1:
+            return '"' + " " * (len(found) - 2) + '"'
+        return " " * len(found)
+
+    lexed.clean = _NOISE.sub(replace, text)
+    return lexed

@@ -1,0 +1,392 @@
+"""Scope level of one C++, CUDA or Objective-C++ file: what is defined where.
+
+A scanner of our own: over this code base it finds more kernels than a general C++
+grammar does, at a fifth of the cost. Function bodies are spans here; ``cpp_body``
+looks inside. It never fails: what it cannot read it steps over.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from indexes.model.records import dataclass, field
+from indexes.model.regex import ASCII, VERBOSE, regex
+from indexes.model.typed import TYPE_CHECKING
+from indexes.model.vocabulary import TEMPLATE
+from indexes.readers.cxx.heads import (
+    NOT_NAMES,
+    Head,
+    Use,
+    any_head,
+    leading_uses,
+    skip_prefixes,
+    whole_use,
+)
+from indexes.readers.cxx.lexer import ELSE, ENDIF, IF, Lexed, Macro, lex
+from indexes.readers.cxx.quick_heads import GLOBAL_TYPE, ORDINARY, quick_head, return_type
+
+if TYPE_CHECKING:
+    from re import Match
+
+_FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", ASCII)
+# Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,
+# where nothing makes the engine give it back: there may be a page of it, which was a comment.
+_DULL = regex(
+    r"""(?:(?:;|(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?
+      (?:(?:static|inline|extern)\s+)*
+      (?!(?:using|typedef|template|public|private|protected|static|inline|extern)\b)
+      [A-Za-z_]\w*\b(?!\s*\()[^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*;)\s*)+""",
+    VERBOSE | ASCII,
+)
+_SPACE = regex(r"\s*", ASCII)
+_PREFIXES = frozenset(("template", "public", "private", "protected"))
+_ALIASES = frozenset(("using", "typedef"))
+_USING = regex(r"using (\w+) = (.+)")
+_TYPEDEF = regex(r"typedef (.+?)\s+(\w+)")
+_USING_NAME = regex(r"using (?:typename )?([\w:]+::)(\w+)")
+_USING_NAMESPACE = regex(r"using namespace ([\w:]+)")
+
+
+@dataclass(slots=True)
+class Found:
+    """A definition as scanned; offsets are into the cleaned text."""
+
+    name: str
+    scope: str
+    kind: str
+    start: int
+    """Offset of the name, or of the macro use that makes it."""
+    parameters: str = ""
+    arguments: str = ""
+    """Arguments of the macro that begins it: ``add_out`` of ``TORCH_IMPL_FUNC(add_out)``."""
+    is_global: int = 0
+    base: str = ""
+    body: int = 0
+    end: int = 0
+    head: int = 0
+    """Of a function: where its declaration begins."""
+
+
+@dataclass(slots=True)
+class ScopedUse:
+    """A macro use at namespace or class scope."""
+
+    name: str
+    arguments: str
+    scope: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Scan:
+    """All of one file."""
+
+    lexed: Lexed
+    plain: str
+    """The cleaned text."""
+    found: list[Found] = field(default_factory=list)
+    uses: list[ScopedUse] = field(default_factory=list)
+    aliases: list[tuple[str, str, str, int]] = field(default_factory=list)
+    """(name, target, scope, offset) of ``using X = Y;`` and ``typedef Y X;``; no name for
+    ``using namespace Y;``."""
+
+    def guard_at(self, offset: int) -> tuple[str, ...]:
+        """Conditions in force at ``offset``, outermost first."""
+        offsets = self.lexed.guard_offsets
+        at = bisect_right(offsets, offset) if offsets else 0
+        return self.lexed.guards[at - 1] if at else ()
+
+
+_Open = tuple[str, str, Found | None]
+"""An open scope: its path, the class name if it is one, and its definition."""
+
+
+_State = tuple[tuple[_Open, ...], int, "Found | None", bool]
+"""The scanner's place at an ``#if``: open scopes, depth in a body, function, statement kept."""
+
+
+class _Scanner:
+    def __init__(self, lexed: Lexed) -> None:
+        self.scan = Scan(lexed, lexed.clean)
+        self.text = lexed.clean
+        self.stack: tuple[_Open, ...] = ()
+        self.depth = 0
+        self.function: Found | None = None
+        self.keeps_statement = False
+        self.boundary = 0
+        self.saved: list[tuple[_State, bool]] = []
+
+    def run(self) -> Scan:
+        lexed, at = self.scan.lexed, 0
+        for kind, offset in zip(lexed.guard_kinds, lexed.guard_offsets, strict=True):
+            self._braces(at, offset)
+            self._conditional(kind, offset)
+            at = offset
+        size = len(self.text)
+        self._braces(at, size)
+        self._statements(self.boundary, size)
+        return self.scan
+
+    def _braces(self, at: int, stop: int) -> None:
+        """Heeds the braces between two offsets."""
+        find = self.text.find
+        while at < stop:
+            if self.depth:
+                at = self._inside(at, stop)
+                continue
+            opened = find("{", at, stop)
+            closed = find("}", at, opened if opened >= 0 else stop)
+            if closed >= 0:
+                self._close(closed)
+            elif opened >= 0:
+                self._open(opened)
+            else:
+                return
+            at = (closed if closed >= 0 else opened) + 1
+
+    def _inside(self, at: int, stop: int) -> int:
+        """Goes to the end of a body, or to ``stop``; returns the offset of what follows."""
+        find, count = self.text.find, self.text.count
+        depth = self.depth
+        while depth:
+            closed = find("}", at, stop)
+            if closed < 0:
+                self.depth = depth + count("{", at, stop)
+                return stop
+            depth += count("{", at, closed) - 1
+            at = closed + 1
+        self.depth = 0
+        self._end_body(at - 1)
+        return at
+
+    def _conditional(self, kind: int, at: int) -> None:
+        if kind == IF:
+            self.saved.append(
+                ((self.stack, self.depth, self.function, self.keeps_statement), False)
+            )
+        elif kind == ELSE and self.saved:
+            state, _ = self.saved[-1]
+            self.saved[-1] = (state, True)
+            if state[0] != self.stack or (state[1] > 0) != (self.depth > 0):
+                if not self.depth:
+                    self._statements(self.boundary, at)
+                self.boundary = at + 1
+            self.stack, self.depth, self.function, self.keeps_statement = state
+        elif kind == ENDIF and self.saved:
+            self._leave_condition(*self.saved.pop())
+
+    def _leave_condition(self, before: _State, branched: bool) -> None:
+        """A namespace that only some builds open does not part the names of the others.
+
+        ``#if LAZY / namespace lazy { / #endif`` inside another namespace: what follows is
+        read as standing in the outer one.
+        """
+        outer, depth = before[0], before[1]
+        opened = self.stack[len(outer) :]
+        if branched or depth or self.depth or not outer or self.stack[: len(outer)] != outer:
+            return
+        if opened and not any(found for _, _, found in opened):
+            self.stack = outer + tuple((outer[-1][0], "", None) for _ in opened)
+
+    def _scope(self) -> str:
+        return self.stack[-1][0] if self.stack else ""
+
+    def _open(self, at: int) -> None:
+        declared = self.text[self.boundary : at].lstrip()
+        first = at - len(declared)
+        if ";" not in declared and self._everyday(first, at):
+            return
+        start = self._statements(first, at)
+        begin = _skip_space(self.text, start, at)
+        # What was no everyday head before is none now, unless something else stood before it.
+        if (begin == first and ";" not in declared) or not self._everyday(begin, at):
+            self._enter(any_head(self.text, start, at, self._class()), at, start)
+
+    def _class(self) -> str:
+        return self.stack[-1][1] if self.stack else ""
+
+    def _everyday(self, start: int, at: int) -> bool:
+        """Opens what ends at the brace ``at`` if all that stands from ``start`` on, which is no
+        space, is an everyday head."""
+        head = ORDINARY.match(self.text, start, at)
+        if head and head.end() == at and self._function(head, at):
+            return True
+        other = quick_head(self.text, start, at, self._class())
+        if other:
+            self._enter(other, at, other.begins_at)
+        return other is not None
+
+    def _function(self, head: Match[str], at: int) -> bool:
+        """Opens the function of an everyday head that ends at the brace ``at``, if it is one."""
+        before, qualifier, name, parameters = head.groups()
+        kind = return_type(before)
+        if not kind or name in NOT_NAMES:
+            return False
+        scope = self.stack[-1][0] if self.stack else ""
+        if qualifier:
+            scope = _join(scope, qualifier[:-2])
+        name_at = head.start(3)
+        base = TEMPLATE if self._is_template(name_at) else ""
+        self.depth, self.keeps_statement = 1, False
+        self.function = found = Found(
+            name, scope, "function", name_at, parameters, "", int(kind == GLOBAL_TYPE), base,
+            at, at, head.start(1),
+        )  # fmt: skip
+        self.scan.found.append(found)
+        return True
+
+    def _enter(self, head: Head, at: int, start: int) -> None:
+        """Opens what a head from ``start`` to the brace ``at`` says."""
+        if head.kind in ("namespace", "class", "enum"):
+            self._push(head, at)
+            return
+        self.depth = 1
+        self.function = None
+        self.keeps_statement = head.kind == "opaque"
+        if self.keeps_statement:
+            self.boundary = start
+        elif head.kind in ("function", "macro"):
+            self.function = self._found(head, at, start)
+            if self._is_template(head.name_at):
+                self.function.base = TEMPLATE
+            self.scan.found.append(self.function)
+
+    def _is_template(self, name_at: int) -> bool:
+        """Whether ``template <...>`` stands in front of the function named at ``name_at``."""
+        found = self.text.rfind("template", self.boundary, name_at)
+        if found < 0 or self.text.find(";", found, name_at) >= 0:
+            return False
+        opened = self.text.find("<", found, name_at)
+        return opened >= 0 and self.text[opened + 1 : name_at].lstrip()[:1] != ">"
+
+    def _found(self, head: Head, body: int, start: int = 0) -> Found:
+        scope = _join(self._scope(), head.qualifier)
+        return Found(
+            head.name, scope, head.kind, head.name_at, head.parameters, head.arguments,
+            head.is_global, head.base, body, body, start,
+        )  # fmt: skip
+
+    def _push(self, head: Head, at: int) -> None:
+        found = None
+        if head.kind != "namespace":
+            found = self._found(head, at)
+            self.scan.found.append(found)
+        if head.kind == "enum":
+            self.depth, self.function, self.keeps_statement = 1, found, False
+            return
+        scope = _join(_join(self._scope(), head.qualifier), head.name)
+        self.stack = (*self.stack, (scope, head.name if head.kind == "class" else "", found))
+        self.boundary = at + 1
+
+    def _end_body(self, at: int) -> None:
+        if self.function:
+            self.function.end = at
+        if not self.keeps_statement:
+            self.boundary = at + 1
+        self.function = None
+
+    def _close(self, at: int) -> None:
+        self._statements(self.boundary, at)
+        if self.stack:
+            found = self.stack[-1][2]
+            if found:
+                found.end = at
+            self.stack = self.stack[:-1]
+        self.boundary = at + 1
+
+    def _statements(self, start: int, stop: int) -> int:
+        """Reads the complete statements in a gap; returns where the last, open one starts."""
+        text = self.text
+        at = _skip_space(text, start, stop)
+        if at >= stop:
+            return stop
+        while (semicolon := text.find(";", at, stop)) >= 0:
+            if dull := _DULL.match(text, at, stop):
+                at = dull.end()
+                continue
+            if (semicolon := self._balance(at, semicolon, stop)) < 0:
+                break
+            self._statement(at, semicolon)
+            at = _skip_space(text, semicolon + 1, stop)
+        first = _FIRST.match(text, at, stop)
+        if not first or not (first[2] or first[1] in _PREFIXES):
+            return at
+        at = skip_prefixes(text, at, stop)
+        uses, rest = leading_uses(text, at, stop)
+        self._use(uses)
+        if text[stop : stop + 1] != "{" and (last := whole_use(text, rest, stop)):
+            self._use([last])
+        return rest if uses else at
+
+    def _balance(self, start: int, semicolon: int, stop: int) -> int:
+        """The first semicolon from ``semicolon`` on that stands outside of parentheses."""
+        text, depth = self.text, 0
+        while semicolon >= 0:
+            depth += text.count("(", start, semicolon) - text.count(")", start, semicolon)
+            if not depth:
+                return semicolon
+            start, semicolon = semicolon, text.find(";", semicolon + 1, stop)
+        return -1
+
+    def _statement(self, start: int, stop: int) -> None:
+        text = self.text
+        first = _FIRST.match(text, start, stop)
+        while first and first[1] in _PREFIXES:
+            start = skip_prefixes(text, start, stop)
+            after = _FIRST.match(text, start, stop)
+            first = after if after and after.start(1) != first.start(1) else None
+        if first and first[1] in _ALIASES:
+            self._alias(first.start(1), stop)
+        if not first or not first[2]:
+            return
+        uses, rest = leading_uses(text, start, stop)
+        self._use(uses)
+        after = _FIRST.match(text, rest, stop) if uses else None
+        if after and after[1] in _ALIASES:
+            self._alias(after.start(1), stop)
+        elif last := whole_use(text, rest, stop):
+            self._use([last])
+
+    def _alias(self, start: int, stop: int) -> None:
+        words = " ".join(self.text[start:stop].split())
+        if found := _USING.fullmatch(words):
+            name, target = found.groups()
+        elif found := _TYPEDEF.fullmatch(words):
+            target, name = found.groups()
+        elif found := _USING_NAME.fullmatch(words):
+            target, name = found.group(1) + found.group(2), found.group(2)
+        elif found := _USING_NAMESPACE.fullmatch(words):
+            target, name = found[1], ""
+        else:
+            return
+        self.scan.aliases.append((name, target, self._scope(), start))
+
+    def _use(self, uses: list[Use]) -> None:
+        scope = self._scope()
+        for use in uses:
+            self.scan.uses.append(ScopedUse(use.name, use.arguments, scope, use.start, use.end))
+
+
+def _join(scope: str, name: str) -> str:
+    if not name or not scope:
+        return scope or name
+    return f"{scope}::{name}"
+
+
+def _skip_space(text: str, at: int, stop: int) -> int:
+    space = _SPACE.match(text, at, stop)
+    return space.end() if space else at
+
+
+def scan_text(text: str) -> Scan:
+    """Scans one file's text. Offsets count characters of ``text``."""
+    return _Scanner(lex(text)).run()
+
+
+def decode(data: bytes) -> str:
+    """Text with one character for each byte, so that offsets agree with the file."""
+    return data.decode("latin-1")
+
+
+__all__ = ["Found", "Macro", "Scan", "ScopedUse", "decode", "scan_text"]

@@ -1,0 +1,1 @@
+"""Files about the project: owners, reviewers, guides, torchgen's lists."""

@@ -1,0 +1,81 @@
+"""A guide in Markdown: the commands that it gives, and its paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+
+
+class GuideCommand(NamedTuple):
+    """A line of shell that a guide tells its reader to run."""
+
+    text: str
+    line: int
+    section: str
+    """The heading that it stands under."""
+
+
+class Paragraph(NamedTuple):
+    """Lines without a blank one between them, on one line."""
+
+    text: str
+    line: int
+    section: str
+
+
+_LINK = regex(r"[-*] \[.*\]\(#.*\)$")
+_FENCE = regex(r"^\s*(?:```|~~~)[^`~]*$")
+_HEADING = regex(r"^(#{1,6})\s+(.*\S)\s*$")
+_WORD = r"(?:python3?|pip3?|pytest|make|ninja|lintrunner|spin|git)\b"
+_SHELL = regex(rf"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD}).*?)\s*$")
+_INLINE = regex(rf"`((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD})[^`]*)`")
+
+
+def read_commands(text: str) -> tuple[GuideCommand, ...]:
+    """The commands of code blocks and of inline code, in order."""
+    return tuple(_commands(text))
+
+
+def _commands(text: str) -> Iterator[GuideCommand]:
+    section, fenced = "", False
+    for number, line in enumerate(text.splitlines(), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        heading = None if fenced else _HEADING.match(line)
+        section = heading[2] if heading else section
+        found = [_SHELL.match(line)] if fenced else list(_INLINE.finditer(line))
+        for one in found:
+            if one:
+                command = re.sub(r"\s+#\s.*$", "", one[1])
+                yield GuideCommand(command.strip(), number, section)
+
+
+def read_comments(text: str) -> tuple[Paragraph, ...]:
+    """The paragraphs of the comment lines of a YAML or Python file."""
+    lines = text.splitlines()
+    return read_paragraphs(
+        "\n".join(one.strip()[1:].strip() if one.lstrip().startswith("#") else "" for one in lines)
+    )
+
+
+def read_paragraphs(text: str) -> tuple[Paragraph, ...]:
+    """The paragraphs of a guide; lists of links, such as tables of contents, are left out."""
+    found: list[Paragraph] = []
+    section, open_ = "", False
+    for number, line in enumerate(text.splitlines(), 1):
+        if heading := _HEADING.match(line):
+            section, open_ = heading[2], False
+            continue
+        words = line.strip()
+        if not words or _LINK.match(words):
+            open_ = False
+        elif open_:
+            found[-1] = found[-1]._replace(text=f"{found[-1].text} {words}")
+        else:
+            found.append(Paragraph(words, number, section))
+            open_ = True
+    return tuple(found)

@@ -1,0 +1,210 @@
+"""Reads the lists of names in torchgen's own source: which operators its rules except.
+
+``MANUAL_AUTOGRAD``, ``VIEW_FUNCTIONS``, ``STRUCTURED_DISPATCH_KEYS`` and others decide
+what is generated, and differ between versions. They are evaluated here without running
+anything: literals of strings, and the few operations that join them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from itertools import chain
+from typing import Literal
+
+from indexes.model.records import dataclass, field
+from indexes.model.vocabulary import Problem
+
+Names = tuple[str, ...]
+ForeachRule = Literal["none", "unary", "functional", "all"]
+"""Which foreach operators torchgen gives the formulas of the operator that they repeat: none of
+them, those of one argument, those that are not in place, or all."""
+
+_GENERATES = "add_generated_native_functions"
+_GENERATED = "generate_function"
+_MATCHES = "match_differentiability_info"
+_REPEATS = "gen_foreach_derivativeinfo"
+_CHOOSES = "is_foreach_func"
+_FUNCTIONALIZES = "gen_functionalization_registration"
+_IS_COMPOSITE = "has_composite_implicit_autograd_kernel"
+
+Functionalized = Literal["none", "views", "all"]
+"""Which composite operators torchgen registers under Functionalize with their own kernels, so that
+they decompose first: none, those that return views, or all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TorchgenLists:
+    """What one or several files of torchgen define."""
+
+    names: Mapping[str, Names] = field(default_factory=dict)
+    """Module-level lists, sets and dict keys of strings, by variable."""
+    functions: frozenset[str] = frozenset()
+    """Module-level functions."""
+    core: bool | None = None
+    """Whether operators tagged core are an exception where variants are generated; None when
+    the function that generates them was not read."""
+    kept_tags: Names = ()
+    """The tags that pass on to a generated variant."""
+    foreach: ForeachRule | None = None
+    """None when the function that matches formulas was not read."""
+    functionalized: Functionalized | None = None
+    """None when the function that registers for functionalization was not read."""
+    functionalized_by_hand: Names | None = None
+    """The operators that this function names: others are functionalized by rule."""
+
+
+def read_torchgen_lists(
+    data: bytes, path: str, known: TorchgenLists | None = None
+) -> tuple[TorchgenLists, tuple[Problem, ...]]:
+    """The lists of one file, added to those of the files it imports from."""
+    known = known or TorchgenLists()
+    try:
+        module = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
+    names = dict(known.names)
+    functions: dict[str, ast.FunctionDef] = {}
+    core, kept_tags = known.core, known.kept_tags
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef):
+            functions[statement.name] = statement
+            if statement.name == _GENERATES:
+                core = "core" in _texts(statement)
+            elif statement.name == _GENERATED:
+                kept_tags = _kept_tags(statement)
+        else:
+            _assign(statement, names)
+    foreach = _foreach(functions) or known.foreach
+    functionalized, by_hand = known.functionalized, known.functionalized_by_hand
+    if registers := functions.get(_FUNCTIONALIZES):
+        functionalized, by_hand = _functionalized(registers), _excepted(registers)
+    known_functions = known.functions.union(functions)
+    read = TorchgenLists(names, known_functions, core, kept_tags, foreach, functionalized, by_hand)
+    return read, ()
+
+
+def _functionalized(registers: ast.FunctionDef) -> Functionalized:
+    """The helper that writes one registration has a branch for composite kernels where there are
+    such; others than views are registered where being composite is one of several reasons."""
+    nodes = list(ast.walk(registers))
+    if any(isinstance(n, ast.BoolOp) and isinstance(n.op, ast.Or) and _asks(n) for n in nodes):
+        return "all"
+    helpers = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not registers]
+    branches = (n for helper in helpers for n in ast.walk(helper) if isinstance(n, ast.If))
+    return "views" if any(_asks(branch.test) for branch in branches) else "none"
+
+
+def _excepted(registers: ast.FunctionDef) -> Names:
+    """What names of operators are compared with: ``str(f.func.name) == "lift"``."""
+    compared = [n for n in ast.walk(registers) if isinstance(n, ast.Compare)]
+    equal = [n for n in compared if isinstance(n.ops[0], ast.Eq)]
+    return tuple(dict.fromkeys(text for node in equal for text in _texts(node)))
+
+
+def _asks(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == _IS_COMPOSITE for n in ast.walk(node))
+
+
+def _foreach(functions: Mapping[str, ast.FunctionDef]) -> ForeachRule | None:
+    """As the matching of formulas grew: at first it knew no foreach operators, then those of one
+    argument, then all but those in place."""
+    matching = functions.get(_MATCHES)
+    if matching is None:
+        return None
+    if _REPEATS not in functions:
+        knows = any(text.startswith("_foreach") for text in _texts(matching))
+        return "unary" if knows else "none"
+    chosen = ast.walk(functions[_CHOOSES]) if _CHOOSES in functions else ()
+    excepts = any(isinstance(node, ast.Attribute) and node.attr == "inplace" for node in chosen)
+    return "functional" if excepts else "all"
+
+
+def _kept_tags(function: ast.FunctionDef) -> Names:
+    """The tags named where ``tags`` is set: ``{"generated"} | (f.tags & {"view_copy"})``."""
+    texts = [text for node in ast.walk(function) if _sets_tags(node) for text in _texts(node)]
+    return tuple(dict.fromkeys(text for text in texts if text != "generated"))
+
+
+def _sets_tags(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assign):
+        return any(isinstance(t, ast.Name) and t.id == "tags" for t in node.targets)
+    return isinstance(node, ast.keyword) and node.arg == "tags"
+
+
+def _texts(node: ast.AST) -> list[str]:
+    return [
+        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
+
+
+def _assign(statement: ast.stmt, names: dict[str, Names]) -> None:
+    if isinstance(statement, ast.For):
+        _extend(statement, names)
+        return
+    if isinstance(statement, ast.Assign):
+        targets, value = statement.targets, statement.value
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets, value = [statement.target], statement.value
+    else:
+        return
+    found = _names(value, names)
+    if found is not None:
+        for target in targets:
+            if isinstance(target, ast.Name):
+                names[target.id] = found
+
+
+def _extend(loop: ast.For, names: dict[str, Names]) -> None:
+    """``for key in A: B[key] = ...`` adds the names of A to B."""
+    added = _names(loop.iter, names)
+    for statement in loop.body:
+        if added is None or not isinstance(statement, ast.Assign):
+            continue
+        target = statement.targets[0]
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            before = names.get(target.value.id, ())
+            names[target.value.id] = tuple(dict.fromkeys((*before, *added)))
+
+
+def _names(node: ast.expr, names: Mapping[str, Names]) -> Names | None:
+    """The strings an expression joins; None where it is anything else."""
+    if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
+        return _all([_element(element, names) for element in node.elts])
+    if isinstance(node, ast.Dict):
+        keys = zip(node.keys, node.values, strict=True)
+        return _all([_element(k, names) if k else _names(v, names) for k, v in keys])
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.BitOr)):
+        return _all([_names(node.left, names), _names(node.right, names)])
+    if isinstance(node, ast.Call):
+        return _called(node, names)
+    return None
+
+
+def _called(node: ast.Call, names: Mapping[str, Names]) -> Names | None:
+    """``set(A.keys()).union({...})``."""
+    arguments = [_names(argument, names) for argument in node.args]
+    if isinstance(node.func, ast.Name):
+        made = node.func.id in ("set", "frozenset", "list", "tuple", "OrderedSet")
+        return _all(arguments) if made else None
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "union", "copy"):
+        return _all([_names(node.func.value, names), *arguments])
+    return None
+
+
+def _element(node: ast.expr, names: Mapping[str, Names]) -> Names | None:
+    if isinstance(node, ast.Starred):
+        return _names(node.value, names)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return (node.value,)
+    if isinstance(node, ast.Attribute):
+        return (node.attr,)
+    return None
+
+
+def _all(parts: list[Names | None]) -> Names | None:
+    found = [part for part in parts if part is not None]
+    return tuple(dict.fromkeys(chain(*found))) if len(found) == len(parts) else None

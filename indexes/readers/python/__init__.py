@@ -1,0 +1,1 @@
+"""PyTorch's Python sources, read without running them."""

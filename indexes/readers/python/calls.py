@@ -1,0 +1,300 @@
+"""Follows calls: into the module's own helpers, and to PyTorch's registration API.
+
+What a call registers is recorded; a call of another module's function is kept for later."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from indexes.readers.python import (
+    builtin_calls as python_builtins,
+)
+from indexes.readers.python import parameters
+from indexes.readers.python import (
+    registration_api as python_roots,
+)
+from indexes.readers.python.expressions import Expressions
+from indexes.readers.python.values import (
+    UNKNOWN,
+    Called,
+    Closure,
+    Function,
+    Library,
+    Op,
+    Partial,
+    Path,
+    Pending,
+    Scope,
+    Wraps,
+    identity,
+    named_after,
+)
+
+_MAX_DEPTH = 12
+
+
+class Registration(NamedTuple):
+    """A function entered in a table for an operator."""
+
+    kind: str
+    target: str
+    """Empty when which operator it is for is decided at run time."""
+    function: Function | None
+    detail: Mapping[str, str]
+    at: int
+    """Line of the statement or decorator that registers."""
+    site: int
+    """Line of the module's statement: of ``def`` where a function is decorated."""
+    text: str
+    """The operator argument as written, where it is not known which operator that is."""
+    helper: str
+    """The module's own function through which it came, if any."""
+    condition: str = ""
+    """The test, not decided by the source, under which it is registered."""
+
+
+class Returned(NamedTuple):
+    """That a ``return`` was reached; not ``certain`` under a condition that is not known."""
+
+    value: object
+    certain: bool = True
+
+
+class Deferred(NamedTuple):
+    """A call of another module's function that may register something."""
+
+    call: Called
+    applied_to: Function | None
+    at: int
+    site: int
+
+
+class Calls(Expressions):
+    """Evaluates calls. ``registrations`` and ``deferred`` hold what was found."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(module)
+        self.registrations: list[Registration] = []
+        self.deferred: list[Deferred] = []
+        self.globals = Scope()
+        self.followed: set[str] = set()
+        self.at = 0
+        self.site = 0
+        self.stack: list[str] = []
+        """The module's own functions that are being followed."""
+        self.conditions: list[tuple[ast.expr | str, bool]] = []
+        """The undecided tests of the ``if`` statements around, and which branch is taken."""
+        self._wrappers: dict[ast.AST, bool] = {}
+        self._generators: dict[ast.AST, bool] = {}
+
+    def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Returned | None:
+        """Evaluate the statements of a function."""
+        raise NotImplementedError
+
+    def call_value(self, node: ast.Call, scope: Scope) -> object:
+        args = tuple(self.items(node.args, scope))
+        kwargs: dict[str, object] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value, scope)
+            if keyword.arg:
+                kwargs[keyword.arg] = value
+            elif isinstance(value, dict):
+                kwargs.update({key: one for key, one in value.items() if isinstance(key, str)})
+        if isinstance(node.func, ast.Attribute):
+            owner = self.value(node.func.value, scope)
+            found = self._method(owner, node.func.attr, args, kwargs)
+            if found is not None:
+                return found
+            callee = python_builtins.attribute(owner, node.func.attr)
+        else:
+            callee = self.value(node.func, scope)
+        texts = (node.args, {one.arg: one.value for one in node.keywords if one.arg})
+        return self.call(callee, args, kwargs, _callee_name(node), texts)
+
+    def _method(
+        self, owner: object, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object | None:
+        """A method of a value that is known; None when it is no such method."""
+        if isinstance(owner, Op) and name == "py_impl":
+            return python_roots.py_impl(owner, (args, kwargs))
+        if isinstance(owner, Library) and name == "impl":
+            found = python_roots.library_impl(owner, (args, kwargs))
+            return self._register(found, python_roots.argument((args, kwargs), (1, "fn")))
+        return python_builtins.method(owner, name, args)
+
+    def call(
+        self,
+        callee: object,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        name: str = "",
+        texts: python_roots.Texts = ((), {}),
+    ) -> object:
+        """The value of ``callee(*args, **kwargs)``, with what it registers recorded."""
+        name = callee.last if isinstance(callee, Path) else name
+        root = python_roots.ROOTS.get(name)
+        if root and not self._wraps_namesake(callee, name):
+            return self._root(root, (args, kwargs), texts, callee)
+        if isinstance(callee, Partial):
+            args, kwargs = (*callee.args, *args), {**callee.kwargs, **kwargs}
+            return self.call(callee.callee, args, kwargs, name, texts)
+        if isinstance(callee, Closure):
+            return self._follow(callee, args, kwargs)
+        if isinstance(callee, Path):
+            return self._path_call(callee, args, kwargs)
+        return self._apply(callee, args)
+
+    def call_from_outside(
+        self,
+        name: str,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        callee: object = None,
+    ) -> object:
+        """Call a function of this module (or ``callee``, which it returned) for another one."""
+        self._steps = 0
+        self.stack.append(name)
+        made = self.call(callee or self.globals.get(name), args, kwargs)
+        self.stack.pop()
+        return made
+
+    def _wraps_namesake(self, callee: object, name: str) -> bool:
+        """Whether a module's own function, named like one of the API's, calls that very one."""
+        if not isinstance(callee, Closure):
+            return False
+        if callee.node not in self._wrappers:
+            self._wrappers[callee.node] = any(
+                isinstance(node, ast.Attribute) and node.attr == name
+                for node in ast.walk(callee.node)
+            )
+        return self._wrappers[callee.node]
+
+    def _apply(self, callee: object, args: Sequence[object]) -> object:
+        """Call what another call returned: mostly a decorator that gets its function."""
+        if isinstance(callee, Pending):
+            return self._register(callee, args[0] if args else UNKNOWN)
+        if isinstance(callee, Wraps):
+            return named_after(args[0] if args else UNKNOWN, callee.function)
+        if isinstance(callee, Called):
+            function = identity(args[0]) if args else None
+            if not self.stack:
+                self.deferred.append(Deferred(callee, function, self.at, self.site))
+            return args[0] if args else UNKNOWN
+        return python_builtins.call(callee, args)
+
+    def _root(
+        self,
+        root: python_roots.Root,
+        arguments: python_roots.Arguments,
+        texts: python_roots.Texts,
+        callee: object,
+    ) -> object:
+        helper = self.stack[0] if self.stack else ""
+        found = python_roots.pending(root, arguments, texts, helper)
+        if isinstance(callee, Closure) and "registry" in found.detail:
+            found.detail["registry"] = found.detail["registry"] or python_roots.own_table(callee)
+        passed = python_roots.argument(arguments, root.function) if root.function else UNKNOWN
+        if root.immediate or identity(passed):
+            return self._register(found, passed)
+        return found
+
+    def _path_call(
+        self, callee: Path, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
+        if callee.dotted in {"torch.library.impl", "torch._library.impl"}:
+            return python_roots.impl_decorator((args, kwargs))
+        if callee.last in {"Library", "_scoped_library"}:
+            return python_roots.library((args, kwargs))
+        known = python_builtins.path_call(callee, args, kwargs)
+        return Called(callee.dotted, tuple(args), dict(kwargs)) if known is UNKNOWN else known
+
+    def _register(self, found: Pending, value: object) -> object:
+        function = identity(value)
+        helper = self.stack[0] if self.stack else found.helper
+        condition = self._condition()
+        for target in dict.fromkeys(map(_target, found.ops)):
+            text = "" if target else python_roots.text(found.written)
+            self.registrations.append(
+                Registration(
+                    found.kind, target, function, found.detail, self.at, self.site, text,
+                    helper, condition,
+                )
+            )  # fmt: skip
+        return value
+
+    def _condition(self) -> str:
+        parts = []
+        for test, holds in self.conditions:
+            text = test if isinstance(test, str) else ast.unparse(test)
+            parts.append(text if holds else f"not ({text})")
+        return " and ".join(parts)
+
+    def _prim(self, kwargs: Mapping[str, object]) -> None:
+        schema, aten = kwargs.get("schema"), kwargs.get("impl_aten")
+        if isinstance(schema, str):
+            name = schema.partition("(")[0]
+            detail = {"impl": python_roots.label(aten)}
+            self._register(Pending("prim", (f"prims::{name}",), detail), aten)
+
+    def _follow(
+        self, callee: Closure, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
+        """Evaluate the body of a function of the module for these arguments."""
+        name = callee.function.name
+        if len(self.stack) >= _MAX_DEPTH:
+            return UNKNOWN
+        self.followed.add(name)
+        if name == "_make_prim":
+            self._prim(kwargs)
+            return UNKNOWN
+        scope = Scope(callee.scope)
+        self.bind_parameters(callee, args, kwargs, scope)
+        if isinstance(callee.node, ast.Lambda):
+            return self.value(callee.node.body, scope)
+        if not self.stack and parameters.is_procedure(callee.node):
+            return _returned(self.execute(callee.node.body, scope))
+        if self._is_generator(callee.node):
+            return UNKNOWN  # what a context manager registers lasts no longer than it
+        self.stack.append(callee.function.owner or name)
+        returned = self.execute(callee.node.body, scope)
+        self.stack.pop()
+        return _returned(returned)
+
+    def _is_generator(self, node: ast.AST) -> bool:
+        if node not in self._generators:
+            self._generators[node] = any(
+                isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(node)
+            )
+        return self._generators[node]
+
+    def bind_parameters(
+        self,
+        callee: Closure,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        scope: Scope,
+    ) -> None:
+        """Put a call's arguments, or the parameters' defaults, in a function's scope."""
+        bound = parameters.bind(callee.node, args, kwargs)
+        for name, value in bound.items():
+            if isinstance(value, parameters.Default):
+                value = self.value(value.node, callee.scope)
+            scope.names[name] = value
+
+
+def _callee_name(node: ast.Call) -> str:
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _target(op: object) -> str:
+    if isinstance(op, Op):
+        return op.target
+    return op if isinstance(op, str) else ""
+
+
+def _returned(returned: Returned | None) -> object:
+    return returned.value if returned else None

@@ -1,0 +1,213 @@
+"""Follows the registering statements of a Python module without running it.
+
+Calls of the module's own helpers are followed into their bodies until a function of the
+registration API is reached; whatever only a run would tell is UNKNOWN."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from indexes.model.records import replace
+from indexes.readers.python import builtin_calls as python_builtins
+from indexes.readers.python import parameters
+from indexes.readers.python.calls import Calls, Deferred, Returned
+from indexes.readers.python.values import (
+    UNKNOWN,
+    Called,
+    Closure,
+    Function,
+    Op,
+    Opaque,
+    Scope,
+    identity,
+    path,
+)
+
+
+class Evaluator(Calls):
+    """Evaluates one module."""
+
+    def __init__(self, module: str, is_package: bool = False) -> None:
+        super().__init__(module)
+        self.lines: dict[str, int] = {}
+        """Line of the statement that bound each name of the module."""
+        self._package = module if is_package else module.rpartition(".")[0]
+
+    def run(self, tree: ast.Module) -> None:
+        """Evaluate the statements of a module."""
+        self.execute(tree.body, self.globals)
+        self.run_procedures()
+
+    def run_procedures(self) -> None:
+        """Follow functions without parameters that nothing here calls: other modules do."""
+        for value in list(self.globals.names.values()):
+            if isinstance(value, Closure) and value.function.name not in self.followed:
+                self._run_procedure(value)
+
+    def _run_procedure(self, callee: Closure) -> None:
+        node = callee.node
+        if isinstance(node, ast.Lambda) or parameters.required(node) or node.decorator_list:
+            return
+        name = callee.function.name
+        self.followed.add(name)
+        scope = Scope(callee.scope)
+        self.bind_parameters(callee, (), {}, scope)
+        self.conditions.append((f"{name}() is called", True))
+        self.execute(node.body, scope)
+        self.conditions.pop()
+
+    def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Returned | None:
+        """Evaluate statements up to the first ``return`` that is certain to be reached."""
+        maybe: Returned | None = None
+        for statement in body:
+            if self.exhausted():
+                break
+            if not self.stack:
+                self.at = self.site = statement.lineno
+            method = _STATEMENTS.get(type(statement))
+            returned = method(self, statement, scope) if method else None
+            if returned and returned.certain:
+                return maybe or returned
+            maybe = maybe or returned
+        return maybe
+
+    def _assign(self, node: ast.Assign, scope: Scope) -> None:
+        value = self.value(node.value, scope)
+        for target in node.targets:
+            if isinstance(target, ast.Name) and (value is UNKNOWN or _unlabelled(value)):
+                value = Opaque(f"{self.module}.{target.id}" if scope is self.globals else target.id)
+            if isinstance(target, ast.Attribute) and target.attr == "__name__":
+                self._rename(target, value, scope)
+            if scope is self.globals and isinstance(target, ast.Name):
+                self.lines[target.id] = self.site
+            self._defer(value)
+            self.bind(target, value, scope)
+
+    def _rename(self, target: ast.Attribute, value: object, scope: Scope) -> None:
+        closure = self.value(target.value, scope)
+        if not isinstance(closure, Closure) or not isinstance(value, str):
+            return
+        if closure.function.name != value:
+            model = closure.function.model or closure.function.name
+            closure.function = replace(closure.function, name=value, model=model)
+
+    def _annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+        if node.value is not None:
+            self._assign(ast.Assign([node.target], node.value), scope)
+
+    def _augmented(self, node: ast.AugAssign, scope: Scope) -> None:
+        held = self.value(node.target, scope)
+        if isinstance(held, list):
+            python_builtins.method(held, "extend", [self.value(node.value, scope)])
+
+    def _expression(self, node: ast.Expr, scope: Scope) -> None:
+        self._defer(self.value(node.value, scope))
+
+    def _defer(self, value: object) -> None:
+        """Keep a call of another module's function that got an operator or function of ours."""
+        if isinstance(value, Called) and not self.stack:
+            passed = [*value.args, *value.kwargs.values()]
+            if any(isinstance(one, (Op, Function, Closure)) for one in passed):
+                self.deferred.append(Deferred(value, None, self.at, self.site))
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        owner = self.stack[0] if self.stack else ""
+        function = Function(node.name, self.module, node.lineno, bool(owner), owner)
+        value: object = Closure(node, scope, function)
+        for decorator in reversed(node.decorator_list):
+            if not self.stack:
+                self.at, self.site = decorator.lineno, node.lineno
+            applied = self.call(self.value(decorator, scope), (value,), {})
+            value = applied if identity(applied) else value
+        scope.names[node.name] = value
+        if scope is self.globals:
+            self.lines[node.name] = node.lineno
+
+    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+        scope.names[node.name] = Opaque(node.name)
+
+    def _if(self, node: ast.If, scope: Scope) -> Returned | None:
+        truth = python_builtins.truth(self.value(node.test, scope))
+        if truth is not None:
+            return self.execute(node.body if truth else node.orelse, scope)
+        self.conditions.append((node.test, True))
+        first = self.execute(node.body, scope)
+        self.conditions[-1] = (node.test, False)
+        second = self.execute(node.orelse, scope)
+        self.conditions.pop()
+        returned = first or second
+        return Returned(returned.value, bool(first and second)) if returned else None
+
+    def _for(self, node: ast.For, scope: Scope) -> Returned | None:
+        items = self.value(node.iter, scope)
+        for item in items if isinstance(items, (list, tuple)) else [UNKNOWN]:
+            self.bind(node.target, item, scope)
+            returned = self.execute(node.body, scope)
+            if returned is not None:
+                return returned
+            if self.exhausted():
+                break
+        return None
+
+    def _with(self, node: ast.With, scope: Scope) -> Returned | None:
+        for item in node.items:
+            value = self.value(item.context_expr, scope)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value, scope)
+        return self.execute(node.body, scope)
+
+    def _try(self, node: ast.Try, scope: Scope) -> Returned | None:
+        body = [*node.body, *node.orelse, *node.finalbody]
+        if not self.stack or not any(map(_swallows, node.handlers)):
+            return self.execute(body, scope)
+        self.conditions.append(("it raises nothing", True))
+        returned = self.execute(body, scope)
+        self.conditions.pop()
+        return returned
+
+    def _return(self, node: ast.Return, scope: Scope) -> Returned:
+        return Returned(self.value(node.value, scope) if node.value else None)
+
+    def _import(self, node: ast.Import, scope: Scope) -> None:
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            scope.names[alias.asname or top] = path(alias.name if alias.asname else top)
+
+    def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
+        parents = self._package.split(".")
+        base = ".".join(parents[: len(parents) - node.level + 1]) if node.level else ""
+        module = ".".join(filter(None, (base, node.module or "")))
+        for alias in node.names:
+            scope.names[alias.asname or alias.name] = path(f"{module}.{alias.name}")
+
+
+_BROAD = frozenset(("BaseException", "Exception", "RuntimeError"))
+_STATEMENTS: dict[type[ast.stmt], Callable[[Any, Any, Scope], Returned | None]] = {
+    ast.Assign: Evaluator._assign,
+    ast.AnnAssign: Evaluator._annotated,
+    ast.AugAssign: Evaluator._augmented,
+    ast.Expr: Evaluator._expression,
+    ast.FunctionDef: Evaluator._function,
+    ast.AsyncFunctionDef: Evaluator._function,
+    ast.ClassDef: Evaluator._class,
+    ast.If: Evaluator._if,
+    ast.For: Evaluator._for,
+    ast.With: Evaluator._with,
+    ast.Try: Evaluator._try,
+    ast.Return: Evaluator._return,
+    ast.Import: Evaluator._import,
+    ast.ImportFrom: Evaluator._import_from,
+}
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    """Whether what a registration raises (there is one already) is passed over."""
+    kind = handler.type
+    broad = kind is None or (isinstance(kind, ast.Name) and kind.id in _BROAD)
+    return broad and not any(isinstance(one, ast.Raise) for one in handler.body)
+
+
+def _unlabelled(value: object) -> bool:
+    return isinstance(value, Opaque) and not value.label

@@ -1,0 +1,92 @@
+"""How a version of PyTorch makes Python functions the Meta kernels of operators.
+
+Later versions do it in one go, ``activate_meta``, which names the operators that it leaves to
+C++. Up to 1.13 the decorators ``register_meta`` and ``register_decomposition`` register for
+themselves, each with a parameter that turns it off."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+
+from indexes.readers.python.blocks import Block, Text
+from indexes.readers.python.facts import PythonFact, module_name, pack
+
+ACTIVATE = "activate_meta"
+_NAMES = frozenset((ACTIVATE, "register_meta", "register_decomposition"))
+_ASKS_CPP = "_dispatch_has_computed_kernel_for_dispatch_key"
+
+
+def read_meta_rules(text: Text, path: str) -> Iterator[PythonFact]:
+    """``meta_rule`` rows: with the key as their target the functions that register for it, with
+    an operator those that they leave alone."""
+    for block in text.blocks:
+        if block.head.name in _NAMES:
+            data = text.data[block.head.start : block.end]
+            if block.head.name == ACTIVATE:
+                yield from _activate(_function(data), block, path)
+            elif b".impl(" in data:
+                yield from _decorator(_function(data), block, path)
+
+
+def _function(data: bytes) -> ast.FunctionDef | None:
+    try:
+        statement = ast.parse(textwrap.dedent(data.decode("utf-8", "replace"))).body[0]
+    except (SyntaxError, ValueError, RecursionError, IndexError):
+        return None
+    return statement if isinstance(statement, ast.FunctionDef) else None
+
+
+def _rule(block: Block, path: str, target: str = "Meta", **detail: str) -> PythonFact:
+    symbol = f"{module_name(path)}.{block.head.name}"
+    return PythonFact(
+        "meta_rule", target, symbol, block.head.line, block.end_line, pack(**detail)
+    )  # fmt: skip
+
+
+def _activate(function: ast.FunctionDef | None, block: Block, path: str) -> Iterator[PythonFact]:
+    if function is None:
+        return
+    yield _rule(block, path)
+    for node in ast.walk(function):
+        for element in node.elts if isinstance(node, (ast.Set, ast.List, ast.Tuple)) else ():
+            if isinstance(element, ast.Constant) and "::" in str(element.value):
+                name = str(element.value)
+                yield _rule(block, path, name if "." in name else f"{name}.default")
+
+
+def _decorator(function: ast.FunctionDef | None, block: Block, path: str) -> Iterator[PythonFact]:
+    """What its ``.impl(...)`` stands under: ``if register_dispatcher:``, ``if not disable_meta
+    and ...``. Nothing where that can't be told."""
+    tests = _tests_around_impl(function) if function else None
+    if function is None or tests is None:
+        return
+    parameters = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+    on = [t.id for t in tests if isinstance(t, ast.Name) and t.id in parameters]
+    negated = [t.operand for t in tests if isinstance(t, ast.UnaryOp)]
+    off = [t.id for t in negated if isinstance(t, ast.Name) and t.id in parameters]
+    free = any(isinstance(t, ast.Call) and _ASKS_CPP in ast.unparse(t.func) for t in negated)
+    if len(on) + len(off) == 1:
+        where = "C++ has none" if free else ""
+        yield _rule(block, path, on="".join(on), off="".join(off), where=where)
+
+
+def _tests_around_impl(function: ast.FunctionDef) -> list[ast.expr] | None:
+    """The conditions, split at ``and``, under which the one ``.impl(...)`` is called."""
+    calls = [node for node in ast.walk(function) if _is_impl(node)]
+    if len(calls) != 1:
+        return None
+    found: list[ast.expr] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.If) and any(calls[0] is n for s in node.body for n in ast.walk(s)):
+            parts = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+            if isinstance(node.test, ast.BoolOp) and not isinstance(node.test.op, ast.And):
+                return None
+            found += parts
+    return found
+
+
+def _is_impl(node: ast.AST) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr == "impl"

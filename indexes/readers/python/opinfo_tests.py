@@ -1,0 +1,215 @@
+"""Tests that are made once for each OpInfo: ``@ops(LIST)`` above a test function, and the lists
+of OpInfos that are made out of others (``unary_ufuncs = [op for op in op_db if ...]``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+from indexes.readers.python.test_functions import Decorator, read_test_functions
+
+
+class OpTest(NamedTuple):
+    """A test function that ``instantiate_device_type_tests`` makes a test of for each OpInfo."""
+
+    cls: str
+    name: str
+    line: int
+    chosen: str
+    """The first argument of ``@ops``: which OpInfos it is made for."""
+    ending: str | None = None
+    """What follows the OpInfo in the names of the tests, before the device: the name of a
+    parameter, empty where its values have names of their own, None where nothing does."""
+
+
+class OpList(NamedTuple):
+    """A list of OpInfos made out of others."""
+
+    name: str
+    text: str
+    """What it is made of, as written."""
+    line: int
+
+
+_ASSIGNED = regex(r"^(\w+)(?:[ \t]*:[^=\n]+)?[ \t]*\+?=[ \t]*(?=\S)", re.MULTILINE)
+_ENTRY = regex(r"\b\w*Info\(\s*[\"']")
+
+
+def read_op_tests(text: str) -> tuple[OpTest, ...]:
+    """The tests of a file that take OpInfos."""
+    if not _TAKES_OPINFOS.search(text):
+        return ()
+    presets = {"ops": ""}
+    for found in _PRESET.finditer(text):
+        presets[found[1]] = _first_argument(text, found.end()) if found[2] else ""
+    return tuple(_tests(text, presets))
+
+
+_TAKES_OPINFOS = regex(r"@ops\(|= ops\(|partial\(\s*ops\b")
+_PRESET = regex(
+    r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:(ops\()|(?:functools\.)?partial\(\s*ops\b)", re.MULTILINE
+)
+"""``_name = ops(LIST, ...)``, which is ready to decorate, or ``_name = partial(ops, ...)``."""
+
+
+def _tests(text: str, presets: dict[str, str]) -> Iterator[OpTest]:
+    changing = _name_changing(text)
+    for test in read_test_functions(text):
+        at = next((i for i, one in enumerate(test.decorators) if one.name in presets), None)
+        if at is None:
+            continue
+        taking = test.decorators[at]
+        chosen = presets[taking.name] or _first_argument(taking.arguments + ")", 0)
+        after = tuple(_ending(one, changing) for one in test.decorators[at + 1 :])
+        endings = tuple(one for one in after if one is not None)
+        yield OpTest(test.cls, test.name, test.line, chosen, endings[0] if endings else None)
+
+
+_MADE = regex(
+    r"^(?:(\w+)[ \t]*=[ \t]*(?:\w+\.)?parametrize\(|class[ \t]+(\w+)\([\w.]*_TestParametrizer\))",
+    re.MULTILINE,
+)
+_GIVES = regex(r"^[ \t]+return[ \t]+(?:\w+\.)?parametrize\(", re.MULTILINE)
+_MAKER = regex(r"^def[ \t]+(\w+)", re.MULTILINE)
+
+
+def _name_changing(text: str) -> dict[str, str]:
+    """A file's own decorators that make a test for each of some values, and the library's,
+    with the text that has the values."""
+    made = {
+        one: _value(text, m.end() - 1) for m in _MADE.finditer(text) for one in m.groups() if one
+    }
+    for given in _GIVES.finditer(text):
+        for name in _MAKER.findall(text, 0, given.start())[-1:]:
+            made[name] = made.get(name, "") + _value(text, given.end() - 1)
+    return dict.fromkeys(_PARAMETRIZERS, "") | made
+
+
+_PARAMETRIZERS = frozenset({"reparametrize", "modules", "optims", "swap"})
+"""Beside ``ops`` and ``parametrize``: the testing library's decorators that add to a name."""
+
+
+def _ending(one: Decorator, changing: Mapping[str, str]) -> str | None:
+    """How a decorator's part of the name of a test begins: empty where only a run tells; None
+    where it has none."""
+    if one.name == "parametrize":
+        return _names_of(one) if not _NAMED.search(one.arguments) else ""
+    return "" if one.name in changing else None
+
+
+_NAMED = regex(r"\bname_fn\b|\bname\s*=|\blambda\b|\bdtype|\bdevice")
+"""Values with names of their own."""
+
+
+def _names_of(one: Decorator) -> str:
+    literal = re.match(r"[\"'](\w+)", one.arguments)
+    return literal[1] if literal else ""
+
+
+def _first_argument(text: str, start: int) -> str:
+    """The text from ``start`` to the first comma or closing bracket that belongs to it."""
+    depth = 0
+    for at in range(start, min(len(text), start + 2000)):
+        char = text[at]
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        if depth < 0 or (depth == 0 and char == ","):
+            return " ".join(text[start:at].split())
+    return ""
+
+
+def read_op_lists(text: str) -> tuple[OpList, ...]:
+    """What a file's top level assigns, but for lists that hold OpInfos themselves."""
+    found = []
+    for match in _ASSIGNED.finditer(text):
+        value = _value(text, match.end())
+        if value and not _ENTRY.search(value):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(OpList(match[1], value, line))
+    return tuple(found)
+
+
+_LONGEST_VALUE = 1500
+
+
+def _value(text: str, start: int) -> str:
+    """An expression to the end of its last line; empty for one that is a table."""
+    depth = 0
+    for at in range(start, min(len(text), start + _LONGEST_VALUE)):
+        char = text[at]
+        depth += (char in "([{") - (char in ")]}")
+        if char == "\n" and depth <= 0:
+            return text[start:at]
+    return text[start:] if len(text) - start < _LONGEST_VALUE else ""
+
+
+_CLASSES = regex(r"^class[ \t]+(\w+)\(([\w., \t]+)\)", re.MULTILINE)
+
+
+def read_bases(text: str) -> dict[str, tuple[str, ...]]:
+    """The bases of a file's top-level classes."""
+    return {
+        match[1]: tuple(one.strip().rpartition(".")[2] for one in match[2].split(","))
+        for match in _CLASSES.finditer(text)
+    }
+
+
+_INSTANTIATED = regex(r"^\s*instantiate_device_type_tests\(", re.MULTILINE)
+_ONLY = regex(r"\bonly_for\s*=\s*(.+)")
+_LITERAL = regex(r"[\"'](\w+)[\"']")
+
+
+def read_instantiated(text: str) -> dict[str, frozenset[str]]:
+    """The classes whose tests are made anew for each device, with the devices they are made
+    for; none where that is any device, or is not written out."""
+    lists = {one.name: one.text for one in read_op_lists(text)}
+    found = {}
+    for match in _INSTANTIATED.finditer(text):
+        arguments = _value(text, match.end() - 1)
+        only = _ONLY.search(arguments)
+        named = only[1].strip(" )") if only else ""
+        devices = frozenset(_LITERAL.findall(lists.get(named, named)))
+        cls = arguments.lstrip("( \n").partition(",")[0].strip()
+        found[cls] = devices
+    return found
+
+
+class Parametrized(NamedTuple):
+    """A test function that is made once for each of some values, which its name ends with."""
+
+    cls: str
+    name: str
+    decorator: str
+    argument: str
+    """The first parameter's name, where it is written out."""
+    values: str
+    """The decorator's arguments as written, or the text that has the values."""
+
+
+def read_parametrized(text: str) -> tuple[Parametrized, ...]:
+    """The tests of a file below ``@parametrize`` and its like, one for each such decorator."""
+    changing = _name_changing(text)
+    return tuple(
+        Parametrized(test.cls, test.name, one.name, *_varied(one, changing))
+        for test in read_test_functions(text)
+        for one in test.decorators
+        if one.name == "parametrize" or one.name in changing
+    )
+
+
+def _varied(one: Decorator, changing: Mapping[str, str]) -> tuple[str, str]:
+    if one.name == "parametrize":
+        return _names_of(one), one.arguments
+    return "", changing[one.name]
+
+
+_MODULE = regex(r"\bModuleInfo\(\s*torch\.([\w.]+)")
+
+
+def read_modules(text: str) -> tuple[str, ...]:
+    """The names of ModuleInfos, as tests have them: ``nn_Softmax``."""
+    return tuple(one.replace(".", "_") for one in _MODULE.findall(text))

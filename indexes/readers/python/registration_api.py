@@ -1,0 +1,208 @@
+"""PyTorch's registration API in Python: which calls enter a function in which table.
+
+These few functions are the mechanism itself (dispatcher, decomposition tables, Inductor's
+lowerings, ...). Helpers that a file builds on top of them need no mention here: their bodies
+are followed until one of these is reached."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from indexes.model.records import dataclass
+from indexes.readers.python.values import (
+    UNKNOWN,
+    Called,
+    Closure,
+    Library,
+    Op,
+    Opaque,
+    Path,
+    Pending,
+    Unknown,
+    leaves,
+)
+
+Arguments = tuple[Sequence[object], Mapping[str, object]]
+Texts = tuple[Sequence[ast.expr], Mapping[str, ast.expr]]
+"""The arguments of a call as written."""
+Slot = tuple[int, str]
+"""Position and keyword of a parameter; a position of -1 is keyword only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A function of the registration API."""
+
+    kind: str
+    op: Slot
+    function: Slot | None = None
+    """Where the function is passed in the same call, instead of being decorated."""
+    extra: tuple[tuple[str, Slot], ...] = ()
+    note: str = ""
+    immediate: bool = False
+    """The call itself registers; there may be no function at all."""
+
+
+_DECOMPOSITION = Root(
+    "decomposition",
+    (0, "aten_op"),
+    extra=(
+        ("registry", (1, "registry")),
+        ("type", (-1, "type")),
+        ("disable_meta", (-1, "disable_meta")),
+    ),
+)
+_META = Root(
+    "meta_registration",
+    (0, "op"),
+    extra=(("register_dispatcher", (1, "register_dispatcher")),),
+)
+_LOWERING = Root("lowering", (0, "aten_fn"))
+
+ROOTS: dict[str, Root] = {
+    "register_decomposition": _DECOMPOSITION,
+    "register_meta": _META,
+    "register_op_impl": Root("fake_impl", (0, "run_impl_check")),
+    "register_fast_op_impl": Root("fake_impl", (0, "func"), note="fast path"),
+    "register_fake": Root("fake_impl", (0, "op"), function=(1, "func")),
+    "impl_abstract": Root("fake_impl", (0, "qualname"), function=(1, "func")),
+    "register_jagged_func": Root("jagged", (0, "aten_ops"), extra=(("schema", (1, "schema_str")),)),
+    "register_lowering": _LOWERING,
+    "_register_lowering": Root("lowering", (0, "aten_fn"), (1, "decomp_fn"), immediate=True),
+    "_register_foreach_lowering": Root("lowering", (0, "aten_fn"), (1, "decomp_fn"), (), "", True),
+    "make_fallback": Root("lowering", (0, "op"), note="fallback to ATen", immediate=True),
+    "onnx_symbolic": Root("onnx", (0, "name"), extra=(("opset", (1, "opset")),)),
+    "custom_onnx_symbolic": Root("onnx", (0, "name"), extra=(("opset", (1, "opset")),)),
+    "onnx_impl": Root("onnx", (0, "target")),
+    "register_kernel": Root("py_impl", (0, "op"), (2, "func"), (("key", (1, "device_types")),)),
+    "register_autograd": Root("autograd_impl", (0, "op"), (1, "backward"), immediate=True),
+    "register_op_strategy": Root("sharding", (0, "op")),
+    "register_single_dim_strategy": Root("sharding", (0, "op")),
+    "register_prop_rule": Root("sharding", (0, "op")),
+}
+"""By the function's own name: modules re-export and wrap them freely."""
+
+NAMES = tuple(ROOTS)
+
+
+def argument(arguments: Arguments, slot: Slot) -> object:
+    """The value passed for a parameter; UNKNOWN when it was not passed."""
+    args, kwargs = arguments
+    position, keyword = slot
+    if keyword in kwargs:
+        return kwargs[keyword]
+    return args[position] if 0 <= position < len(args) else UNKNOWN
+
+
+def pending(root: Root, arguments: Arguments, texts: Texts, helper: str) -> Pending:
+    """What a call of the API, made in ``helper``, will register once it has its function."""
+    detail = {key: _described(slot, arguments, texts) for key, slot in root.extra}
+    if root.note:
+        detail["note"] = root.note
+    ops = operators(argument(arguments, root.op))
+    return Pending(root.kind, ops, detail, _written(root.op, texts), helper)
+
+
+def own_table(callee: Closure) -> str:
+    """The table that a module's own function of the API's name fills when it is given none:
+    ``if registry is None: registry = decomposition_table``."""
+    for node in ast.walk(callee.node):
+        if isinstance(node, ast.Assign) and "registry" in map(text, node.targets):
+            return text(node.value)
+    return callee.function.name
+
+
+def _described(slot: Slot, arguments: Arguments, texts: Texts) -> str:
+    value = argument(arguments, slot)
+    return label(value) if value is None else label(value) or text(_written(slot, texts))
+
+
+def _written(slot: Slot, texts: Texts) -> ast.expr | None:
+    args, kwargs = texts
+    position, keyword = slot
+    return kwargs.get(keyword) or (args[position] if 0 <= position < len(args) else None)
+
+
+def text(written: ast.expr | None) -> str:
+    """An argument as it is written. Costs more than all else about a registration."""
+    return ast.unparse(written) if written else ""
+
+
+def operators(value: object) -> tuple[object, ...]:
+    """The operators in an argument: overloads, packets, or names such as ``"aten::add"``.
+
+    What is known not to be an operator (``torch.as_tensor``) is left out; what is not known
+    stays, as UNKNOWN."""
+    return tuple(
+        leaf
+        for leaf in leaves(value)
+        if isinstance(leaf, (Op, Unknown, Opaque)) or (isinstance(leaf, str) and "::" in leaf)
+    )
+
+
+def label(value: object) -> str:
+    """A short text for a value in a ``detail``; empty when there is nothing to say."""
+    if isinstance(value, Opaque):
+        return value.label
+    if isinstance(value, (Path, Called)):
+        return value.dotted if isinstance(value, Path) else f"{value.callee}()"
+    if isinstance(value, (list, tuple)):
+        return ",".join(filter(None, map(label, value)))
+    return str(value) if isinstance(value, (str, int)) else ""
+
+
+# --------------------------------------------------------------------- torch.library
+
+
+def dispatch_key(value: object) -> str:
+    """``DispatchKey.Autograd`` -> ``Autograd``; a string as it is."""
+    if isinstance(value, Path):
+        return value.last
+    return label(value)
+
+
+def py_impl(op: Op, arguments: Arguments) -> Pending:
+    """``aten.add.Tensor.py_impl(DispatchKey.Meta)``."""
+    key = dispatch_key(argument(arguments, (0, "k")))
+    return Pending(*_implementation(key), ops=(op,), detail={"key": key})
+
+
+def library(arguments: Arguments) -> Library | object:
+    """``torch.library.Library("aten", "IMPL", "Meta")``."""
+    namespace = argument(arguments, (0, "ns"))
+    key = argument(arguments, (2, "dispatch_key"))
+    return Library(namespace, dispatch_key(key)) if isinstance(namespace, str) else UNKNOWN
+
+
+def library_impl(lib: Library, arguments: Arguments) -> Pending:
+    """``lib.impl("add.Tensor", fn, "Meta")``; the name may be an operator itself."""
+    key = dispatch_key(argument(arguments, (2, "dispatch_key"))) or lib.key
+    ops = _named(lib, argument(arguments, (0, "op_name")))
+    return Pending(*_implementation(key), ops=ops, detail={"key": key})
+
+
+def impl_decorator(arguments: Arguments) -> Pending:
+    """``@torch.library.impl(lib, "add", "Meta")`` or ``@impl("aten::add", "Meta")``."""
+    first, second = argument(arguments, (0, "qualname")), argument(arguments, (1, "types"))
+    if isinstance(first, Library):
+        key = dispatch_key(argument(arguments, (2, "dispatch_key"))) or first.key
+        return Pending(*_implementation(key), ops=_named(first, second), detail={"key": key})
+    key = dispatch_key(second)
+    ops = tuple(_overload(op) if isinstance(op, str) else op for op in operators(first))
+    return Pending(*_implementation(key), ops=ops, detail={"key": key})
+
+
+def _named(lib: Library, name: object) -> tuple[object, ...]:
+    if isinstance(name, str):
+        return (_overload(name if "::" in name else f"{lib.namespace}::{name}"),)
+    return (name,) if isinstance(name, Op) else (UNKNOWN,)
+
+
+def _overload(name: str) -> str:
+    """The dispatcher's name without overload means the default one, not all of them."""
+    return name if "." in name else f"{name}.default"
+
+
+def _implementation(key: str) -> tuple[str]:
+    return ("meta_registration" if key == "Meta" else "py_impl",)

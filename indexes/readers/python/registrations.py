@@ -1,0 +1,275 @@
+"""Decompositions, meta registrations, lowerings, symbolics ... that a Python file registers.
+
+Only the statements that can register are parsed: a skeleton of the file is made in which
+every function that does not touch the registration API has an empty body, on the same lines."""
+
+from __future__ import annotations
+
+import ast
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Problem
+from indexes.readers.python import registration_api as python_roots
+from indexes.readers.python.blocks import Block, Text, occurrences, parse, without_bodies
+from indexes.readers.python.calls import Deferred, Registration
+from indexes.readers.python.evaluation import Evaluator
+from indexes.readers.python.facts import PythonFact, PythonKind, module_name, pack
+from indexes.readers.python.values import Called, Closure, Function, Op, Path
+
+_API = (*python_roots.NAMES, "py_impl", "_make_prim")
+_MARKS = (b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim")
+_TOUCHES = regex(
+    rb"(?<![\w])(?:%s)\b|\.impl\(|(?<=[(@ ])impl\(" % b"|".join(name.encode() for name in _API)
+)
+
+
+def touches_api(data: bytes) -> bool:
+    """Whether a file can register anything."""
+    return any(True for _ in _touches(data))
+
+
+def _touches(data: bytes) -> Iterator[int]:
+    """Where the API is named. Looks only where a name may stand, because a regex over every
+    file would cost more than all the rest."""
+    for mark in _MARKS:
+        for at in occurrences(data, mark):
+            if _TOUCHES.search(data, max(at - 8, 0), at + 40):
+                yield at
+
+
+def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
+    """The registrations of a file, its helpers and its calls of helpers of other files."""
+    data, extents = text.data, text.blocks
+    kept = _kept(data, extents)
+    outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
+    try:
+        tree = parse(without_bodies(data, outer))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return [], [Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")]
+    evaluator = Evaluator(module_name(path), path.endswith("/__init__.py"))
+    try:
+        evaluator.run(tree)
+    except RecursionError:
+        return [], [Problem(path, 0, "not read: expressions nested too deeply")]
+    ends = {block.head.line: block.end_line for block in extents}
+    facts = [registration_fact(found, evaluator.module, ends) for found in evaluator.registrations]
+    facts += [_deferred_fact(found, ends) for found in evaluator.deferred if _promising(found)]
+    facts += _helpers(data, tree, evaluator)
+    facts += _references(evaluator, ends)
+    return list(dict.fromkeys(facts)), []
+
+
+# ------------------------------------------------------------------------------ skeleton
+
+
+def _kept(data: bytes, extents: list[Block]) -> set[int]:
+    """Start offsets of the functions that touch the API, directly or through another one."""
+    kept = _makers(data, extents)
+    outer = [block for block in extents if block.head.parent < 0 and not block.head.is_class]
+    starts = [block.head.start for block in outer]
+    fresh = list(_touches(data))
+    while fresh:
+        around = {(bisect_right(starts, at) - 1, at) for at in fresh}
+        inside = {i for i, at in around if i >= 0 and at < outer[i].end}
+        new = [outer[i] for i in inside if starts[i] not in kept]
+        kept.update(block.head.start for block in new)
+        names = {block.head.name.encode() for block in new}
+        fresh = [at for name in names for at in occurrences(data, name + b"(")]
+    return kept
+
+
+_MADE = regex(rb"\n\w+(?:: [^\n=]+)? = (\w+)\(")
+_SMALL = 1500
+
+
+def _makers(data: bytes, extents: list[Block]) -> set[int]:
+    """Start offsets of small functions whose result is bound to a name of the module: sets of
+    operators, renamed functions."""
+    names = {match.decode() for match in _MADE.findall(data)}
+    return {
+        block.head.start
+        for block in extents
+        if block.head.name in names and not block.head.is_class
+        and block.head.parent < 0 and block.end - block.head.start < _SMALL
+    }  # fmt: skip
+
+
+# --------------------------------------------------------------------------------- facts
+
+
+def registration_fact(found: Registration, module: str, ends: dict[int, int]) -> PythonFact:
+    """The row for a registration: at the function itself where it is a function of the file."""
+    function = found.function
+    own = function is not None and not function.inner and not function.model
+    own = own and function is not None and function.module == module
+    line = function.line if own and function else found.site
+    kind = found.kind if found.target else "unresolved"
+    detail = pack(
+        at=found.at if found.at != line else 0,
+        by=found.helper,
+        when=found.condition,
+        of=_model(function) if not own else "",
+        table=found.kind if not found.target else "",
+        expression=found.text,
+        **found.detail,
+    )
+    symbol = f"{module}.{_name(found)}" if _name(found) else module
+    return PythonFact(
+        cast("PythonKind", kind), found.target, symbol, line, ends.get(line, 0), detail
+    )
+
+
+def _name(found: Registration) -> str:
+    if found.function and not found.function.inner and found.function.name != "<lambda>":
+        return found.function.name
+    return found.helper
+
+
+def _model(function: Function | None) -> str:
+    """The function that a registered variant was made from."""
+    if function is None or function.inner:
+        return ""
+    return f"{function.module}.{function.model or function.name}@{function.line}"
+
+
+_REFS = "torch._refs"
+
+
+def _references(evaluator: Evaluator, ends: dict[int, int]) -> Iterator[PythonFact]:
+    """The public functions of ``torch._refs.x``: each is the reference of ``torch.x``."""
+    if not evaluator.module.startswith(_REFS):
+        return
+    base = "torch" + evaluator.module.removeprefix(_REFS).removesuffix("._conversions")
+    public = evaluator.globals.get("__all__")
+    for name, value in evaluator.globals.names.items():
+        listed = not isinstance(public, list) or name in public or name.rstrip("_") in public
+        line = evaluator.lines.get(name, 0)
+        if line and listed and not name.startswith("_") and not isinstance(value, Path):
+            symbol = f"{evaluator.module}.{name}"
+            yield PythonFact("ref", f"{base}.{name}", symbol, line, ends.get(line, 0))
+
+
+# ------------------------------------------------------------------- across two modules
+
+
+def _promising(found: Deferred) -> bool:
+    """Library wrappers register nothing; helpers of PyTorch's own modules may."""
+    return found.call.callee.startswith("torch.") and "wrapper" not in found.call.callee
+
+
+def _deferred_fact(found: Deferred, ends: dict[int, int]) -> PythonFact:
+    function = found.applied_to
+    line = function.line if function else found.site
+    call = {
+        "args": [encode(value) for value in found.call.args],
+        "kwargs": {key: encode(value) for key, value in found.call.kwargs.items()},
+        "function": encode(function) if function else None,
+        "at": found.at,
+        "site": found.site,
+    }
+    detail = json.dumps(call, separators=(",", ":"))
+    return PythonFact("deferred", "", found.call.callee, line, ends.get(line, 0), detail)
+
+
+def encode(value: object) -> object:
+    """A value as JSON; None stands for what is not known."""
+    if isinstance(value, Op):
+        return {"op": [value.namespace, value.name, value.overload]}
+    if isinstance(value, Path):
+        return {"path": value.dotted}
+    if isinstance(value, Closure):
+        value = value.function
+    if isinstance(value, Function):
+        return {"function": [value.name, value.module, value.line]}
+    if isinstance(value, (list, tuple)):
+        return {"list": [encode(one) for one in value]}
+    return {"constant": value} if isinstance(value, (str, int)) or value is None else None
+
+
+def decode(value: object) -> object:
+    """The inverse of :func:`encode`."""
+    from indexes.readers.python.values import UNKNOWN, Opaque
+
+    if not isinstance(value, dict):
+        return Opaque()
+    kind, held = next(iter(value.items()))
+    if kind == "op":
+        return Op(*held)
+    if kind == "path":
+        return Path(held)
+    if kind == "function":
+        return Function(*held)
+    if kind == "list":
+        return [decode(one) for one in held]
+    return held if kind == "constant" else UNKNOWN
+
+
+def _helpers(data: bytes, tree: ast.Module, evaluator: Evaluator) -> list[PythonFact]:
+    """The functions that register for their caller, with the module's names they lean on."""
+    helpers = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not _is_empty(node) and _takes_something(node)
+    ]
+    if not helpers:
+        return []
+    lines = data.decode("utf-8", "replace").splitlines()
+    leaned_on = _names_in(helpers)
+    parts = [
+        "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for node in tree.body
+        if node in helpers or (_is_short(node) and _names_bound(node) & leaned_on)
+    ]
+    first = helpers[0].lineno
+    source = "\n".join(parts)
+    return [PythonFact("helpers", "", evaluator.module, first, 0, source)]
+
+
+def _is_empty(node: ast.FunctionDef) -> bool:
+    return len(node.body) == 1 and isinstance(node.body[0], ast.Pass)
+
+
+def _takes_something(node: ast.FunctionDef) -> bool:
+    return bool(node.args.args or node.args.kwonlyargs or node.args.posonlyargs)
+
+
+def _is_short(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
+
+
+def _names_in(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names in some statements. Like ``ast.walk``, in half the time."""
+    found: set[str] = set()
+    open_ = list(nodes)
+    while open_:
+        node = open_.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+            continue
+        for field in node._fields:
+            child = getattr(node, field, None)
+            if isinstance(child, list):
+                open_ += [one for one in child if isinstance(one, ast.AST)]
+            elif isinstance(child, ast.AST):
+                open_.append(child)
+    return found
+
+
+def _names_bound(node: ast.stmt) -> set[str]:
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def called(fact: PythonFact) -> tuple[Called, Function | None, int, int]:
+    """The call that a ``deferred`` fact keeps, with the function it was applied to."""
+    held = json.loads(fact.detail)
+    kwargs = {key: decode(value) for key, value in held["kwargs"].items()}
+    call = Called(fact.symbol, tuple(decode(one) for one in held["args"]), kwargs)
+    function = decode(held["function"]) if held["function"] else None
+    return call, cast("Function | None", function), held["at"], held["site"]

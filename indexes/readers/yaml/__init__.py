@@ -1,0 +1,1 @@
+"""PyTorch's YAML files and operator schemas."""

@@ -1,0 +1,37 @@
+"""Reads deprecated.yaml: Python signatures that still work, and what each is bound to."""
+
+from __future__ import annotations
+
+from indexes.model.records import dataclass
+from indexes.model.vocabulary import Location, Problem
+from indexes.readers.yaml.nodes import read_entries, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecated:
+    """One signature that is kept for old programs."""
+
+    schema: str
+    """``add(Tensor self, Scalar alpha, Tensor other) -> Tensor``."""
+    calls: str
+    """``add(self, other, alpha)``: how the operator is called in its stead."""
+    location: Location
+
+    @property
+    def name(self) -> str:
+        """The operator's name without overload."""
+        return self.schema.partition("(")[0].partition(".")[0].strip()
+
+
+def read_deprecated(data: bytes, path: str) -> tuple[tuple[Deprecated, ...], tuple[Problem, ...]]:
+    """Every readable entry in file order."""
+    entries, problems = read_entries(data, path)
+    found = []
+    for entry in entries:
+        texts = {key: text_of(field.value) for key, field in entry.fields.items()}
+        schema, calls = texts.get("name"), texts.get("aten")
+        if schema and calls:
+            found.append(Deprecated(schema, calls, Location(path, entry.line)))
+        else:
+            problems.append(Problem(path, entry.line, "an entry without name or aten"))
+    return tuple(found), tuple(problems)

@@ -1,0 +1,142 @@
+"""Reads derivatives.yaml: the formula behind every differentiable input, with its line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from indexes.model.vocabulary import (
+    DerivativeEntry,
+    Formula,
+    FormulaSet,
+    Location,
+    NativeFunction,
+    Problem,
+)
+from indexes.readers.yaml.lines import Field, Node
+from indexes.readers.yaml.nodes import Entry, fields_of, is_null, read_entries, text_of, texts_of
+from indexes.readers.yaml.schema import Schema, parse_schema
+
+_NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})
+
+
+def read_derivatives(
+    data: bytes, path: str, functions: Iterable[NativeFunction] = ()
+) -> tuple[tuple[DerivativeEntry, ...], tuple[Problem, ...]]:
+    """Every readable entry in file order, with the names of the Node classes made from it.
+
+    With ``functions``, an entry whose schema no operator has is a problem too (and still
+    an entry): torchgen would not build from it.
+    """
+    entries, problems = read_entries(data, path)
+    declared = tuple(functions)
+    known = {function.schema for function in declared}
+    generated = {name for function in declared for name in function.autogen}
+    reader = _Reader(path, known, generated, problems)
+    found = [entry for each in entries if (entry := reader.read(each)) is not None]
+    return tuple(found), tuple(sorted(problems, key=lambda p: p.line))
+
+
+class _Reader:
+    def __init__(
+        self, path: str, schemas: set[str], generated: set[str], problems: list[Problem]
+    ) -> None:
+        self._path = path
+        self._schemas = schemas
+        self._generated = generated
+        self._problems = problems
+        self._counts: Counter[str] = Counter()
+
+    def read(self, entry: Entry) -> DerivativeEntry | None:
+        field = entry.fields.get("name")
+        text = text_of(field.value) if field else None
+        if field is None or text is None:
+            self._problem(entry.line, "entry without name, or with one that is not text")
+            return None
+        try:
+            schema = parse_schema(text)
+        except ValueError as error:
+            self._problem(field.line, str(error))
+            return None
+        generated = schema.full_name in self._generated
+        if self._schemas and text not in self._schemas and not generated:
+            self._problem(field.line, f"no operator has the schema {text}")
+        return DerivativeEntry(
+            op=schema.full_name,
+            schema=text,
+            location=Location(self._path, entry.line, entry.end_line),
+            sets=self._sets(entry, schema),
+            output_differentiability=self._differentiability(entry),
+        )
+
+    def _sets(self, entry: Entry, schema: Schema) -> tuple[FormulaSet, ...]:
+        dispatch = entry.fields.get("dispatch")
+        if dispatch is None:
+            own = Location(self._path, entry.line, entry.end_line)
+            return (self._set("Default", entry.fields, own, schema),)
+        keys = fields_of(dispatch.value) or {}
+        if not keys:
+            self._problem(dispatch.line, "dispatch is not a mapping from key to formulas")
+        sets: list[FormulaSet] = []
+        for key in keys.values():
+            formulas = fields_of(key.value)
+            if formulas is None:
+                self._problem(key.line, f"{key.key} is not a mapping from input to formula")
+            else:
+                where = Location(self._path, key.line, key.last)
+                sets.append(self._set(key.key, formulas, where, schema))
+        return tuple(sets)
+
+    def _set(
+        self, key: str, fields: dict[str, Field], where: Location, schema: Schema
+    ) -> FormulaSet:
+        inputs = {argument.name for argument in schema.arguments}
+        formulas = [
+            formula
+            for name, field in fields.items()
+            if name not in _NO_FORMULA and (formula := self._formula(field, inputs)) is not None
+        ]
+        differentiable = any(formula.kind == "gradient" for formula in formulas)
+        grad_fn = self._grad_fn(schema.name, key) if differentiable else None
+        return FormulaSet(key, grad_fn, tuple(formulas), where)
+
+    def _formula(self, field: Field, inputs: set[str]) -> Formula | None:
+        text = text_of(field.value)
+        names = tuple(name.strip() for name in field.key.split(",") if name.strip())
+        if text is None or not names:
+            self._problem(field.line, f"the formula of {field.key or 'a key'} is not text")
+            return None
+        where = Location(self._path, field.line, field.last)
+        if names[0] not in inputs:
+            return Formula(names, text, where, "forward")
+        none = text.strip().lower() == "non_differentiable"
+        return Formula(names, text, where, "non_differentiable" if none else "gradient")
+
+    def _grad_fn(self, name: str, key: str) -> str:
+        """torchgen numbers the Node classes of one name in file order."""
+        prefix = node_prefix(name) + ("" if key == "Default" else key)
+        number = self._counts[prefix]
+        self._counts[prefix] += 1
+        return f"{prefix}{number}"
+
+    def _differentiability(self, entry: Entry) -> tuple[str, ...] | None:
+        field = entry.fields.get("output_differentiability")
+        if field is None or is_null(field.value):
+            return None
+        texts = _list(field.value)
+        if texts is None:
+            self._problem(field.line, "output_differentiability is not a list")
+        return texts
+
+    def _problem(self, line: int, message: str) -> None:
+        self._problems.append(Problem(self._path, line, message))
+
+
+def _list(node: Node) -> tuple[str, ...] | None:
+    return texts_of(node) if node.id == "sequence" else None
+
+
+def node_prefix(name: str) -> str:
+    """``addmm`` -> ``AddmmBackward``: the Node class of an operator, without its number."""
+    camel = "".join(part.title() for part in name.split("_"))
+    return f"{camel}Backward".replace("ForwardBackward", "Backward")

@@ -1,0 +1,1 @@
+"""Answers as JSON, by the contract in docs/json.md."""

@@ -1,0 +1,235 @@
+"""What git knows of a place in the tree: who wrote its lines, and which pull requests changed it.
+
+A clone whose history is cut off attributes old lines to the commit at the cut. Such
+answers are never given as facts: they are marked, and the command that deepens is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from indexes.model.records import dataclass
+from indexes.model.regex import regex
+from indexes.source import git_folder as gitdir
+from indexes.source.source import Source, read_clone_record
+
+IGNORED_REVISIONS = ".git-blame-ignore-revs"
+"""Mass reformattings, which PyTorch's own blame passes over."""
+TIMEOUT = 30.0
+"""Seconds for one question; ``git log -L`` over 60,000 commits can take long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit that changed a place."""
+
+    commit: str
+    """The full hash."""
+    author: str
+    date: str
+    """``2024-05-31``, when it was written."""
+    subject: str
+    pull_request: int | None
+    """Its number on GitHub, from the message."""
+    at_cut: bool = False
+    """No older commit is here: it may only have brought in what others wrote before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The last changes of a place, newest first."""
+
+    changes: tuple[Change, ...]
+    followed: str
+    """The question that was asked of git: ``git log -L 10,20:path``."""
+    note: str = ""
+    """What is missing, and the command that adds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedLine:
+    """A line of a file with the commit that wrote it."""
+
+    line: int
+    change: Change | None
+    """None for a line that is not committed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """Who wrote a range of lines."""
+
+    lines: tuple[BlamedLine, ...]
+    note: str = ""
+
+
+class History:
+    """The history of one tree, as far as it is there."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._git = gitdir.git_folder(source.root) if source.layout == "checkout" else None
+
+    @property
+    def missing(self) -> str:
+        """What the history lacks with the command that adds it; empty when it is whole."""
+        if self._git is None:
+            where = "the torch wheel has" if self._source.kind == "wheel" else "no .git here:"
+            return f"{where} no history: torchnav clone --history"
+        if not gitdir.is_shallow(self._git):
+            return ""
+        with open(f"{self._git.common}/shallow", encoding="ascii") as cut:
+            cuts = len(cut.read().split())
+        return f"history is cut off ({cuts} commits at the cut): {self.deepening()}"
+
+    def deepening(self) -> str:
+        """The command that fetches the rest of a shallow history."""
+        clone = read_clone_record(self._source.root)
+        if clone:
+            return f"torchnav clone {clone.ref} --history"
+        return f"git -C {_quoted(self._source.root)} fetch --unshallow"
+
+    def changes(self, path: str, line: int = 0, end_line: int = 0, limit: int = 5) -> Changes:
+        """The last commits that changed lines of a file, or the file when ``line`` is 0."""
+        if self._git is None:
+            return Changes((), "", self.missing)
+        if line:
+            line, end_line = self._committed_lines(path, line, max(line, end_line))
+        where = [f"-L{line},{end_line}:{path}", "-s"] if line else ["--follow"]
+        tail = () if line else ("--", path)
+        asked = " ".join(["git log", *where[:1], *tail])
+        found = gitdir.ask(self._git, "log", f"-n{limit}", _FORMAT, *where, *tail, timeout=TIMEOUT)
+        if found.status:
+            failed = self._failed(found, f"log -L{line},{end_line}:{path}" if line else asked[4:])
+            if not (line and _lacks_contents(found)):
+                return Changes((), asked, failed)
+            whole = self.changes(path, limit=limit)
+            return Changes(whole.changes, whole.followed, f"of the whole file: {failed}")
+        changes = tuple(_change(one) for one in found.output.split("\0")[1:])
+        return Changes(changes, asked, self._note(any(c.at_cut for c in changes)))
+
+    def _note(self, reaches_cut: bool) -> str:
+        if not reaches_cut:
+            return ""
+        return self.missing or "its first commit brings in whole files: older changes are not here"
+
+    def _committed_lines(self, path: str, line: int, end_line: int) -> tuple[int, int]:
+        """Where lines of a file stand in HEAD, which is what ``git log -L`` counts in; 0 when
+        they are all new."""
+        assert self._git is not None
+        committed = gitdir.ask(self._git, "show", f"HEAD:{path}", timeout=TIMEOUT)
+        now = self._source.read(path).decode("utf-8", "replace")
+        if committed.status or committed.output == now:
+            return line, end_line
+        old, new = committed.output.splitlines(), now.splitlines()
+        same = [
+            block.a + at - block.b
+            for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+            for at in range(max(block.b, line - 1), min(block.b + block.size, end_line))
+        ]
+        return (min(same) + 1, max(same) + 1) if same else (0, 0)
+
+    def blame(self, path: str, line: int = 1, end_line: int = 0) -> Blame:
+        """The commits that wrote lines of a file as it now stands; to the end without
+        ``end_line``. Passes over the commits that the tree asks to ignore."""
+        if self._git is None:
+            return Blame((), self.missing)
+        ignored = self._source.root / IGNORED_REVISIONS
+        options = ["--ignore-revs-file", str(ignored)] if self._knows(ignored) else []
+        found = gitdir.ask(
+            self._git, "blame", "--porcelain", *options, f"-L{line},{end_line or ''}", "--", path,
+            timeout=TIMEOUT,
+        )  # fmt: skip
+        if found.status:
+            return Blame((), self._failed(found, f"blame {path}"))
+        lines = tuple(_blamed(found.output))
+        return Blame(lines, self._note(any(one.change and one.change.at_cut for one in lines)))
+
+    def _knows(self, ignored: Path) -> bool:
+        """Whether git takes the list: it refuses one that holds anything but hashes."""
+        try:
+            lines = ignored.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return False
+        words = [line.partition("#")[0].strip() for line in lines]
+        return all(re.fullmatch(r"[0-9a-f]{40}", word) for word in words if word)
+
+    def _failed(self, found: gitdir.GitResult, asked: str) -> str:
+        """Why git had no answer to what was asked, in one line. Run by hand, git fetches what it
+        needs for it."""
+        if _lacks_contents(found):
+            git = f"git -C {_quoted(self._source.root)}"
+            return (
+                f"the old contents of its files are not in this clone: {git} {asked} fetches those"
+                f" that it needs, {git} fetch --refetch --no-filter origin HEAD all of them"
+            ) + (f"; {self.missing}" if self.missing else "")
+        said = found.error.strip().splitlines()
+        reason = said[-1].partition("fatal: ")[2] or said[-1] if said else "git failed"
+        return f"git has no answer: {reason}"
+
+
+def _lacks_contents(found: gitdir.GitResult) -> bool:
+    """Whether a partial clone lacks what git needed: commits are there, and no old files."""
+    return bool(re.search("promisor remote|missing blob|unable to read", found.error))
+
+
+_FORMAT = "--format=%x00%H%x01%P%x01%an%x01%as%x01%s%x01%b"
+_NUMBER = regex(r"\(#(\d+)\)\s*$")
+_RESOLVED = regex(r"^Pull Request resolved: \S*?/pull/(\d+)", re.MULTILINE)
+
+
+def pull_request(subject: str, body: str = "") -> int | None:
+    """The number of the pull request that a commit message names: ``... (#12345)``, or the
+    ``Pull Request resolved:`` line of PyTorch's merge bot."""
+    found = _NUMBER.search(subject) or _RESOLVED.search(body)
+    return int(found[1]) if found else None
+
+
+def _change(text: str) -> Change:
+    commit, parents, author, date, subject, body = (text.split("\1", 5) + [""] * 6)[:6]
+    return Change(commit, author, date, subject, pull_request(subject, body), not parents)
+
+
+def _blamed(porcelain: str) -> Iterator[BlamedLine]:
+    """The lines of ``git blame --porcelain``, which describes each commit once."""
+    known: dict[str, dict[str, str]] = {}
+    commit, number = "", 0
+    for text in porcelain.split("\n"):
+        head = _BLAME_HEAD.match(text)
+        if text.startswith("\t"):
+            yield BlamedLine(number, _blame_change(commit, known[commit]))
+        elif head:
+            commit, number = head[1], int(head[2])
+            known.setdefault(commit, {})
+        elif commit:
+            key, _, value = text.partition(" ")
+            known[commit].setdefault(key, value)
+
+
+_BLAME_HEAD = regex(r"([0-9a-f]{40,64}) \d+ (\d+)")
+
+
+def _blame_change(commit: str, facts: dict[str, str]) -> Change | None:
+    if not commit.strip("0"):
+        return None
+    subject = facts.get("summary", "")
+    return Change(
+        commit, facts.get("author", ""), _day(facts.get("author-time", "")), subject,
+        pull_request(subject), "boundary" in facts,
+    )  # fmt: skip
+
+
+def _day(seconds: str) -> str:
+    from datetime import datetime, timezone
+
+    if not seconds.isdigit():
+        return ""
+    return datetime.fromtimestamp(int(seconds), timezone.utc).strftime("%Y-%m-%d")
+
+
+def _quoted(path: Path) -> str:
+    import shlex
+
+    return shlex.quote(str(path))

@@ -1,0 +1,69 @@
+"""Where trees and their indexes are, by paths alone. Imports next to nothing: an answer that
+is kept already is found with this."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from indexes.source.walk import Layout
+
+YAML: dict[Layout, str] = {
+    "checkout": "aten/src/ATen/native/native_functions.yaml",
+    "wheel": "torchgen/packaged/ATen/native/native_functions.yaml",
+}
+"""The file that makes a folder a tree, in each layout."""
+
+
+def layout_of(root: str) -> Layout | None:
+    """The layout of the tree whose top is ``root``; None where there is no tree."""
+    for layout, path in YAML.items():
+        if os.path.isfile(f"{root}/{path}"):
+            return layout
+    return None
+
+
+def tree_around(path: str) -> tuple[str, Layout] | None:
+    """The tree that an absolute path is in: its top and layout."""
+    while True:
+        if layout := layout_of(path):
+            return path, layout
+        above = os.path.dirname(path)
+        if above == path:
+            return None
+        path = above
+
+
+def cache_path(environ: Mapping[str, str] = os.environ) -> str:
+    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
+    if named := environ.get("TORCHNAV_CACHE"):
+        return os.path.expanduser(named)
+    if sys.platform == "win32" and (local := environ.get("LOCALAPPDATA")):
+        return os.path.join(local, "torchnav")
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Caches", "torchnav")
+    return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), "torchnav")
+
+
+def index_key(root: str, kind: str) -> str:
+    """The name of a tree's index among those of other trees."""
+    return f"{kind}-{short_hash(root.encode(), 6)}"
+
+
+def short_hash(data: bytes, size: int) -> str:
+    """``size`` bytes, in hexadecimal, that stand for what may be much longer."""
+    try:
+        from _blake2 import blake2b  # without the ten times that OpenSSL takes to load
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(data, digest_size=size).hexdigest()
+
+
+def index_file(key: str, cache: str) -> str:
+    """Where the index of that name is kept."""
+    return os.path.join(cache, "indexes", f"{key}.db")

@@ -1,0 +1,399 @@
+"""Where source comes from: a checkout, a clone made by torchnav, or the installed wheel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from indexes.model.errors import SourceError
+from indexes.model.records import dataclass
+from indexes.model.typed import TYPE_CHECKING
+from indexes.model.vocabulary import SourceInfo, SourceKind
+from indexes.source import git_folder as gitdir
+from indexes.source.roots import YAML as _YAML
+from indexes.source.roots import cache_path, index_key, layout_of, tree_around
+from indexes.source.torch_install import TorchInstall, installed_torch, torch_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from indexes.source.walk import Layout, SourceFile
+
+__all__ = [
+    "CLONE_RECORD",
+    "CloneRecord",
+    "Source",
+    "TorchInstall",
+    "cache_folder",
+    "clones",
+    "installed_torch",
+    "permalink",
+    "read_clone_record",
+]
+
+_LOGICAL = {
+    "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
+    "tags.yaml": "aten/src/ATen/native/tags.yaml",
+    "ATen/templates": "aten/src/ATen/templates",
+    "derivatives.yaml": "tools/autograd/derivatives.yaml",
+    "deprecated.yaml": "tools/autograd/deprecated.yaml",
+    "autograd/templates": "tools/autograd/templates",
+    "FunctionsManual.cpp": "torch/csrc/autograd/FunctionsManual.cpp",
+    "engine.cpp": "torch/csrc/autograd/engine.cpp",
+    "engine.h": "torch/csrc/autograd/engine.h",
+    "TensorImpl.h": "c10/core/TensorImpl.h",
+    "DispatchKey.h": "c10/core/DispatchKey.h",
+    "DispatchKeySet.h": "c10/core/DispatchKeySet.h",
+}
+# Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts.
+_IN_WHEEL = (
+    ("aten/src/ATen/native/native_functions.yaml", _YAML["wheel"]),
+    ("aten/src/ATen/native/tags.yaml", "torchgen/packaged/ATen/native/tags.yaml"),
+    ("aten/src/ATen/templates", "torchgen/packaged/ATen/templates"),
+    ("tools/autograd", "torchgen/packaged/autograd"),
+    ("aten/src/ATen", "torch/include/ATen"),
+    ("c10", "torch/include/c10"),
+    ("torch/csrc", "torch/include/torch/csrc"),
+)
+CLONE_RECORD = "torchnav-clone.json"
+"""In the git folder of a finished clone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloneRecord:
+    """A finished clone in the cache: what ``torchnav clone`` left there."""
+
+    root: Path
+    commit: str
+    ref: str
+    """As it was asked for: a tag, a branch, a commit."""
+    finished: float
+    """Seconds since the epoch."""
+
+
+class Source:
+    """One tree of PyTorch source. Opening it reads nothing but where it is."""
+
+    fixed = False
+    """Whether it never changes, as a commit."""
+    revision = ""
+    """The commit, of a source that is one."""
+
+    def __init__(self, top: str, kind: SourceKind) -> None:
+        self.top = top
+        """The folder that holds all of it, as it was named."""
+        self.kind = kind
+        self._real_top = os.path.realpath(top)
+        self._inside: dict[str, bool] = {}
+        self._asked: gitdir.Asked | None = None
+
+    @cached_property
+    def root(self) -> Path:
+        """``top`` as a path."""
+        from pathlib import Path
+
+        return Path(self.top)
+
+    @classmethod
+    def find(cls, tree: str | None = None, cache: Path | None = None) -> Source:
+        """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one that the
+        current folder is in, the best of the clones, or else the installed torch.
+
+        Raises SourceError with one line when there is none, or a named one is not one.
+        """
+        named = tree or os.environ.get("TORCHNAV_CHECKOUT")
+        if named:
+            return cls._named(os.path.expanduser(named))
+        torch = installed_torch()
+        return cls._around(os.getcwd()) or cls._cloned(torch, cache) or cls._wheel(torch)
+
+    @classmethod
+    def _named(cls, path: str) -> Source:
+        if not os.path.isdir(path):
+            raise SourceError(f"no source tree at {path}: no such folder")
+        found = cls._around(os.path.realpath(path))
+        if found is None:
+            raise SourceError(f"{path} is not a PyTorch source tree: it has no {_YAML['checkout']}")
+        return found
+
+    @classmethod
+    def _around(cls, path: str) -> Source | None:
+        found = tree_around(path)
+        return cls(*found) if found else None
+
+    @classmethod
+    def _cloned(cls, torch: TorchInstall | None, cache: Path | None) -> Source | None:
+        wanted = torch.commit if torch else None
+        found = sorted(clones(cache), key=lambda c: (c.commit == wanted, c.finished))
+        return cls(str(found[-1].root), "clone") if found else None
+
+    @classmethod
+    def _wheel(cls, torch: TorchInstall | None) -> Source:
+        if torch is None:
+            raise SourceError(
+                "no PyTorch source: give a checkout with --tree, fetch one with"
+                " `torchnav clone`, or install torch with `pip install torch`"
+            )
+        if not (layout := layout_of(str(torch.root))):
+            raise SourceError(
+                f"the installed torch {torch.version} holds no native_functions.yaml:"
+                " give a checkout with --tree or fetch one with `torchnav clone`"
+            )
+        return cls(str(torch.root), layout)
+
+    @property
+    def key(self) -> str:
+        """The name of its index among those of other trees."""
+        return index_key(self.top, self.kind)
+
+    @property
+    def layout(self) -> Layout:
+        return "wheel" if self.kind == "wheel" else "checkout"
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        """Version, commit, whether files were edited, and what this source lacks.
+
+        For a checkout this may run git once, to learn whether it is dirty.
+        """
+        if self.kind == "wheel":
+            return self._wheel_info()
+        git = gitdir.git_folder(self.top)
+        dirty = self.edited
+        return SourceInfo(
+            kind=self.kind,
+            root=self.top,
+            version=_first_line(f"{self.top}/version.txt") or "unknown",
+            commit=gitdir.commit(git) if git else None,
+            dirty=bool(dirty),
+            missing=(*self._missing(git), *(() if dirty is not None else (_EDITS_UNKNOWN,))),
+        )
+
+    @cached_property
+    def edited(self) -> bool | None:
+        """Whether tracked files that are indexed differ from the commit; None when git can't
+        say."""
+        return self._edited(self._hash)
+
+    def ask_edited(self) -> None:
+        """Begins to ask git for ``edited``, while other things are done."""
+        if git := self._git_folder():
+            self._asked = gitdir.ask_dirty(git, self._walked())
+
+    def _git_folder(self) -> gitdir.GitFolder | None:
+        return None if self.kind == "wheel" else gitdir.git_folder(self.top)
+
+    def _edited(self, hash_of: Callable[[str], bytes]) -> bool | None:
+        asked, self._asked = self._asked, None
+        git = self._git_folder()
+        if git is None:
+            return False
+        return gitdir.dirty(git, self._walked(), hash_of, self._is_indexed, asked)
+
+    def _walked(self) -> tuple[str, ...]:
+        from indexes.source.walk import folders
+
+        return folders(self.layout)
+
+    def _is_indexed(self, path: str) -> bool:
+        from indexes.source.walk import kind_of
+
+        return bool(kind_of(path, self.layout))
+
+    def _hash(self, path: str) -> bytes:
+        """The content hash of a file; empty when it cannot be read."""
+        from indexes.source.content_hash import content_hash
+
+        try:
+            return content_hash(self.read(path))
+        except SourceError:
+            return b""
+
+    def know_edited(self, edited: bool | None) -> None:
+        """Takes over what is known of ``edited``, so that git is not asked."""
+        self.edited = edited
+        self.__dict__.pop("info", None)
+
+    def edited_now(self, hash_of: Callable[[str], bytes]) -> bool | None:
+        """``edited``, whatever it was before; ``hash_of`` gives the content hash of a file."""
+        self.know_edited(self._edited(hash_of))
+        return self.edited
+
+    def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
+        """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
+        git = gitdir.git_folder(self.top)
+        if git is None or before is None:
+            return self.edited
+        now = gitdir.dirty(git, paths, self._hash)
+        if now is not None and (now or not before):
+            self.know_edited(now)
+        return self.edited
+
+    def watched(self) -> list[str]:
+        """The files, besides the indexed ones, that ``info`` depends on; absolute."""
+        if self.kind == "wheel":
+            return [f"{self.top}/torch/version.py"]
+        return [
+            f"{self.top}/version.txt",
+            f"{self.top}/{_LOGICAL['derivatives.yaml']}",
+            f"{self.top}/.git/{CLONE_RECORD}",
+            *gitdir.watched(self.top),
+        ]
+
+    def _wheel_info(self) -> SourceInfo:
+        torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
+        return SourceInfo("wheel", self.top, torch.version, torch.commit, False, _WHEEL_LACKS)
+
+    def _missing(self, git: gitdir.GitFolder | None) -> tuple[str, ...]:
+        lacks = []
+        if self.locate("derivatives.yaml") is None:
+            lacks.append("derivative formulas (tools/autograd/derivatives.yaml): torchnav clone")
+        if git is None:
+            lacks.append("commit, authors and changes (no .git here): torchnav clone --history")
+        elif gitdir.is_shallow(git):
+            clone = read_clone_record(self.root)
+            command = f"torchnav clone {clone.ref} --history" if clone else _UNSHALLOW
+            lacks.append(f"authors and changes: {command}")
+        return tuple(lacks)
+
+    def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
+        """The files to index, in no order that means anything; ``beside`` as for ``walk``."""
+        from indexes.source.walk import walk
+
+        return walk(self.top, self.layout, beside)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file, by its path relative to the tree.
+
+        Raises SourceError for a path that leads out of the tree, by ``..``, from the
+        root or through a link, and for a file that can't be read.
+        """
+        full = self._full(path)
+        try:
+            with open(full, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
+
+    def _full(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        parts = path.split("/")
+        if not name or "\0" in path or "\\" in path or any(p in ("", ".", "..") for p in parts):
+            raise SourceError(f"not a path in the source tree: {path!r}")
+        if self.kind == "wheel" and parts[0] not in ("torch", "torchgen"):
+            raise SourceError(f"not a part of the installed torch: {path}")
+        full = f"{self._real_top}/{path}"
+        if not self._is_inside(folder) or (os.path.islink(full) and not self._leads_inside(full)):
+            raise SourceError(f"{path} leads out of the source tree")
+        return full
+
+    def _is_inside(self, folder: str) -> bool:
+        if not folder:
+            return True
+        if folder not in self._inside:
+            full, above = f"{self._real_top}/{folder}", folder.rpartition("/")[0]
+            plain = self._is_inside(above) and not os.path.islink(full)
+            self._inside[folder] = plain or self._leads_inside(full)
+        return self._inside[folder]
+
+    def _leads_inside(self, full: str) -> bool:
+        real = os.path.realpath(full)
+        return real == self._real_top or real.startswith(self._real_top.rstrip("/") + "/")
+
+    def locate(self, logical: str) -> str | None:
+        """The path in this tree of what a checkout calls ``logical``.
+
+        ``logical`` is a path as in a checkout, or a short name such as
+        ``native_functions.yaml``, ``TensorImpl.h``, ``autograd/templates``. None when
+        this tree does not hold it.
+        """
+        path = self.path_of(logical)
+        return path if self._holds(path) else None
+
+    def path_of(self, logical: str) -> str:
+        """As ``locate``, whether the tree holds it or not."""
+        path = _LOGICAL.get(logical, logical)
+        return _wheel_path(path) if self.kind == "wheel" else path
+
+    def _holds(self, path: str) -> bool:
+        return os.path.exists(f"{self.top}/{path}")
+
+
+_WHEEL_LACKS = (
+    "kernels, stubs and the autograd engine (.cpp, .cu, .mm): torchnav clone",
+    "tests: torchnav clone",
+    "authors and changes: torchnav clone --history",
+)
+
+
+_EDITS_UNKNOWN = "whether files were edited (git cannot say): git status, in the checkout"
+_UNSHALLOW = "git fetch --unshallow, in the checkout"
+
+
+def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
+    from pathlib import Path
+
+    return Path(cache_path(environ))
+
+
+def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:
+    """The finished clones in the cache, in no order; a half-made one is not among them."""
+    folder = (cache or cache_folder()) / "clones"
+    paths = folder.glob(f"*/.git/{CLONE_RECORD}")
+    records = (read_clone_record(path.parent.parent) for path in paths)
+    return tuple(record for record in records if record)
+
+
+def read_clone_record(root: Path) -> CloneRecord | None:
+    """What ``torchnav clone`` left in ``root``; None when it did not finish there."""
+    import json
+
+    try:
+        data = json.loads((root / ".git" / CLONE_RECORD).read_text(encoding="utf-8"))
+        record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return record if layout_of(str(record.root)) == "checkout" else None
+
+
+def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:
+    """The page of ``path`` at the tree's commit on GitHub; None when the commit is not known.
+
+    Lines of edited files may differ there: ``info.dirty`` says so.
+    """
+    if info.commit is None:
+        return None
+    name = "pytorch/pytorch"
+    if info.kind == "wheel":
+        path = _checkout_path(path)
+    elif git := gitdir.git_folder(info.root):
+        name = gitdir.github_name(git) or name
+    lines = f"#L{line}" if line else ""
+    if line and end_line > line:
+        lines += f"-L{end_line}"
+    return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
+
+
+def _wheel_path(path: str) -> str:
+    return _moved(path, _IN_WHEEL)
+
+
+def _checkout_path(path: str) -> str:
+    return _moved(path, tuple((wheel, checkout) for checkout, wheel in _IN_WHEEL))
+
+
+def _moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
+    for old, new in moves:
+        if path == old or path.startswith(f"{old}/"):
+            return new + path[len(old) :]
+    return path
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""

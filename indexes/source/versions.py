@@ -1,0 +1,132 @@
+"""A version of the source by its name: a commit, a tag or a branch, a folder, or ``wheel``.
+
+A commit is a source like a checkout, read from git's objects: the work tree stays as it is,
+and only files that are indexed are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from indexes.model.errors import SourceError
+from indexes.model.vocabulary import SourceInfo
+from indexes.source import git_folder as gitdir
+from indexes.source.git_objects import Blobs, commit_of, files_of
+from indexes.source.source import Source, installed_torch
+from indexes.source.walk import SourceFile, folders, listed, singles
+
+WHEEL = "wheel"
+_BESIDE = ("version.txt", "tools/autograd", "test/forward_backward_compatibility")
+"""What is read of a commit besides the folders that are indexed."""
+_SUBMODULES = "submodules such as flash-attention, which no commit holds: compare a folder instead"
+
+
+class CommitSource(Source):
+    """One commit of a repository. Opening it reads nothing but what the commit is called."""
+
+    fixed = True
+
+    def __init__(self, root: Path, commit: str) -> None:
+        super().__init__(str(root), "checkout")
+        self.commit = self.revision = commit
+        self._blobs = Blobs(str(root))
+
+    @property
+    def key(self) -> str:
+        """The same for every clone that has this commit."""
+        return f"commit-{self.commit[:20]}"
+
+    @cached_property
+    def _listing(self) -> dict[str, tuple[int, bytes]]:
+        wanted = (*folders(self.layout), *singles(self.layout), *_BESIDE)
+        found = files_of(self.root, self.commit, wanted)
+        return {path: (size, blob) for path, size, blob in found}
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        parents = {str(parent) for path in self._listing for parent in Path(path).parents}
+        return frozenset(parents)
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        """The commit, its version and what is not in it."""
+        version = "unknown"
+        if "version.txt" in self._listing:
+            version = self.read("version.txt").decode("utf-8", "replace").strip() or version
+        lacks = (_SUBMODULES,)
+        return SourceInfo(self.kind, str(self.root), version, self.commit, False, lacks)
+
+    def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
+        """The files to index, each with its blob."""
+        return listed(((p, *rest) for p, rest in self._listing.items()), self.layout)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file of the commit. Raises SourceError."""
+        if path not in self._listing:
+            raise SourceError(f"cannot read {path}: not in {self.commit[:12]}")
+        try:
+            return self._blobs.read(self._listing[path][1])
+        except OSError as error:
+            raise SourceError(
+                f"cannot read {path} of {self.commit[:12]}: {error}; {self._fetch}"
+            ) from error
+
+    @property
+    def _fetch(self) -> str:
+        paths = " ".join(folders(self.layout))
+        commit = self.commit[:12]
+        return f"to fetch it: git -C {self.root} diff --shortstat {commit} -- {paths}"
+
+    def _holds(self, path: str) -> bool:
+        return path in self._listing or path in self._folders
+
+
+def open_version(name: str, around: Source | None) -> Source:
+    """The source that ``name`` means: ``wheel``, a revision of the repository of ``around``,
+    or a folder. A name that begins with ``.``, ``/`` or ``~`` is a folder.
+
+    Raises SourceError with one line that says what there is to do.
+    """
+    if name == WHEEL:
+        return _wheel()
+    folder = Path(name).expanduser()
+    if name.startswith((".", "/", "~")):
+        return Source.find(str(folder))
+    if around and (commit := _revision(around, name)):
+        return _commit(around, commit, name)
+    if name and folder.is_dir():
+        return Source.find(str(folder))
+    raise SourceError(_unknown(name, around))
+
+
+def _wheel() -> Source:
+    torch = installed_torch()
+    if torch is None:
+        raise SourceError("no torch is installed here: pip install torch")
+    return Source.find(str(torch.root))
+
+
+def _revision(around: Source, name: str) -> str | None:
+    """A repository that only lies around the tree is not asked: its commits are others."""
+    return commit_of(around.root, name) if gitdir.git_folder(around.root) else None
+
+
+def _commit(around: Source, commit: str, name: str) -> CommitSource:
+    source = CommitSource(around.root, commit)
+    if source.locate("native_functions.yaml") is None:
+        raise SourceError(
+            f"{name} ({commit[:12]}) holds no PyTorch source: it has no native_functions.yaml"
+        )
+    return source
+
+
+def _unknown(name: str, around: Source | None) -> str:
+    if around is None or (git := gitdir.git_folder(around.root)) is None:
+        return f"no folder {name}, and no repository to look for a commit, tag or branch in"
+    known = f"no commit, tag, branch or folder {name}"
+    if gitdir.is_shallow(git):
+        fetch = f"git -C {around.root} fetch --depth 1 origin"
+        return f"{known} in this shallow clone; to get it: {fetch} tag {name}, or {fetch} COMMIT"
+    return f"{known}; to look for it upstream: git -C {around.root} fetch --tags origin"

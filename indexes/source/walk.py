@@ -1,0 +1,196 @@
+"""Which files of a tree are indexed, found with as few system calls as a walk can cost."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+
+from indexes.model.records import dataclass
+from indexes.model.typed import Literal, NamedTuple
+
+FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
+Layout = Literal["checkout", "wheel"]
+
+MAX_BYTES = 1_000_000
+"""Larger sources are tables of numbers, and cost more than all the rest to read."""
+
+_CPP: dict[str, FileKind] = dict.fromkeys(
+    ("cpp", "cc", "c", "h", "hpp", "cuh", "cu", "hip", "mm", "metal", "m"), "cpp"
+)
+_YAML: dict[str, FileKind] = {"yaml": "yaml"}
+_PYTHON: dict[str, FileKind] = {"py": "python"}
+_PAGES: dict[str, FileKind] = {"rst": "page", "md": "page"}
+_TEMPLATES: dict[str, FileKind] = dict.fromkeys((*_CPP, "in", "ini"), "other")
+
+_SKIPPED = frozenset({".git", "__pycache__", "build", "node_modules", "third_party"})
+
+
+class SourceFile(NamedTuple):
+    """A file to index. ``path`` is relative to the tree's root, with forward slashes."""
+
+    path: str
+    kind: FileKind
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    inode: int
+    blob: bytes = b""
+    """git's name of the content, where that is known without reading it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A folder to walk: which extensions it gives, and what below it is left out."""
+
+    start: str
+    kinds: Mapping[str, FileKind]
+    skip: frozenset[str] = frozenset()
+    """Paths relative to the tree, besides the names that are skipped everywhere."""
+    tests: bool = False
+    """Only ``test_*.py``, as kind ``test``."""
+
+
+# Where `setup.py develop` and codegen put their products inside a checkout. None
+# of it is in the repository, so a built tree answers as a fresh one does.
+_BUILT = frozenset(
+    {"torch/include", "torch/lib", "torch/bin", "torch/share", "torch/test"}
+    | {f"torch/csrc/{part}generated" for part in ("", "autograd/", "jit/", "lazy/")}
+    | {"torch/csrc/inductor/aoti_torch/generated"}
+)
+
+_PARTS: dict[Layout, tuple[_Part, ...]] = {
+    "checkout": (
+        _Part("aten", {**_CPP, **_YAML}),
+        _Part("c10", _CPP),
+        # Vendored, but compiled into ATen and launched by its attention kernels.
+        _Part("third_party/flash-attention/csrc/flash_attn", _CPP),
+        _Part("torch", {**_CPP, **_PYTHON}, _BUILT),
+        _Part("tools/pyi", _PYTHON),
+        _Part("tools/autograd", {**_PYTHON, **_YAML, **_TEMPLATES}),
+        _Part("torchgen", _PYTHON),
+        _Part("test", _PYTHON, tests=True),
+        _Part("docs/source", _PAGES),
+    ),
+    "wheel": (
+        _Part("torch/include/ATen", _CPP, frozenset({"torch/include/ATen/ops"})),
+        _Part("torch/include/c10", _CPP),
+        _Part("torch/include/torch", _CPP),
+        _Part("torch", _PYTHON, frozenset({"torch/include", "torch/lib", "torch/share"})),
+        _Part("torchgen", {**_PYTHON, **_YAML, **_TEMPLATES}),
+    ),
+}
+_SINGLE: dict[Layout, tuple[str, ...]] = {
+    "checkout": ("CODEOWNERS", ".github/labeler.yml", ".github/merge_rules.yaml"),
+    "wheel": (),
+}
+
+
+def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator[SourceFile]:
+    """Every file of the tree at ``root`` that is indexed: no links, nothing over 1 MB of C++.
+
+    A folder that is absent or cannot be read gives nothing; the caller knows from
+    the kinds that come out whether a layer is missing. ``beside`` gets the other paths whose
+    change may change what is indexed: folders, files too large, files that are absent.
+    """
+    beside = [] if beside is None else beside
+    for part in _PARTS[layout]:
+        yield from _walk_part(root, part, beside)
+    for path in _SINGLE[layout]:
+        found = single_file(root, path, "other")
+        if found:
+            yield found
+        else:
+            beside.append(path)
+
+
+def single_file(root: str, path: str, kind: FileKind | None) -> SourceFile | None:
+    """One file of the tree as ``walk`` gives it; None where it is no file to index."""
+    try:
+        found = os.lstat(f"{root}/{path}")
+    except OSError:
+        return None
+    if kind is None or not stat.S_ISREG(found.st_mode):
+        return None
+    if kind == "cpp" and found.st_size > MAX_BYTES:
+        return None
+    return SourceFile(path, kind, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def kind_of(path: str, layout: Layout) -> FileKind | None:
+    """The kind that ``walk`` gives a file of that path, going by its name alone; None for
+    one that it leaves out."""
+    if path in _SINGLE[layout]:
+        return "other"
+    return _listed_kind(path, layout)
+
+
+def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
+    """Those of ``files`` (path, bytes, blob) that ``walk`` would give of a tree that holds them."""
+    for path, size, blob in files:
+        kind = kind_of(path, layout)
+        if kind and not (kind == "cpp" and size > MAX_BYTES):
+            yield SourceFile(path, kind, size, 0, 0, blob)
+
+
+def _listed_kind(path: str, layout: Layout) -> FileKind | None:
+    folder, _, name = path.rpartition("/")
+    for part in _PARTS[layout]:
+        if not path.startswith(f"{part.start}/"):
+            continue
+        kind = part.kinds.get(name[name.rfind(".") + 1 :])
+        if kind is None or not _SKIPPED.isdisjoint(folder[len(part.start) :].split("/")):
+            return None
+        if any(f"{folder}/".startswith(f"{skipped}/") for skipped in part.skip):
+            return None
+        if part.tests:
+            return "test" if name.startswith("test_") else None
+        return kind
+    return None
+
+
+def singles(layout: Layout) -> tuple[str, ...]:
+    """The single files that are indexed, relative to the root."""
+    return _SINGLE[layout]
+
+
+def folders(layout: Layout) -> tuple[str, ...]:
+    """The folders that are walked, relative to the root."""
+    return tuple(part.start for part in _PARTS[layout])
+
+
+def _walk_part(root: str, part: _Part, beside: list[str]) -> Iterator[SourceFile]:
+    pending = [part.start]
+    while pending:
+        folder = pending.pop()
+        beside.append(folder)
+        try:
+            with os.scandir(f"{root}/{folder}") as found:
+                entries = list(found)
+        except OSError:
+            continue
+        for entry in entries:
+            name = entry.name
+            kind = part.kinds.get(name[name.rfind(".") + 1 :])
+            if kind is not None and entry.is_file(follow_symlinks=False):
+                if part.tests and not name.startswith("test_"):
+                    continue
+                path = f"{folder}/{name}"
+                if file := _file(entry, path, "test" if part.tests else kind):
+                    yield file
+                else:
+                    beside.append(path)
+            elif entry.is_dir(follow_symlinks=False) and name not in _SKIPPED:
+                path = f"{folder}/{name}"
+                if path not in part.skip:
+                    pending.append(path)
+
+
+def _file(entry: os.DirEntry[str], path: str, kind: FileKind) -> SourceFile | None:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # removed since it was listed
+        return None
+    if kind == "cpp" and found.st_size > MAX_BYTES:
+        return None
+    return SourceFile(path, kind, found.st_size, found.st_mtime_ns, found.st_ino)

@@ -1,0 +1,1 @@
+"""The index file: one SQLite schema, and what is read from it."""

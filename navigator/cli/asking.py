@@ -1,0 +1,184 @@
+"""What a question needs besides its answer: where the source is, opening the index, how the
+answer is written and what goes wrong is told. Without click: see ``direct``."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+
+from indexes.model.errors import NotFound, SourceError, TorchnavError
+from indexes.model.records import dataclass
+from indexes.model.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from indexes.model.progress import Progress, Report
+    from indexes.queries.index import Index
+    from indexes.serialize.answers import Json
+    from indexes.source.seen import Seen
+    from indexes.source.source import Source
+
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(slots=True)
+class Settings:
+    """What was said on the command line before any answer: the same for every command."""
+
+    tree: str | None = None
+    cache: Path | None = None
+    json: bool = False
+    state: str = ""
+    """The state of the tree that an index was opened in, where that had not changed."""
+    seen: Seen | None = None
+    """What was loaded of the tree's last state before the command ran."""
+    hopes: bool = False
+    """Whether to answer from the index as it was left: who asks finds out meanwhile whether
+    that is up to date, and asks again if it is not."""
+    hoped: bool = False
+    """Whether that was done."""
+
+    def source(self) -> Source:
+        from indexes.source.source import Source
+
+        return Source.find(self.tree, self.cache)
+
+    def index(self) -> Index:
+        """The index of the tree, built first where there is none, with progress on stderr."""
+        index = (self._as_left() if self.hopes else None) or self._up_to_date()
+        for problem in index.problems():
+            if problem.path.endswith(".yaml"):  # what every answer rests on
+                say(f"torchnav: {problem.path}:{problem.line}: {problem.message}")
+        return index
+
+    def _as_left(self) -> Index | None:
+        from indexes.queries.index import Index
+
+        try:
+            index = Index.as_left(self.source(), self.cache, self.seen)
+        except SourceError:
+            return None  # what can be done about it is done where the index is brought up to date
+        self.hoped = True
+        return index
+
+    def _up_to_date(self) -> Index:
+        from indexes.queries.index import Index
+
+        with ProgressLine() as progress:
+            index = Index.open(self.source(), self.cache, progress=progress, seen=self.seen)
+        self.note(index.report)
+        return index
+
+    def note(self, report: Report) -> None:
+        """What an answer rests on, if nothing had to be done for it."""
+        self.state = "" if report.cold or report.read or report.removed else report.state
+
+
+def guarded(run: Callable[[], int], settings: Settings) -> int:
+    """The exit code of ``run``, or of what went wrong in it, which is told."""
+    fix_output()
+    try:
+        status = _told(run, settings)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has what it wanted
+        _silence_output()
+        status = 0
+    except KeyboardInterrupt:
+        status = EXIT_INTERRUPTED
+    return status
+
+
+def _told(run: Callable[[], int], settings: Settings) -> int:
+    try:
+        return run()
+    except TorchnavError as error:
+        return _tell(error, settings)
+
+
+def _tell(error: TorchnavError, settings: Settings) -> int:
+    from navigator.text.answers import clean
+
+    if settings.json:
+        from indexes.serialize.answers import dumps, error_json
+
+        print(dumps(error_json(error)))
+    print(f"torchnav: {clean(str(error))}", file=sys.stderr)
+    if isinstance(error, NotFound) and error.suggestions:
+        print(f"  near names: {', '.join(map(clean, error.suggestions))}", file=sys.stderr)
+    return error.exit_code
+
+
+def fix_output() -> None:
+    """The same bytes whatever the locale, on a terminal and in a pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _silence_output() -> None:
+    """Python flushes stdout once more as it ends; give it somewhere to."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+
+
+# ------------------------------------------------------------------------------ output
+
+
+def write_json(value: Json) -> None:
+    from indexes.serialize.answers import dumps
+
+    sys.stdout.write(dumps(value) + "\n")
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Text for people. Lines must be clean: see navigator.text.answers."""
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+def say(words: str) -> None:
+    """Words beside the answer, on stderr."""
+    from navigator.text.answers import clean
+
+    print(clean(words), file=sys.stderr)
+
+
+class ProgressLine:
+    """One line on stderr that shows how far a build is; nothing where stderr is no terminal."""
+
+    _WIDTH = 24
+    _PAUSE = 0.1
+
+    def __init__(self) -> None:
+        self._shown = False
+        self._next = 0.0
+        self._live = sys.stderr.isatty()
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if not self._live or now < self._next:
+            return
+        self._next = now + self._PAUSE
+        self._shown = True
+        sys.stderr.write(f"\r{self._bar(progress)}\x1b[K")
+        sys.stderr.flush()
+
+    def _bar(self, progress: Progress) -> str:
+        if not progress.total:
+            return f"{progress.stage} ... {progress.done or ''}".rstrip()
+        part = min(1.0, progress.done / progress.total)
+        filled = round(part * self._WIDTH)
+        bar = "#" * filled + "-" * (self._WIDTH - filled)
+        return f"{progress.stage} [{bar}] {progress.done:,}/{progress.total:,}"

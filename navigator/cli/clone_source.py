@@ -1,0 +1,252 @@
+"""``torchnav clone``: the part of PyTorch's repository that torchnav reads, at one commit.
+
+A shallow, sparse clone without the blobs that it does not need. Folders are fetched one
+by one, so an interrupted clone goes on where it stopped; only a finished one carries the
+record by which ``Source.find`` knows it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import NotFound, SourceError, UsageError
+from indexes.source.source import (
+    CLONE_RECORD,
+    CloneRecord,
+    cache_folder,
+    installed_torch,
+    read_clone_record,
+)
+
+if TYPE_CHECKING:
+    from git import Repo
+
+PYTORCH = "https://github.com/pytorch/pytorch"
+
+# Files at the top of the repository (version.txt, CODEOWNERS) come with any of them.
+FOLDERS = (
+    "aten", "c10", "torch", "torchgen", "tools/autograd", "tools/pyi", "test", ".github",
+)  # fmt: skip
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+_REF = re.compile(r"[A-Za-z0-9][\w./+-]*\Z")
+_COMMIT = re.compile(r"[0-9a-f]{40}\Z")
+_RELEASE = re.compile(r"\d+\.\d+(\.\d+)?\Z")
+_PROGRESS = re.compile(r"(?:remote: )?([A-Z][\w ]+):\s+\d+% \((\d+)/(\d+)\)")
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file",
+    "LC_ALL": "C",  # what git says is read
+}
+_CONFIGURATION = (
+    "-c", "advice.detachedHead=false", "-c", "gc.auto=0", "-c", "core.autocrlf=false",
+    # Give up on a connection that has been dead for half a minute.
+    "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to clone: one of ``refs``, tried in order."""
+
+    url: str
+    refs: tuple[str, ...]
+    history: bool = False
+    """All commits, for authors and changes; several hundred megabytes for PyTorch."""
+
+    def folder(self, cache: Path) -> Path:
+        """Where its clone lives; the same for the same request, so that it can go on."""
+        name = re.sub(r"[^\w.-]+", "-", self.refs[0])[:40]
+        key = hashlib.blake2b(f"{self.url}\n{self.refs[0]}".encode(), digest_size=4).hexdigest()
+        return cache / "clones" / f"{name}-{key}"
+
+
+def plan(ref: str | None = None, url: str = PYTORCH, history: bool = False) -> Request:
+    """The request for ``ref``, or for the source of the installed torch.
+
+    Raises UsageError for what is not the name of a ref, SourceError when there is no
+    torch to go by.
+    """
+    if url.startswith("-"):
+        raise UsageError(f"not a repository's address: {url}")
+    if ref is None:
+        return Request(url, _installed_refs(), history)
+    if not _REF.match(ref) or ".." in ref or ref.endswith((".lock", "/")):
+        raise UsageError(f"not a tag, branch or commit: {ref!r}")
+    if re.fullmatch(r"[0-9a-f]{7,39}", ref):
+        raise UsageError(f"{ref} looks like a part of a commit's hash: give all 40 characters")
+    refs: tuple[str, ...] = (ref,)
+    if found := _RELEASE.match(ref):
+        refs = (f"v{ref}" if found[1] else f"v{ref}.0", ref)
+    return Request(url, refs, history)
+
+
+def _installed_refs() -> tuple[str, ...]:
+    torch = installed_torch()
+    if torch is None:
+        raise SourceError("no torch is installed to go by: say what to clone, e.g. `main`")
+    refs = tuple(ref for ref in (torch.commit, torch.tag) if ref)
+    if not refs:
+        raise SourceError(
+            f"the installed torch {torch.version} does not say its commit and is no release:"
+            " say what to clone, e.g. `main`"
+        )
+    return refs
+
+
+def clone(
+    request: Request, cache: Path | None = None, progress: ProgressCallback | None = None
+) -> CloneRecord:
+    """Fetches what ``request`` asks for into the cache, or goes on with what is there.
+
+    Raises NotFound when the repository has no such ref, SourceError with one line when
+    git is missing, the repository can't be reached or the cache can't be written.
+    """
+    if not shutil.which("git"):
+        raise SourceError("git is not installed: torchnav clone needs it")
+    folder = request.folder(cache or cache_folder())
+    done = read_clone_record(folder)
+    if done and _COMMIT.match(request.refs[0]) and not request.history:
+        return done
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _only_one(folder):
+            return _Cloner(request, folder, progress or (lambda *_: None)).run()
+    except OSError as error:
+        reason = error.strerror or error
+        raise SourceError(f"cannot write the clone in {folder}: {reason}") from error
+
+
+@contextlib.contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Keeps a second torchnav out of a clone that is being made."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: git's own locks have to do
+        yield
+        return
+    with open(folder.with_name(f".{folder.name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SourceError(f"another torchnav is cloning into {folder}") from None
+        for stale in ("index.lock", "shallow.lock", "config.lock"):  # of a git that was killed
+            (folder / ".git" / stale).unlink(missing_ok=True)
+        yield
+
+
+class _Cloner:
+    """One run of git after another, in the clone's folder."""
+
+    def __init__(self, request: Request, folder: Path, progress: ProgressCallback) -> None:
+        self.request = request
+        self.folder = folder
+        self.record = folder / ".git" / CLONE_RECORD
+        self.progress = progress
+        self.repository = self._open()
+
+    def _open(self) -> Repo:
+        from git import Repo
+
+        repository = Repo.init(self.folder)
+        repository.git.update_environment(**_ENVIRONMENT)
+        with repository.config_writer() as config:
+            section = 'remote "origin"'
+            config.set_value(section, "url", self.request.url)
+            config.set_value(section, "promisor", "true")
+            config.set_value(section, "partialclonefilter", "blob:none")
+        return repository
+
+    def run(self) -> CloneRecord:
+        ref = self._fetch()
+        commit = str(self.repository.git.rev_parse("FETCH_HEAD^{commit}"))
+        before = read_clone_record(self.folder)
+        if before is None or before.commit != commit:
+            # A tree that was whole may hold edits, which git then refuses to overwrite.
+            self._check_out(commit, force=before is None)
+        if self.request.history:
+            self._deepen(commit)
+        return self._finish(commit, ref)
+
+    def _fetch(self) -> str:
+        """Fetches the first of the refs that the repository has; returns that ref."""
+        for ref in self.request.refs:
+            depth = [] if self._has_history() else ["--depth=1"]
+            command = ["fetch", "--progress", "--no-tags", "--filter=blob:none", *depth]
+            failure = self._git(f"fetching {ref[:12]}", *command, "origin", ref)
+            if not failure:
+                return ref
+            if not re.search("couldn't find remote ref|not our ref|unadvertised object", failure):
+                raise self._unreachable(failure)
+        wanted = " or ".join(self.request.refs)
+        raise NotFound(f"{self.request.url} has no tag, branch or commit {wanted}")
+
+    def _has_history(self) -> bool:
+        objects = self.folder / ".git"
+        return (objects / "FETCH_HEAD").exists() and not (objects / "shallow").exists()
+
+    def _check_out(self, commit: str, force: bool) -> None:
+        """The tree at ``commit``, a folder at a time: each is kept when the next one fails."""
+        forced = ["--force"] if force else []
+        if force:
+            self._must("preparing", "sparse-checkout", "set", "--cone", FOLDERS[0])
+        self._must(FOLDERS[0], "checkout", *forced, "--progress", "--detach", commit)
+        self.record.unlink(missing_ok=True)
+        for folder in FOLDERS[1:]:
+            self._must(folder, "sparse-checkout", "add", folder)
+
+    def _deepen(self, commit: str) -> None:
+        if not self._has_history():
+            command = ("fetch", "--progress", "--no-tags", "--unshallow", "origin", commit)
+            self._must("history", *command)
+
+    def _finish(self, commit: str, ref: str) -> CloneRecord:
+        record = CloneRecord(self.folder, commit, ref, time.time())
+        values = {k: v for k, v in asdict(record).items() if k != "root"}
+        aside = self.record.with_suffix(".part")
+        aside.write_text(json.dumps({**values, "url": self.request.url}), encoding="utf-8")
+        os.replace(aside, self.record)
+        found = read_clone_record(self.folder)
+        if found is None:
+            raise SourceError(f"{self.request.url} at {ref} is not PyTorch's source")
+        return found
+
+    def _must(self, stage: str, *command: str) -> None:
+        if failure := self._git(stage, *command):
+            raise self._unreachable(failure)
+
+    def _git(self, stage: str, *command: str) -> str:
+        """Runs git and reports its progress; returns what it said if it failed."""
+        self.progress(stage, 0, 0)
+        process = self.repository.git.execute(
+            ["git", *_CONFIGURATION, *command], as_process=True, universal_newlines=True
+        )
+        said: deque[str] = deque(maxlen=20)
+        for line in process.stderr or ():
+            text = str(line).strip()
+            if found := _PROGRESS.match(text):
+                self.progress(f"{stage}: {found[1].lower()}", int(found[2]), int(found[3]))
+            elif text:
+                said.append(text)
+        status = process.proc.wait() if process.proc else 1
+        return "\n".join(said) or f"git {command[0]} failed" if status else ""
+
+    def _unreachable(self, said: str) -> SourceError:
+        fatal = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))]
+        reason = (fatal or said.splitlines())[0].partition(": ")[2] or said
+        return SourceError(
+            f"cloning {self.request.url} stopped: {reason}; run the same command again to go on"
+        )

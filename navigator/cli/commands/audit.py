@@ -1,0 +1,131 @@
+"""``torchnav audit``: how much of a tree is linked, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from navigator.cli.commands.common import (
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from indexes.queries.audit.report import LiveFacts, Measure
+    from indexes.queries.index import Index
+
+_FEW = 5
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--acceptance", metavar="DIR", type=_FOLDER, help="Score tables of right answers.")
+@click.option("--names", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
+@click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
+@click.option("--no-live", is_flag=True, help="Do not ask the installed torch.")
+@click.option("--full", is_flag=True, help="Name everything that falls short.")
+@json_option
+@pass_settings
+def audit(
+    settings: Settings, acceptance: Path | None, names: Path | None, traces: Path | None,
+    no_live: bool, full: bool,
+) -> int:  # fmt: skip
+    """How much of the tree is linked, and how well, each promise with its count.
+
+    Exit code 1 when one of them is not kept.
+    """
+    from indexes.queries.audit.report import measures
+
+    index = settings.index()
+    live = None if no_live else _live(index)
+    done = []
+    traced = _traced(index, traces) if traces else ()
+    for measure in chain(measures(index, live, acceptance, names), traced):
+        done.append(measure)
+        if not settings.json:
+            write_lines(_lines(measure, full))
+    if settings.json:
+        _write_json(index, done)
+    else:
+        from navigator.text.answers import source_lines
+
+        write_lines(source_lines(index.info))
+    return int(any(measure.met is False for measure in done))
+
+
+def _live(index: Index) -> LiveFacts | None:
+    """What the installed torch says; its tables only where the tree is its source."""
+    from indexes.model.errors import SourceError
+    from indexes.queries.audit.report import LiveFacts
+    from indexes.queries.dispatch_compare import PROBE
+    from navigator.live.torch_table import is_installed, live_torch
+
+    same = is_installed(index.info)
+    if not same:
+        say("the installed torch is of another version: Node names and tables are not compared")
+        return None
+    operators = [op for op in index.dispatch.operators() if "::" not in op]
+    try:
+        torch = live_torch([*operators, PROBE])
+    except SourceError as error:
+        say(str(error))
+        return None
+    return LiveFacts(torch.version, True, torch.tables, torch.nodes)
+
+
+def _traced(index: Index, folder: Path) -> Iterator[Measure]:
+    """What runs on devices in each trace of a folder, by what its names lead to."""
+    from indexes.queries.audit.report import launches
+    from navigator.trace.readers import read_trace
+
+    for path in sorted(folder.glob("*.json*")):
+        yield launches(index, path.name, [kernel.name for kernel in read_trace(path).kernels()])
+
+
+_VERDICTS = {True: "kept", False: "NOT KEPT", None: "nothing to measure here"}
+
+
+def _lines(measure: Measure, full: bool) -> Iterator[str]:
+    from navigator.text.answers import clean, wrap
+
+    yield f"{measure.name}: {_VERDICTS[measure.met]}"
+    counts = ", ".join(f"{name} {count:,}" for name, count in measure.counts.items())
+    yield from wrap(f"{measure.total:,}: {counts}", "    ")
+    yield from wrap(f"bar: {measure.bar}", "    ")
+    shown = measure.short if full else measure.short[:_FEW]
+    for line in shown:
+        yield clean(f"    - {line}")
+    if len(measure.short) > len(shown):
+        yield f"    ... {len(measure.short) - len(shown)} more: torchnav audit --full"
+    yield ""
+
+
+def _write_json(index: Index, done: list[Measure]) -> None:
+    from indexes.serialize.answers import envelope
+
+    write_json(
+        envelope(
+            index.info,
+            kept=all(measure.met is not False for measure in done),
+            measures=[
+                {
+                    "name": measure.name,
+                    "bar": measure.bar,
+                    "kept": measure.met,
+                    "total": measure.total,
+                    "counts": dict(measure.counts),
+                    "short": list(measure.short),
+                }
+                for measure in done
+            ],
+        )
+    )

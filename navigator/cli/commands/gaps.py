@@ -1,0 +1,123 @@
+"""``torchnav gaps``: what is missing in this tree, as openings for a contribution."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+from indexes.model.errors import NotFound
+from indexes.model.records import replace
+from navigator.cli.commands.common import (
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from indexes.queries.gaps.model import Gap, GapList
+
+_LIMIT = 20
+_FEW = 3
+_LEVELS = click.Choice(["easy", "medium", "hard"])
+
+
+def _known_kinds(
+    context: click.Context, parameter: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    from indexes.queries.gaps.kinds import KINDS
+
+    known = [kind.name for kind in KINDS]
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(known)}.")
+    return names
+
+
+@click.command()
+@click.argument("text", nargs=-1)
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, callback=_known_kinds,
+              help="Only gaps of this kind; may be given again.")  # fmt: skip
+@click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
+@click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
+@click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
+@click.option("--owner", metavar="NAME", default="", help="Only in files that NAME reviews.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=0), default=None,
+              help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one, or all that"
+              " JSON and Markdown have room for.")  # fmt: skip
+@click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
+@click.option("--markdown", is_flag=True, help="Answer as Markdown.")
+@json_option
+@pass_settings
+def gaps(
+    settings: Settings, text: tuple[str, ...], kinds: tuple[str, ...], difficulty: str | None,
+    key: str,
+    module: str, owner: str, limit: int | None, age: bool, markdown: bool,
+) -> None:  # fmt: skip
+    """Real openings in this tree, easy ones first, each with the lines that make it a gap.
+
+    TEXT leaves those that hold every word. Where this source cannot tell, it says why.
+    """
+    from indexes.queries.gaps.find import find_gaps
+    from indexes.queries.gaps.model import GapFilter
+
+    index = settings.index()
+    wanted = GapFilter(kinds, difficulty or "", key, module, owner, " ".join(text))
+    answer = find_gaps(index, wanted)
+    whole = settings.json or markdown
+    chosen = answer.gaps if limit is None and whole else _first(answer.gaps, limit)
+    shown = replace(answer, gaps=chosen)
+    if age:
+        from indexes.queries.gaps.find import with_ages
+
+        aged, note = with_ages(index, shown.gaps, date.today())
+        shown = replace(shown, gaps=aged)
+        if note:
+            say(f"ages: {note}")
+    _write(settings, shown, len(answer.gaps), markdown)
+    if not answer.gaps:
+        raise NotFound(_nothing(answer))
+
+
+def _nothing(answer: GapList) -> str:
+    """That nothing fits, and what this source could not tell."""
+    untold = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
+    return "; ".join(["no gap of this tree fits", *untold])
+
+
+def _first(gaps: Sequence[Gap], limit: int | None) -> tuple[Gap, ...]:
+    """The most useful ones: so many as asked for, or else a few of each kind."""
+    if limit is not None:
+        return tuple(gaps[:limit])
+    groups: dict[str, list[Gap]] = {}
+    for gap in gaps:
+        groups.setdefault(gap.kind, []).append(gap)
+    few = _FEW if len(groups) > 1 else _LIMIT
+    return tuple(gap for group in groups.values() for gap in group[:few])
+
+
+def _write(settings: Settings, shown: GapList, total: int, markdown: bool) -> None:
+    if settings.json:
+        from indexes.serialize.gaps import gaps_json
+
+        if shown.gaps:
+            write_json(gaps_json(shown))
+        return
+    from navigator.text.answers import source_lines
+    from navigator.text.gaps import count_lines, gap_lines, gap_markdown
+
+    if markdown:
+        write_lines(gap_markdown(shown, shown.gaps))
+        return
+    write_lines(count_lines(shown))
+    for gap in shown.gaps:
+        write_lines(["", *gap_lines(gap)])
+    if total > len(shown.gaps):
+        write_lines(["", f"... {total - len(shown.gaps):,} more: --limit {total}, or a filter"])
+    write_lines(["", *source_lines(shown.source)])

@@ -1,0 +1,44 @@
+"""``torchnav kernel``: the source of a device kernel, by the name that a profiler prints."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from indexes.model.errors import NotFound
+from navigator.cli.commands.common import (
+    Settings,
+    json_option,
+    pass_settings,
+    write_json,
+    write_lines,
+)
+
+
+@click.command()
+@click.argument("name")
+@json_option
+@pass_settings
+def kernel(settings: Settings, name: str) -> None:
+    """Where a device kernel comes from: its launcher, its functor or lambda, or its library.
+
+    NAME is as kineto, nsys, ncu or rocprof print it, mangled or not. With - as NAME,
+    names are read from stdin, one a line, and answered in order, one JSON object a line.
+    """
+    from indexes.serialize.answers import device_kernel_json
+
+    index = settings.index()
+    if name == "-":
+        for line in sys.stdin:
+            write_json(device_kernel_json(index.kernel_name(line.rstrip("\r\n"))))
+        return
+    answer = index.kernel_name(name)
+    if settings.json:
+        write_json(device_kernel_json(answer))
+    else:
+        from navigator.text.answers import device_kernel_lines, source_lines
+
+        write_lines([*device_kernel_lines(answer), *source_lines(index.info)])
+    if not (answer.source or answer.launcher or answer.library or answer.candidates):
+        raise NotFound(answer.reason or f"no source found for {name}")

@@ -1,0 +1,144 @@
+"""``torchnav ranks``: what hundreds of ranks have in common and where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from indexes.model.errors import NotFound, UsageError
+from navigator.cli.commands.common import (
+    ProgressLine,
+    Settings,
+    json_option,
+    pass_settings,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from indexes.serialize.answers import Object
+    from navigator.trace.ranks import Rank
+    from navigator.trace.ranks_summary import RunSummary, Spread
+
+_SHOWN = 12
+"""Ranks, and names of a kind, in the text; JSON has them all."""
+_KINDS = {"kernel": "kernels, device time", "operator": "operators, time in themselves",
+          "phase": "phases, CPU", "device phase": "phases, device"}  # fmt: skip
+
+
+@click.command(short_help="Summarise the traces of many ranks.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Traces to read at the same time; each core one by default.")  # fmt: skip
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_option
+@pass_settings
+def ranks(settings: Settings, folder: Path, jobs: int | None) -> None:
+    """Time by operator, kernel and phase across the traces of a FOLDER, one for each rank.
+
+    The slowest rank of each, stragglers, how much communication is hidden behind computation.
+    Needs polars.
+    """
+    from navigator.trace.ranks import rank_files, read_ranks, require_polars
+
+    if not folder.is_dir():
+        raise UsageError(f"no such folder: {folder}")
+    require_polars()
+    files = rank_files(folder)
+    if not files:
+        raise NotFound(f"{folder} holds no .json and no .json.gz file")
+    from indexes.model.progress import Progress
+    from navigator.trace.ranks_summary import summarise
+
+    with ProgressLine() as line:
+        summary = summarise(
+            read_ranks(files, jobs or 0, lambda n: line(Progress("ranks", n, len(files))))
+        )
+    if not summary.ranks:
+        raise NotFound(f"{folder} holds no trace: {summary.bad[0].path} {summary.bad[0].reason}")
+    if settings.json:
+        write_json(_json(folder, summary))
+    else:
+        write_lines(_text(folder, summary))
+
+
+def _json(folder: Path, summary: RunSummary) -> Object:
+    from indexes.model.vocabulary import SCHEMA_VERSION
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "folder": str(folder),
+        "ranks": [_rank_json(rank) for rank in summary.ranks],
+        "stragglers": [rank.number for rank in summary.stragglers],
+        "times": [_spread_json(spread) for spread in summary.spreads],
+        "bad": [{"path": bad.path, "reason": bad.reason} for bad in summary.bad],
+    }
+
+
+def _rank_json(rank: Rank) -> Object:
+    return {
+        "rank": rank.number, "path": rank.path, "rows": rank.rows, "span_us": rank.span_us,
+        "compute_us": rank.compute_us, "communication_us": rank.communication_us,
+        "exposed_us": rank.exposed_us, "overlap": rank.overlap, "idle_us": rank.idle_us,
+        "on_device": rank.on_device, "problems": list(rank.problems),
+    }  # fmt: skip
+
+
+def _spread_json(spread: Spread) -> Object:
+    return {
+        "kind": spread.kind, "name": spread.name, "ranks": spread.ranks, "count": spread.count,
+        "min_us": spread.min_us, "median_us": spread.median_us, "max_us": spread.max_us,
+        "total_us": spread.total_us, "slowest": spread.slowest, "imbalance": spread.imbalance,
+    }  # fmt: skip
+
+
+def _text(folder: Path, summary: RunSummary) -> Iterator[str]:
+    from navigator.text.answers import clean
+
+    count = len(summary.ranks)
+    on = "devices" if any(rank.on_device for rank in summary.ranks) else "the CPU"
+    yield f"{clean(str(folder))}: {count} ranks, {sum(r.rows for r in summary.ranks):,} rows"
+    yield from (f"not read   {clean(bad.path)}: {clean(bad.reason)}" for bad in summary.bad)
+    for rank in summary.ranks:
+        yield from (f"problem    rank {rank.number}: {clean(one)}" for one in rank.problems)
+    yield from _stragglers(summary)
+    yield ""
+    columns = ("span", "compute", "comm.", "exposed", "idle")
+    yield f"{'rank':>6}  " + "  ".join(f"{name:>9}" for name in columns) + f"  ({on})"
+    yield from map(_rank_line, sorted(summary.ranks, key=lambda r: -r.compute_us)[:_SHOWN])
+    if count > _SHOWN:
+        yield f"        ... and {count - _SHOWN} that compute less: --json"
+    for kind, words in _KINDS.items():
+        yield from _spread_lines(words, [one for one in summary.spreads if one.kind == kind])
+
+
+def _stragglers(summary: RunSummary) -> Iterator[str]:
+    from navigator.trace.wording import duration
+
+    for rank in summary.stragglers:
+        factor = rank.compute_us / summary.median_compute_us if summary.median_compute_us else 0
+        yield (f"straggler  rank {rank.number} computes {duration(rank.compute_us)}, "
+               f"{factor:.2f}x the median")  # fmt: skip
+
+
+def _rank_line(rank: Rank) -> str:
+    from navigator.trace.wording import duration
+
+    times = (rank.span_us, rank.compute_us, rank.communication_us, rank.exposed_us, rank.idle_us)
+    return f"{rank.number:>6}  " + "  ".join(f"{duration(time):>9}" for time in times)
+
+
+def _spread_lines(words: str, spreads: list[Spread]) -> Iterator[str]:
+    from navigator.text.answers import clean
+    from navigator.trace.wording import duration
+
+    if not spreads:
+        return
+    yield ""
+    yield f"{'min':>9}  {'median':>9}  {'max':>9}  {'slowest':>7}  {'max/med':>7}  {words}"
+    for one in spreads[:_SHOWN]:
+        times = "  ".join(f"{duration(t):>9}" for t in (one.min_us, one.median_us, one.max_us))
+        ratio = f"{one.imbalance:.2f}" if one.imbalance is not None else "-"
+        yield f"{times}  {one.slowest:>7}  {ratio:>7}  {clean(one.name)}"

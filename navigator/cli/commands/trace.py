@@ -1,0 +1,264 @@
+"""``torchnav trace``, ``open`` and ``export trace``: record a program, look at a recording."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
+from navigator.cli.commands.common import (
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    source_options,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from navigator.trace.link import Linker
+    from navigator.trace.trace import Trace
+
+_KEPT = 20
+"""How many recordings without a name stay in the cache folder."""
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_TRACE = click.Path(path_type=Path)
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    short_help="Run a program and record its operators.",
+)
+@click.option("-o", "--output", metavar="FILE", type=_FILE, help="Record here, without a screen.")
+@click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
+@click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
+@click.option("--python", metavar="PATH", help="The Python that runs the program.")
+@click.option("--window", metavar="SECONDS", type=click.FloatRange(min=0.001), default=1.0,
+              help="How often operators are written; calls are written at once.")  # fmt: skip
+@click.option("--memory", is_flag=True, help="Record allocations too.")
+@click.option("--compiled", is_flag=True,
+              help="Record with the compiled recorder: several times less overhead, dispatch "
+              "keys; no device kernels. Built the first time, with a C++ compiler.")  # fmt: skip
+@source_options
+@click.argument("program", metavar="SCRIPT [ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@pass_settings
+def trace(
+    settings: Settings, output: Path | None, screen: bool | None, module: bool,
+    python: str | None, window: float, memory: bool, compiled: bool, program: tuple[str, ...],
+) -> int:  # fmt: skip
+    """Run SCRIPT as Python would and record every operator that it calls.
+
+    Everything after SCRIPT is the program's, but for a `-o FILE` right after it when no
+    option before it says where to record.
+    """
+    if not program:
+        raise UsageError("which program? torchnav trace SCRIPT [ARGS]..., or -m MODULE")
+    if output is None and screen is None:
+        output, program = _output_after_script(program)
+    if not module and not os.path.exists(program[0]):
+        raise UsageError(f"cannot run {program[0]}: no such file")
+    show = output is None and sys.stdin.isatty() and sys.stdout.isatty()
+    show = show if screen is None else screen
+    file = _writable(output or _cache_file(settings, program[0]))
+    options = ["--window", str(window)] + ["--memory"] * memory + ["-m"] * module
+    chosen = interpreter(python)
+    if compiled:
+        options += _native(settings, chosen)
+    command = [chosen, _recorder("__main__.py"), "-o", str(file), *options, "--", *program]
+    if show:
+        return _follow(settings, file, command)
+    if output is None:
+        say(f"recording to {file}")
+    return _become(command)
+
+
+def _output_after_script(program: tuple[str, ...]) -> tuple[Path | None, tuple[str, ...]]:
+    if len(program) > 2 and program[1] in ("-o", "--output"):
+        return Path(program[2]), (program[0], *program[3:])
+    return None, program
+
+
+def _writable(file: Path) -> Path:
+    """The absolute path, once it is sure that a trace can be written there."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.open("ab").close()
+    except OSError as error:
+        raise TorchnavError(f"cannot write {file}: {error.strerror}") from error
+    return file.absolute()
+
+
+def _cache_file(settings: Settings, program: str) -> Path:
+    from indexes.source.source import cache_folder
+
+    folder = (settings.cache or cache_folder()) / "traces"
+    for old in sorted(folder.glob("*.json"), key=lambda f: f.stat().st_mtime)[: -_KEPT + 1]:
+        old.unlink(missing_ok=True)
+    return folder / f"{Path(program).stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json"
+
+
+def _recorder(name: str) -> str:
+    """The recorder as a file: the program's Python need not have torchnav."""
+    return str(Path(__file__).parent.parent / "capture" / name)
+
+
+def _native(settings: Settings, python: str) -> list[str]:
+    """The option that names the compiled recorder, built if need be; none where it cannot be."""
+    from indexes.source.source import cache_folder
+
+    folder = (settings.cache or cache_folder()) / "native"
+    if not folder.exists():
+        say("building the compiled recorder, once")
+    done = subprocess.run([python, _recorder("build.py"), str(folder)], capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it could not be built"]
+        say(f"{lines[-1].removeprefix('torchnav: ')}; recording without it")
+        return []
+    return ["--native", done.stdout.strip()]
+
+
+def _become(command: list[str]) -> int:
+    """Let the program have this process: its terminal, its signals and its exit status."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "posix":
+        os.execv(command[0], command)
+    return subprocess.call(command)
+
+
+# ------------------------------------------------------------------------- which Python
+
+
+def interpreter(choice: str | None = None) -> str:
+    """The Python to run a program with: the one that was chosen, the active environment's,
+    ours, or the one on the path; the first of them that has torch."""
+    if choice:
+        found = shutil.which(choice)
+        if found is None:
+            raise UsageError(f"no Python at {choice}")
+        return os.path.abspath(found)
+    for python in _pythons():
+        if _has_torch(python):
+            return python
+    raise SourceError("no Python with torch was found: name one with --python")
+
+
+def _pythons() -> list[str]:
+    folder = "Scripts" if os.name == "nt" else "bin"
+    active = [os.environ.get(name) for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
+    candidates = [os.path.join(root, folder, "python") for root in active if root]
+    candidates += [sys.executable, "python", "python3"]
+    found = (shutil.which(candidate) for candidate in candidates)
+    return list(dict.fromkeys(os.path.abspath(path) for path in found if path))
+
+
+def _has_torch(python: str) -> bool:
+    from importlib.util import find_spec
+
+    if python == os.path.abspath(sys.executable):
+        return find_spec("torch") is not None
+    question = "import importlib.util as u; raise SystemExit(u.find_spec('torch') is None)"
+    return subprocess.call([python, "-c", question], stdin=subprocess.DEVNULL) == 0
+
+
+# ------------------------------------------------------------------------------ showing
+
+
+def _follow(settings: Settings, file: Path, command: list[str]) -> int:
+    import importlib
+
+    app = importlib.import_module("navigator.tui.trace.app")
+    return int(app.follow(file, command, settings.tree, settings.cache))
+
+
+@click.command("open")
+@click.argument("file", type=_TRACE)
+@source_options
+@pass_settings
+def open_(settings: Settings, file: Path) -> int:
+    """Show a recorded trace: torchnav's own, or a Chrome trace of torch.profiler."""
+    import importlib
+
+    _check_exists(file)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the screen needs a terminal; in a pipe, use `torchnav export trace`")
+    app = importlib.import_module("navigator.tui.trace.app")
+    return int(app.show(file, settings.tree, settings.cache))
+
+
+@click.command("trace")
+@click.argument("file", type=_TRACE)
+@click.option("--html", "report", metavar="FILE", type=_FILE,
+              help="Write a report that needs nothing else to be read.")  # fmt: skip
+@click.option("--markdown", "row", metavar="ID", type=int,
+              help="One operator, by the id of its JSON, for pasting into an issue.")  # fmt: skip
+@json_option
+@pass_settings
+def export_trace(settings: Settings, file: Path, report: Path | None, row: int | None) -> None:
+    """Every operator and device kernel of a trace, linked to its source.
+
+    With --json one object a line, by the contract in docs/json.md; without, a summary.
+    """
+    from navigator.trace.readers import read_trace
+
+    _check_exists(file)
+    trace = read_trace(file)
+    if report is not None:
+        _write_report(_linker(settings, trace), trace, report)
+    elif row is not None:
+        _write_markdown(_linker(settings, trace), trace, row)
+    elif settings.json:
+        for problem in trace.meta.problems:
+            say(problem)
+        _write_rows(_linker(settings, trace), trace)
+    else:
+        from navigator.trace.summary import summary_lines
+
+        write_lines(summary_lines(trace))
+
+
+def _linker(settings: Settings, trace: Trace) -> Linker:
+    from navigator.trace.installed import schema_index
+    from navigator.trace.link import Linker
+
+    index = settings.index()
+    return Linker(trace, index, schema_index(trace, index, settings.cache))
+
+
+def _write_rows(linker: Linker, trace: Trace) -> None:
+    from navigator.trace.rows import trace_rows
+
+    for row in trace_rows(trace, linker):
+        write_json(row)
+
+
+def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
+    from navigator.trace.html_report import html_report
+
+    try:
+        with report.open("w", encoding="utf-8", errors="replace") as file:
+            file.writelines(f"{piece}\n" for piece in html_report(trace, linker))
+    except OSError as error:
+        raise TorchnavError(f"cannot write {report}: {error.strerror}") from error
+
+
+def _write_markdown(linker: Linker, trace: Trace, row: int) -> None:
+    from navigator.trace.markdown import op_markdown
+
+    if not 0 <= row < len(trace):
+        raise NotFound(f"the trace has no row {row}")
+    sys.stdout.write(op_markdown(trace, trace.op(row), linker))
+
+
+def _check_exists(file: Path) -> None:
+    if not file.exists():
+        raise UsageError(f"no such file: {file}")

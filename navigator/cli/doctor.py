@@ -1,0 +1,171 @@
+"""What torchnav finds on this machine, what is missing, and the command that adds it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
+from pathlib import Path
+from typing import Literal
+
+from indexes.build.builder import index_path
+from indexes.model.errors import SourceError
+from indexes.source.source import Source, cache_folder, clones, installed_torch
+from navigator import __version__
+
+State = Literal["ok", "note", "missing"]
+
+_EDITORS = ("nvim", "vim", "hx", "emacs", "code", "zed", "subl", "nano", "vi")
+_CLIPBOARDS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
+_PACKAGES = (
+    "textual", "tree-sitter", "tree-sitter-cpp", "tree-sitter-c", "tree-sitter-python",
+    "PyYAML", "GitPython", "msgspec", "pydemumble",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked for. ``note`` means: works, but worth knowing."""
+
+    name: str
+    state: State
+    found: str
+    command: str = ""
+    """What adds or changes it, or empty."""
+
+
+def examine(
+    tree: str | None = None, cache: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> tuple[Check, ...]:
+    """Every check, in the order in which they are shown. Builds no index and imports no torch."""
+    folder = cache or cache_folder()
+    return (
+        Check("torchnav", "ok", f"{__version__}, Python {sys.version.split()[0]}"),
+        *_source(tree, folder),
+        _torch(),
+        *_clones(folder),
+        _cache(folder),
+        _git(),
+        *_packages(),
+        _terminal(environ),
+        _editor(environ),
+        _clipboard(environ),
+    )
+
+
+def usable(checks: tuple[Check, ...]) -> bool:
+    """Whether any question can be answered."""
+    return not any(check.name == "source" and check.state == "missing" for check in checks)
+
+
+def _source(tree: str | None, cache: Path) -> Iterator[Check]:
+    try:
+        source = Source.find(tree, cache)
+    except SourceError as error:
+        yield Check("source", "missing", str(error), "torchnav clone")
+        return
+    info = source.info
+    commit = f" at {info.commit[:12]}" if info.commit else ""
+    edited = ", with uncommitted edits" if info.dirty else ""
+    yield Check("source", "ok", f"PyTorch {info.version} ({info.kind}){commit}{edited}")
+    yield Check("tree", "ok", info.root)
+    for lack in info.missing:
+        what, _, command = lack.rpartition(": ")
+        yield Check("not in source", "note", what, command)
+    yield _index(index_path(source, cache))
+
+
+def _index(path: Path) -> Check:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return Check("index", "note", "not built yet", "torchnav index")
+    return Check("index", "ok", f"{path} ({size / 1e6:.1f} MB)")
+
+
+def _torch() -> Check:
+    torch = installed_torch()
+    if torch is None:
+        return Check("torch", "missing", "not installed: no live tracing", "pip install torch")
+    commit = f", built from {torch.commit[:12]}" if torch.commit else ""
+    return Check("torch", "ok", f"{torch.version}{commit}")
+
+
+def _clones(cache: Path) -> Iterator[Check]:
+    torch = installed_torch()
+    found = clones(cache)
+    for one in found:
+        yield Check("clone", "ok", f"{one.ref} at {one.commit[:12]} in {one.root}")
+    if torch and torch.commit and torch.commit not in {one.commit for one in found}:
+        what = f"no clone of the installed torch's commit {torch.commit[:12]}"
+        yield Check("clone", "note", what, "torchnav clone")
+
+
+def _cache(folder: Path) -> Check:
+    nearest = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    if nearest.is_dir() and os.access(nearest, os.W_OK):
+        return Check("cache", "ok", str(folder))
+    advice = "set TORCHNAV_CACHE or give --cache"
+    return Check("cache", "missing", f"{folder} cannot be written", advice)
+
+
+def _git() -> Check:
+    path = shutil.which("git")
+    if path is None:
+        what = "not found: no clones, no edits noticed, no history"
+        return Check("git", "missing", what, "install git")
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return Check("git", "ok", said.stdout.strip().removeprefix("git version "))
+
+
+def _packages() -> Iterator[Check]:
+    for name in _PACKAGES:
+        try:
+            yield Check(name, "ok", package_version(name))
+        except PackageNotFoundError:
+            yield Check(name, "missing", "not installed", f"pip install {name}")
+
+
+def _terminal(environ: Mapping[str, str]) -> Check:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return Check("terminal", "note", "none here: the screen needs one, the commands do not")
+    size = shutil.get_terminal_size()
+    term = environ.get("TERM", "")
+    colours = _colours(term, environ.get("COLORTERM", ""))
+    what = f"{size.columns}x{size.lines}, {colours}, TERM={term or 'not set'}"
+    if size.columns < 80 or size.lines < 24:
+        return Check("terminal", "note", f"{what}: small", "make it 80x24 or larger")
+    if term in ("", "dumb"):
+        return Check("terminal", "note", what, "set TERM, e.g. xterm-256color")
+    return Check("terminal", "ok", what)
+
+
+def _colours(term: str, colorterm: str) -> str:
+    if colorterm in ("truecolor", "24bit"):
+        return "16 million colours"
+    return "256 colours" if "256" in term else "16 colours"
+
+
+def _editor(environ: Mapping[str, str]) -> Check:
+    for variable in ("VISUAL", "EDITOR"):
+        if named := environ.get(variable):
+            program = named.split()[0]
+            if shutil.which(program):
+                return Check("editor", "ok", f"{named} (${variable})")
+            what = f"${variable} names {program}, which is not found"
+            return Check("editor", "missing", what, f"export {variable}=vim")
+    if found := next((one for one in _EDITORS if shutil.which(one)), None):
+        return Check("editor", "note", f"{found}, as neither VISUAL nor EDITOR is set")
+    return Check("editor", "missing", "none found", "export EDITOR=...")
+
+
+def _clipboard(environ: Mapping[str, str]) -> Check:
+    if found := next((one for one in _CLIPBOARDS if shutil.which(one)), None):
+        return Check("clipboard", "ok", f"{found}, and OSC 52")
+    inside = " through tmux (needs `set -g set-clipboard on`)" if environ.get("TMUX") else ""
+    return Check("clipboard", "note", f"OSC 52{inside}; whether the terminal takes it is unknown")

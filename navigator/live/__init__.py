@@ -1,0 +1,1 @@
+"""What the installed torch says, asked in a process of its own."""

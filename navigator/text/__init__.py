@@ -1,0 +1,1 @@
+"""Answers as plain text and Markdown, for every face."""

@@ -1,0 +1,276 @@
+"""Answers as plain text: the same bytes on a terminal and in a pipe, 80 columns where it can.
+
+Text that comes from source or traces passes ``clean`` before it is written.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from indexes.model.regex import regex
+from indexes.model.typed import TYPE_CHECKING
+from indexes.model.vocabulary import (
+    Chain,
+    DeviceKernelAnswer,
+    EngineFunction,
+    Hit,
+    Hop,
+    Location,
+    Member,
+    Place,
+    Problem,
+    SourceInfo,
+    Unresolved,
+)
+from indexes.queries.notes import choice_note, dtype_notes
+
+if TYPE_CHECKING:
+    import re
+
+WIDTH = 80
+_DEPTH = 8
+"""How deep a chain is shown unless all of it is asked for."""
+_NARROWEST = 40
+# Controls, and what reorders or hides text: all of it can make a terminal show
+# something else than what is there.
+_UNSAFE = regex(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udfff]"
+)
+_SPACES = regex(r"\s+")
+
+
+def clean(text: str) -> str:
+    """``text`` on one line, with whatever could act on a terminal written out as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSAFE.sub(_escape, _SPACES.sub(" ", text) if "\n" in text or "\t" in text else text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def wrap(text: str, indent: str) -> Iterator[str]:
+    """``text`` in lines of at most 80 columns; a word that is longer stays whole."""
+    line = ""
+    room = max(WIDTH - len(indent), _NARROWEST)
+    for word in clean(text).split():
+        if line and len(line) + 1 + len(word) > room:
+            yield indent + line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    if line:
+        yield indent + line
+
+
+# ------------------------------------------------------------------------------ source
+
+
+def source_lines(info: SourceInfo) -> Iterator[str]:
+    """Which source an answer was read from, and what that source lacks."""
+    commit = f" at {info.commit[:12]}" if info.commit else ""
+    edited = ", with uncommitted edits" if info.dirty else ""
+    yield f"source: PyTorch {clean(info.version)} ({info.kind}){commit}{edited}"
+    for one in info.missing:
+        what, _, command = one.rpartition(": ")
+        yield from wrap(f"not here: {what}", "  ")
+        yield clean(f"    -> {command}")
+
+
+# ------------------------------------------------------------------------------ chains
+
+
+def chain_lines(chain: Chain, full: bool = False) -> Iterator[str]:
+    """A chain as an indented tree, what could not be resolved at its end.
+
+    Operators that a kernel calls on the way are named and not followed, unless the
+    kernel is composite, and so is made of them, or ``full`` asks for everything.
+    """
+    yield clean(chain.op.full_name)
+    yield from wrap(chain.op.schema, "  ")
+    facts = [chain.op.kind, *(f"tag {tag}" for tag in chain.op.tags)]
+    if chain.op.keys:
+        facts.append(f"kernels for {', '.join(chain.op.keys)}")
+    yield from wrap("; ".join(facts), "  ")
+    yield ""
+    yield from _ChainTree(chain.hops, full).lines()
+    if chain.unresolved:
+        yield "not resolved"
+        for one in chain.unresolved:
+            yield from _unresolved_lines(one)
+
+
+class _ChainTree:
+    """The hops of a chain by their parents. What hangs on a place is written where it first
+    comes, and only named after that."""
+
+    def __init__(self, hops: Sequence[Hop], full: bool) -> None:
+        self._full = full
+        self._shown: set[object] = set()
+        self._children: dict[int | None, list[Hop]] = defaultdict(list)
+        known = {hop.id for hop in hops}
+        for hop in hops:
+            self._children[hop.parent if hop.parent in known else None].append(hop)
+
+    def lines(self) -> Iterator[str]:
+        yield from self._branch(None, 0, follow=True)
+
+    def _branch(self, parent: int | None, depth: int, follow: bool) -> Iterator[str]:
+        for group in self._groups(self._children.pop(parent, [])):
+            hop, indent = group[0], "  " * depth
+            if hop.role == "schema" and depth and not follow:
+                command = f"torchnav op {hop.symbol}"
+                yield clean(f"{indent}... {_hops(self._drop(hop.id) + 1)}: {command}")
+                continue
+            yield from hop_lines(group, indent)
+            yield from self._below(hop, depth + 1, follow)
+
+    def _below(self, hop: Hop, depth: int, follow: bool) -> Iterator[str]:
+        indent = "  " * depth
+        if hop.id in self._children and not self._full:
+            place = (hop.role, hop.symbol, hop.location)
+            if place in self._shown:
+                yield f"{indent}... {_hops(self._drop(hop.id))} as above"
+            elif depth > _DEPTH:
+                yield f"{indent}... {_hops(self._drop(hop.id))}: add --full"
+            self._shown.add(place)
+        below = _is_composite(hop) if hop.role == "kernel" else follow
+        yield from self._branch(hop.id, depth, below or self._full)
+
+    def _groups(self, hops: Sequence[Hop]) -> Iterator[list[Hop]]:
+        """Calls of one thing from several lines of one function stand together."""
+        groups: dict[object, list[Hop]] = {}
+        for hop in hops:
+            alone = hop.id in self._children or hop.location is None
+            groups.setdefault(hop.id if alone else _sameness(hop), []).append(hop)
+        yield from groups.values()
+
+    def _drop(self, parent: int) -> int:
+        below = self._children.pop(parent, [])
+        return len(below) + sum(self._drop(hop.id) for hop in below)
+
+
+def _hops(count: int) -> str:
+    return f"{count:,} hop{'s' * (count != 1)}"
+
+
+def _sameness(hop: Hop) -> object:
+    path = hop.location.path if hop.location else ""
+    return hop.role, hop.symbol, path, hop.device, hop.keys, hop.rule, hop.confidence, hop.guard
+
+
+def _is_composite(hop: Hop) -> bool:
+    return bool(hop.keys) and all(key.startswith("Composite") for key in hop.keys)
+
+
+def hop_lines(group: Sequence[Hop], indent: str = "") -> Iterator[str]:
+    """``role [where] symbol``, then the place and why. Hops of a group differ in their lines."""
+    hop = group[0]
+    yield clean(f"{indent}{hop.role.replace('_', ' ')}{_marks(hop.device, hop.keys)} {hop.symbol}")
+    inner = f"{indent}    "
+    unsure = "" if hop.confidence == "exact" else f"  ({hop.confidence})"
+    place = f"{_where(hop.location)}{_other_lines(group)}{unsure}" if hop.location else ""
+    if place and len(inner) + len(place) + 2 + len(hop.rule) <= WIDTH:
+        yield clean(f"{inner}{place}  {hop.rule}")
+    else:
+        if place:
+            yield f"{inner}{place}"
+        yield from wrap(hop.rule, inner)
+    if hop.guard:
+        yield from wrap(f"#if {hop.guard}", inner)
+    if hop.note and not hop.symbol.endswith(hop.note):
+        yield from wrap(hop.note, f"{inner}| ")
+    if hop.choices:
+        yield from wrap(choice_note(hop.choices), inner)
+    for note in dtype_notes(hop.dtypes):
+        yield from wrap(note, f"{inner}| ")
+
+
+def _other_lines(group: Sequence[Hop]) -> str:
+    return "".join(f", {hop.location.line}" for hop in group[1:] if hop.location)
+
+
+def _marks(device: str | None, keys: Sequence[str]) -> str:
+    where = keys or ([device] if device else [])
+    return f" [{', '.join(where)}]" if where else ""
+
+
+def _unresolved_lines(one: Unresolved) -> Iterator[str]:
+    yield clean(f"  {one.role.replace('_', ' ')}{_marks(None, one.keys)} {one.symbol}")
+    yield from wrap(one.reason, "      ")
+
+
+def overload_lines(others: Sequence[str]) -> Iterator[str]:
+    yield from wrap(f"other overloads: {', '.join(others)}", "")
+
+
+# ------------------------------------------------------------------ places and look-ups
+
+
+def hit_lines(hits: Iterable[Hit]) -> Iterator[str]:
+    for hit in hits:
+        leads = f" -> {hit.op}" if hit.op and hit.op != hit.name else ""
+        yield clean(f"{hit.kind} {hit.name}{leads}")
+        yield f"    {_where(hit.location)}"
+        yield from wrap(hit.detail, "    ")
+
+
+def place_lines(places: Iterable[Place]) -> Iterator[str]:
+    for place in places:
+        yield clean(f"{place.kind} {place.name}")
+        end = place.location.end_line
+        until = f" to line {end}" if end > place.location.line else ""
+        yield f"    {_where(place.location)}{until}"
+        yield from wrap(place.detail, "    ")
+        yield from wrap(place.rule, "    ")
+        if place.operators:
+            yield from wrap(f"operators: {', '.join(place.operators)}", "    ")
+
+
+def member_lines(members: Iterable[Member]) -> Iterator[str]:
+    for member in members:
+        bits = f" : {member.bits}" if member.bits is not None else ""
+        yield clean(f"{member.type} {member.name}{bits}")
+        yield f"    {_where(member.location)}"
+        yield from wrap(member.comment, "    ")
+        named = zip(member.accessor_names, member.accessors, strict=False)
+        accessors = [f"{name} (line {where.line})" for name, where in named]
+        if accessors:
+            yield from wrap(f"accessors: {', '.join(accessors)}", "    ")
+
+
+def engine_lines(functions: Iterable[EngineFunction]) -> Iterator[str]:
+    for function in functions:
+        phase = f" [{function.phase}]" if function.phase else ""
+        yield clean(f"{function.name}{phase}")
+        yield f"    {_where(function.location)}"
+        yield from wrap(function.comment, "    ")
+        if function.calls:
+            calls = dict.fromkeys(f"{name} (line {line})" for name, line in function.calls)
+            yield from wrap(f"calls {', '.join(calls)}", "    ")
+
+
+def device_kernel_lines(answer: DeviceKernelAnswer) -> Iterator[str]:
+    yield clean(answer.name)
+    for role, one in (("source", answer.source), ("launched by", answer.launcher)):
+        if one:
+            yield clean(f"  {role} {one.qualified}")
+            yield f"      {_where(one.location)}"
+    if answer.library:
+        yield clean(f"  library {answer.library}")
+    for one in answer.candidates:
+        yield clean(f"  candidate {one.qualified}  {_where(one.location)}")
+    yield from wrap(f"{answer.rule} ({answer.confidence})" if answer.rule else "", "  ")
+    yield from wrap(answer.reason, "  ")
+
+
+def problem_lines(problems: Iterable[Problem]) -> Iterator[str]:
+    for one in problems:
+        yield clean(f"  {one.path}:{one.line}: {one.message}")
+
+
+def _where(location: Location) -> str:
+    return clean(str(location))

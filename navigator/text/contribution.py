@@ -1,0 +1,289 @@
+"""A contribution as sections of rows, for every face: text, Markdown and the screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from indexes.model.vocabulary import Location, SourceInfo
+from indexes.queries.contribution.guides import Command
+from indexes.queries.contribution.new_operator import Addition, Check, NewOperator
+from indexes.queries.contribution.plan import Contribution, PlaceHistory
+from indexes.queries.contribution.reviewers import MEANING, Review
+from indexes.queries.impact.rebuild import Cost
+from indexes.queries.operator_tests import OperatorTests, Selection
+from indexes.source.git_history import Change
+from navigator.text.answers import clean, source_lines, wrap
+
+_MAX_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line to read, to tick off or to run."""
+
+    text: str
+    location: Location | None = None
+    detail: str = ""
+    """Why: the rule, the meaning, the numbers."""
+    command: str = ""
+    """To be copied and run from the top of the tree."""
+    code: tuple[str, ...] = ()
+    """Lines of source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows under a heading."""
+
+    title: str
+    rows: tuple[Row, ...]
+    note: str = ""
+
+
+def sections(one: Contribution) -> tuple[Section, ...]:
+    """All that a contribution says, in the order of work; empty sections are left out."""
+    found = (
+        Section("Places", tuple(_places(one)), _left_out(one)),
+        Section("Rebuild", tuple(map(_cost, one.costs)), "sources to compile again after a change"),
+        Section("Tests", tuple(_tests(one)), _tests_note(one)),
+        Section("Commands", tuple(_commands(one.commands))),
+        Section("Reviewers", tuple(_reviews(one.reviews))),
+        Section("One approval for all", tuple(_reviews(one.covering)),
+                "merge rules that cover every file above"),
+        Section("Conventions and traps", tuple(_conventions(one))),
+        Section("History", tuple(_histories(one.history)), one.history_missing),
+    )  # fmt: skip
+    return tuple(section for section in found if section.rows or section.note)
+
+
+def _places(one: Contribution) -> Iterator[Row]:
+    if one.operators:
+        shown = ", ".join(one.operators[:12])
+        more = f" and {len(one.operators) - 12} more" if len(one.operators) > 12 else ""
+        yield Row(f"reached by {len(one.operators)} operators", None, shown + more)
+    for step in one.steps:
+        role = step.role.replace("_", " ")
+        yield Row(f"{role} {step.symbol}", step.location, step.rule)
+
+
+def _left_out(one: Contribution) -> str:
+    return f"{one.more} more places: torchnav op {one.name} --full" if one.more else ""
+
+
+def _cost(cost: Cost) -> Row:
+    evidence = "".join(f"; {where}" for where in cost.evidence)
+    return Row(str(cost), Location(cost.path, 0), f"{cost.rule}{evidence}")
+
+
+def _tests(one: Contribution) -> Iterator[Row]:
+    for op, tests in one.tests:
+        if len(one.tests) > 1:
+            yield Row(f"for {op}")
+        yield from _operator_tests(op, tests)
+
+
+def _operator_tests(op: str, tests: OperatorTests) -> Iterator[Row]:
+    for entry in tests.opinfos:
+        yield Row(f"OpInfo {entry.name}", entry.location, f"{entry.rule}; in {entry.database}")
+    if not tests.opinfos and not tests.missing and not op.startswith("test/"):
+        yield Row(f"no OpInfo for {op}", None, "add one: the tests of all operators then cover it")
+    for found in tests.files:
+        count = len(found.tests)
+        yield _selection(found, f"{count} test{'s' * (count != 1)} for each OpInfo")
+    for found in tests.named[:_MAX_NAMED]:
+        yield _selection(found, found.names[0])
+    if len(tests.named) > _MAX_NAMED:
+        yield Row(f"{len(tests.named) - _MAX_NAMED} more tests with its name", None, "", "")
+
+
+def _selection(found: Selection, what: str) -> Row:
+    some = f"; {found.filtered} of them for OpInfos that fit a condition" if found.filtered else ""
+    also = f"; may also select {', '.join(found.expression.also)}" if found.expression.also else ""
+    return Row(what, found.tests[0], f"{found.rule}{some}{also}", found.command)
+
+
+def _tests_note(one: Contribution) -> str:
+    return next((f"not here: {tests.missing}" for _, tests in one.tests if tests.missing), "")
+
+
+def _commands(commands: Iterable[Command]) -> Iterator[Row]:
+    for command in commands:
+        yield Row(command.purpose, command.location, command.note, command.text)
+
+
+def _reviews(reviews: Iterable[Review]) -> Iterator[Row]:
+    for one in reviews:
+        note = f"; {one.note}" if one.note else ""
+        rule = f"{one.rule} covers {one.path}{note}"
+        yield Row(f"{one.kind}: {' '.join(one.who)}", one.location, f"{MEANING[one.kind]}; {rule}")
+
+
+def _histories(places: Iterable[PlaceHistory]) -> Iterator[Row]:
+    for place in places:
+        yield Row(place.step.symbol, place.step.location, place.changes.note,
+                  place.changes.followed)  # fmt: skip
+        for change in place.changes.changes:
+            yield Row(f"  {change_text(change)}")
+
+
+def change_text(change: Change) -> str:
+    """A commit on one line."""
+    cut = " (or older: the history ends here)" if change.at_cut else ""
+    return f"{change.date} {change.author}: {change.subject}{cut}"
+
+
+def _conventions(one: Contribution) -> Iterator[Row]:
+    for convention in one.conventions:
+        yield Row(convention.text, convention.location, convention.about)
+
+
+def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
+    """The plan for a new operator, in the order of work; empty sections are left out."""
+    likeness = tuple(
+        Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike")
+        for one in plan.neighbours
+    )
+    found = (
+        Section("Checks", tuple(_check(one) for one in plan.checks)),
+        Section("Operators like it", likeness),
+        Section("Draft", tuple(Row("", code=plan.draft) for _ in plan.draft[:1]),
+                "an entry for native_functions.yaml in the shape of the first one's"),
+        Section("To add", tuple(_addition(one) for one in plan.additions)),
+        Section("Rebuild", tuple(_cost(one) for one in plan.costs),
+                "sources to compile again after a change"),
+        Section("Conventions and traps",
+                tuple(Row(one.text, one.location, one.about) for one in plan.conventions)),
+    )  # fmt: skip
+    return tuple(section for section in found if section.rows)
+
+
+def _check(one: Check) -> Row:
+    return Row(f"{'good' if one.good else 'WRONG'}: {one.what}: {one.text}", one.location)
+
+
+def _addition(one: Addition) -> Row:
+    like = f"as {one.neighbour} has it" if one.neighbour else ""
+    when = one.when or "always"
+    detail = "; ".join(part for part in (when, like) if part)
+    return Row(one.title, one.location, detail, code=one.shape)
+
+
+# ------------------------------------------------------------------------------- text
+
+
+def text_lines(one: Contribution) -> Iterator[str]:
+    """A contribution as plain text."""
+    yield clean(f"contribute to {one.kind} {one.name}")
+    yield from _section_lines(sections(one))
+    yield ""
+    yield from _missing(one)
+    yield from source_lines(one.source)
+
+
+def plan_lines(plan: NewOperator) -> Iterator[str]:
+    """The plan for a new operator as plain text."""
+    yield clean(f"a new operator {plan.schema}")
+    yield from _section_lines(plan_sections(plan))
+    yield ""
+    yield from source_lines(plan.source)
+
+
+def _section_lines(found: Iterable[Section]) -> Iterator[str]:
+    for section in found:
+        yield ""
+        yield section.title
+        if section.note:
+            yield from wrap(section.note, "  ")
+        for row in section.rows:
+            yield from _text_row(row)
+
+
+def _text_row(row: Row) -> Iterator[str]:
+    yield from wrap(row.text, "    " if row.text.startswith("  ") else "  ")
+    if row.location:
+        yield clean(f"      {row.location}")
+    if row.detail:
+        yield from wrap(row.detail, "      ")
+    if row.command:
+        yield clean(f"      $ {row.command}")
+    for text in row.code:
+        yield f"      | {visible(text)}".rstrip()
+
+
+def _missing(one: Contribution) -> Iterator[str]:
+    for words in one.missing:
+        if words not in one.source.missing:
+            yield from wrap(words, "")
+
+
+def markdown_lines(one: Contribution) -> Iterator[str]:
+    """A contribution as a checklist in Markdown."""
+    title = f"Contribute to {one.kind} `{_code(one.name)}`"
+    yield from _markdown(title, sections(one), one.source)
+
+
+def plan_markdown(plan: NewOperator) -> Iterator[str]:
+    """The plan for a new operator as a checklist in Markdown."""
+    yield from _markdown(f"New operator `{_code(plan.schema)}`", plan_sections(plan), plan.source)
+
+
+def _markdown(title: str, found: Iterable[Section], source: SourceInfo) -> Iterator[str]:
+    yield f"# {title}"
+    for section in found:
+        yield ""
+        yield f"## {section.title}"
+        yield ""
+        if section.note:
+            yield f"_{_words(section.note)}_"
+            yield ""
+        for row in section.rows:
+            yield from _markdown_row(row, section.title in _TO_DO)
+    yield ""
+    commit = f" at {source.commit}" if source.commit else ""
+    yield f"Read from PyTorch {source.version} ({source.kind}){commit}."
+
+
+_TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and traps"})
+
+
+def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:
+    indent, text = ("  ", row.text.strip()) if row.text.startswith("  ") else ("", row.text)
+    where = f" (`{_code(str(row.location))}`)" if row.location else ""
+    box = "[ ] " if to_do and row.location and not indent else ""
+    if text or where:
+        yield f"{indent}- {box}{_words(text)}{where}"
+    if row.detail:
+        yield f"{indent}  {_words(row.detail)}"
+    if row.command:
+        yield f"{indent}  `{_code(row.command)}`"
+    if row.code:
+        margin = "  " if text or where else ""
+        fence = "~" * max(3, 1 + max(map(_longest_fence, row.code)))
+        yield from ("", f"{margin}{fence}")
+        yield from (f"{margin}{visible(line)}" for line in row.code)
+        yield from (f"{margin}{fence}", "")
+
+
+def _longest_fence(line: str) -> int:
+    return max((len(run) for run in re.findall("~+", line)), default=0)
+
+
+def visible(line: str) -> str:
+    """A line of source with its indentation, and nothing in it that could act on a terminal."""
+    line = line.expandtabs(4)
+    body = line.lstrip(" ")
+    return " " * (len(line) - len(body)) + clean(body)
+
+
+def _code(text: str) -> str:
+    return clean(text).replace("`", "'")
+
+
+def _words(text: str) -> str:
+    """Text of the tree that must not become markup."""
+    escaped = clean(text)
+    for char in "\\`*_[]<>|#":
+        escaped = escaped.replace(char, f"\\{char}")
+    return escaped

@@ -1,0 +1,124 @@
+"""A comparison of two versions as text for people, and as Markdown for a review."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from indexes.model.vocabulary import SourceInfo
+from indexes.queries.diff.model import Change, Diff, Side
+from navigator.text.answers import clean, wrap
+
+TITLES = {
+    "operator": "Operators",
+    "schema": "Schemas",
+    "dispatch": "Dispatch entries",
+    "entry": "Other fields of native_functions.yaml",
+    "tags": "Tags",
+    "formula": "Derivative formulas",
+    "deprecated": "Deprecated Python signatures",
+    "kernel": "Kernels",
+    "stub": "Functions on stubs",
+    "dtypes": "Dtypes dispatched",
+}
+_SIGNS = {"added": "+", "removed": "-"}
+_OPS_SHOWN = 6
+
+
+def version_words(info: SourceInfo) -> str:
+    """``PyTorch 2.7.0 (checkout) at 134179474539``."""
+    commit = f" at {info.commit[:12]}" if info.commit else ""
+    edited = ", with uncommitted edits" if info.dirty else ""
+    return f"PyTorch {clean(info.version)} ({info.kind}){commit}{edited}"
+
+
+def counts(changes: Iterable[Change]) -> str:
+    """``3 added, 1 moved``."""
+    found = Counter(change.what for change in changes)
+    return ", ".join(f"{number:,} {what}" for what, number in found.items())
+
+
+def diff_lines(diff: Diff) -> Iterator[str]:
+    """The whole comparison, a section for each facet."""
+    yield f"before: {version_words(diff.before)}"
+    yield f"after:  {version_words(diff.after)}"
+    for note in diff.notes:
+        yield from wrap(note, "  ")
+    for facet, group in groupby(diff.changes, key=lambda change: change.facet):
+        changes = list(group)
+        yield ""
+        yield f"{TITLES[facet]}: {counts(changes)}"
+        for change in changes:
+            yield from change_lines(change)
+    if not diff.changes:
+        yield "no difference"
+
+
+def change_lines(change: Change) -> Iterator[str]:
+    """One difference: what it is about, both sides with their places, and the rules."""
+    verdict = "  BREAKING" if change.backward == "breaking" else ""
+    sign = _SIGNS.get(change.what, "~")
+    how = f" {change.what}" if change.what in ("moved", "renamed", "edited") else ""
+    yield f"  {sign} {clean(title(change))}{how}{verdict}"
+    for mark, side in (("-", change.before), ("+", change.after)):
+        if side:
+            yield from wrap(f"{mark} {side.text}", "      ")
+            yield f"        {clean(str(side.location))}" if side.location else ""
+    for rule in change.rules:
+        yield from wrap(rule, "      ")
+
+
+def title(change: Change) -> str:
+    """``mul.Tensor MPS``; a function with the first of the operators that reach it."""
+    ops = ", ".join(change.ops[:_OPS_SHOWN])
+    more = len(change.ops) - _OPS_SHOWN
+    ops += f" and {more} more" if more > 0 else ""
+    about = "" if change.facet in ("operator", "schema", "tags") else f" {change.subject}"
+    return f"{ops}{about}".strip()
+
+
+# ---------------------------------------------------------------------------- Markdown
+
+
+def markdown_lines(diff: Diff) -> Iterator[str]:
+    """The comparison as Markdown: a table of counts, and a list for each facet."""
+    yield f"# From {version_words(diff.before)} to {version_words(diff.after)}"
+    for note in diff.notes:
+        yield from ("", f"*{_escaped(note)}*")
+    breaking = [change for change in diff.changes if change.backward == "breaking"]
+    if breaking:
+        yield from ("", f"## Breaking for callers ({len(breaking):,})", "")
+        for change in breaking:
+            yield from _markdown(change)
+    for facet, group in groupby(diff.changes, key=lambda change: change.facet):
+        changes = list(group)
+        yield from ("", f"## {TITLES[facet]}: {counts(changes)}", "")
+        for change in changes:
+            yield from _markdown(change)
+    if not diff.changes:
+        yield from ("", "No difference.")
+
+
+def _markdown(change: Change) -> Iterator[str]:
+    verdict = " **breaking**" if change.backward == "breaking" else ""
+    yield f"- {change.what} {_code(title(change))}{verdict}"
+    for word, side in (("before", change.before), ("after", change.after)):
+        if side:
+            yield f"  - {word}: {_code(side.text)}{_place(side)}"
+    for rule in change.rules:
+        yield f"  - {_escaped(rule)}"
+
+
+def _place(side: Side) -> str:
+    return f" ({_code(str(side.location))})" if side.location else ""
+
+
+def _code(text: str) -> str:
+    """A code span that text from source cannot end."""
+    inner = clean(text).replace("`", "'")
+    return f"`{inner}`"
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in clean(text))

@@ -1,0 +1,162 @@
+"""Impact as plain text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexes.model.impact import Affected, Impact, ReachedOperator, Step
+from navigator.text.answers import clean, source_lines, wrap
+
+MAX_LISTED = 30
+"""Of each kind, unless all is asked for."""
+
+
+def callers_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
+    """Each thing asked for, with those that use it."""
+    for root in (step for step in impact.steps if step.parent is None):
+        users = [step for step in impact.steps if step.parent == root.id]
+        yield clean(f"{root.kind} {root.symbol}")
+        yield f"    {root.location}"
+        for step in users if everything else users[:MAX_LISTED]:
+            yield from _step_lines(step, "  ")
+        yield from _more(len(users), everything)
+        yield clean(f"  {len(users)} use it: {_counts(users)}") if users else "  no use found"
+    yield from _end(impact)
+
+
+def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
+    """Operators with their ways, Python names, tests."""
+    own = [one for one in impact.operators if one.dispatches == 0]
+    yield from _operators("operators reached", own, impact, everything)
+    further = [one for one in impact.operators if one.dispatches]
+    if further:
+        yield ""
+        yield from _operators("operators that call those", further, impact, everything)
+    if impact.apis:
+        yield ""
+        yield f"Python names ({len(impact.apis)})"
+        names = [f"{one.name}{_mark(one.confidence)}" for one in impact.apis]
+        yield from wrap(", ".join(names if everything else names[:60]), "  ")
+        yield from _more(len(names), everything, 60)
+    if impact.tests:
+        yield ""
+        yield f"tests ({len(impact.tests)} commands), surest first"
+        for test in impact.tests if everything else impact.tests[:MAX_LISTED]:
+            yield clean(f"  {test.command}")
+            yield from wrap(f"{test.reason}{_mark(test.confidence)}", "      ")
+        yield from _more(len(impact.tests), everything)
+    yield from _end(impact)
+
+
+def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str]:
+    """What differs, and what it reaches."""
+    yield clean(f"{affected.target} against {affected.base}: {affected.files} files differ")
+    for one in affected.changes if everything else affected.changes[:60]:
+        detail = f"  ({one.detail})" if one.detail else ""
+        yield clean(f"  {one.what} {one.kind} {one.name}  {one.location}{detail}")
+    yield from _more(len(affected.changes), everything, 60)
+    if affected.quiet:
+        yield "  only white space or comments differ, which affects nothing:"
+        yield from wrap(", ".join(affected.quiet), "    ")
+    if not affected.changes:
+        yield "  nothing that is compiled or run is affected"
+        yield from _end(affected.impact)
+        return
+    yield ""
+    yield from impact_lines(affected.impact, everything)
+
+
+def _operators(
+    title: str, operators: list[ReachedOperator], impact: Impact, everything: bool
+) -> Iterator[str]:
+    yield f"{title} ({len(operators)})"
+    for one in operators if everything else operators[:MAX_LISTED]:
+        yield clean(f"  {one.name}  {', '.join(one.aspects)}{_mark(one.confidence)}")
+        for step in reversed(impact.way(one.step)[:-1] if everything else _short(impact, one)):
+            yield from _way_line(step)
+    yield from _more(len(operators), everything)
+
+
+def _short(impact: Impact, one: ReachedOperator) -> tuple[Step, ...]:
+    return impact.way(one.step)[-4:-1]
+
+
+def _way_line(step: Step) -> Iterator[str]:
+    at = step.evidence or step.location
+    yield from wrap(f"<- {step.symbol} ({step.rule}) {at or ''}", "      ")
+
+
+def _step_lines(step: Step, indent: str) -> Iterator[str]:
+    yield clean(f"{indent}{step.kind} {step.symbol}{_mark(step.confidence, step.candidates)}")
+    yield clean(f"{indent}    {step.evidence or step.location}")
+    yield from wrap(step.rule, f"{indent}    ")
+
+
+def _mark(confidence: str, candidates: int = 1) -> str:
+    if confidence == "exact":
+        return ""
+    return f" [ambiguous: 1 of {candidates}]" if candidates > 1 else f" [{confidence}]"
+
+
+def _counts(steps: list[Step]) -> str:
+    counts: dict[str, int] = {}
+    for step in steps:
+        counts[step.confidence] = counts.get(step.confidence, 0) + 1
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
+
+
+def _more(count: int, everything: bool, limit: int = MAX_LISTED) -> Iterator[str]:
+    if count > limit and not everything:
+        yield f"  ... {count - limit} more: --all lists them"
+
+
+def _end(impact: Impact) -> Iterator[str]:
+    if impact.unresolved:
+        yield ""
+        yield f"not followed ({len(impact.unresolved)})"
+        for line in impact.unresolved[:12]:
+            yield from wrap(line, "  ")
+        yield from _more(len(impact.unresolved), False, 12)
+    yield from source_lines(impact.source)
+
+
+# ------------------------------------------------------------------------------ Markdown
+
+
+def markdown_lines(affected: Affected) -> Iterator[str]:
+    """What differs and what it reaches, as a pull request's text would have it."""
+    yield f"## Affected by {affected.target} against {affected.base}"
+    yield ""
+    for one in affected.changes:
+        yield clean(f"- {one.what} {one.kind} `{one.name}` (`{one.location}`)")
+    for path in affected.quiet:
+        yield clean(f"- `{path}`: white space or comments only, affects nothing")
+    yield from _markdown_of(affected.impact)
+
+
+def _markdown_of(impact: Impact) -> Iterator[str]:
+    if impact.operators:
+        yield ""
+        yield "### Operators"
+        yield ""
+        yield "| operator | reached | confidence | from |"
+        yield "|---|---|---|---|"
+        for one in impact.operators:
+            first = impact.way(one.step)[0]
+            yield clean(
+                f"| `{one.name}` | {', '.join(one.aspects)} | {one.confidence} | `{first.symbol}` |"
+            )
+    if impact.apis:
+        yield ""
+        yield "### Python"
+        yield ""
+        yield clean(", ".join(f"`{one.name}`" for one in impact.apis))
+    if impact.tests:
+        yield ""
+        yield "### Tests"
+        yield ""
+        yield "```"
+        yield from (clean(one.command) for one in impact.tests)
+        yield "```"
+    for line in impact.unresolved:
+        yield clean(f"- not followed: {line}")

@@ -1,0 +1,276 @@
+"""The chain of an operator as a tree: a hop a row, where it is, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+
+from indexes.model.vocabulary import Chain, Hop, Role, Unresolved
+from navigator.tui.chain.chain_groups import Step
+from navigator.tui.chain.chain_rows import BUDGET, Key, Outline, Row
+from navigator.tui.text import one_line, place, short_symbol, shorten
+from navigator.tui.widgets.line_list import LineList, Piece, fill
+
+MARKS = {
+    "exact": ("●", "good"),
+    "by rule": ("◆", "name"),
+    "ambiguous": ("?", "warn"),
+}
+"""How sure a hop is, and in which style; what is not resolved is a ``✗``."""
+
+_SELF_EVIDENT: tuple[Role, ...] = (
+    "python", "schema", "kernel", "derivative", "meta", "formula_function", "docs", "test",
+    "autocast", "batch_rule", "owner",
+)  # fmt: skip
+"""Roles that the heading of their group tells already."""
+_BRIEF = {"registration": "reg", "device kernel": "", "delegate": "to"}
+"""What roles are called in a narrow pane."""
+_LEAST = 14
+"""So many rows are open at first however small the pane is."""
+_SHORT_RULE = 24
+"""The rule is shown in the row where at least this much of it fits."""
+_ROOMY = 64
+"""Narrower panes draw the branches closer together."""
+
+LETTERS = "asdfghjklqwertyuiopzxcvbnmASDFGHJKLQWERTYUIOPZXCVBNM"
+
+
+class ChainTree(LineList):
+    """The hops of one chain, grouped by what they are for."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "fold", "Fold", show=False, id="chain.fold"),
+        Binding("right,l", "into", "Into", show=False, id="chain.into"),
+        Binding("left,h", "out", "Out", show=False, id="chain.out"),
+    ]
+
+    class HopSelected(Message):
+        """The cursor is on another hop."""
+
+        def __init__(self, tree: ChainTree, hop: Hop) -> None:
+            super().__init__()
+            self.tree = tree
+            self.hop = hop
+
+        @property
+        def control(self) -> ChainTree:
+            return self.tree
+
+    class StepSelected(Message):
+        """The cursor is on another row: a hop, something unresolved, or a heading (None)."""
+
+        def __init__(self, tree: ChainTree, step: Step | None) -> None:
+            super().__init__()
+            self.tree = tree
+            self.step = step
+
+        @property
+        def control(self) -> ChainTree:
+            return self.tree
+
+    chain: Chain | None = None
+    _outline: Outline | None = None
+    rows: Sequence[Row] = ()
+    """What is shown, headings among it."""
+    _letters: bool = False
+
+    # ------------------------------------------------------------------------ content
+
+    def show(self, chain: Chain | None, hop_id: int | None = None) -> None:
+        """Show a chain with the cursor on a hop, by default the first. Who calls this asks for
+        the step; only moves of the cursor are announced."""
+        self.chain = chain
+        self._letters = False
+        budget = max(_LEAST, min(BUDGET, self.size.height))
+        self._outline = Outline(chain, budget) if chain else None
+        if self._outline and hop_id is not None:
+            self._outline.reveal(hop_id)
+        self.rows = self._outline.rows() if self._outline else ()
+        self.rows_changed(self._row_of(hop_id) or self._first_row())
+
+    @property
+    def row_count(self) -> int:
+        return len(self.rows)
+
+    @property
+    def step(self) -> Step | None:
+        """What the cursor is on."""
+        return self.rows[self.cursor].step if self.rows else None
+
+    @property
+    def hop(self) -> Hop | None:
+        """The hop under the cursor."""
+        return self.rows[self.cursor].hop if self.rows else None
+
+    def select(self, hop_id: int) -> bool:
+        """Put the cursor on a hop, opening what it is below; False if there is none."""
+        if self._outline and self._row_of(hop_id) is None:
+            self._outline.reveal(hop_id)
+            self.rows = self._outline.rows()
+            self._refit()
+        row = self._row_of(hop_id)
+        if row is not None:
+            self.move_to(row)
+        return row is not None
+
+    def next_where(self, wanted: Callable[[Hop], bool]) -> Hop | None:
+        """The next such hop in view below the cursor, going round; else one folded away."""
+        after = [row.hop for row in self.rows[self.cursor + 1 :] if row.hop]
+        before = [row.hop for row in self.rows[: self.cursor + 1] if row.hop]
+        folded = self._outline.all_hops() if self._outline else []
+        return next((hop for hop in (*after, *before, *folded) if wanted(hop)), None)
+
+    def labelled(self, label: str) -> Hop | None:
+        """The hop with this digit, or with this letter while letters are shown."""
+        for index, row in enumerate(self.rows):
+            if row.hop and self._label(index, row) == label:
+                return row.hop
+        return None
+
+    def show_letters(self, shown: bool) -> None:
+        """Put a letter on every hop in view."""
+        self._letters = shown
+        self.refresh()
+
+    # ------------------------------------------------------------------------ drawing
+
+    def row(self, index: int, width: int) -> Iterable[Piece]:
+        row = self.rows[index]
+        if row.step is None:
+            return self._heading(row, width)
+        return self._step_row(index, row, row.step, width)
+
+    def _heading(self, row: Row, width: int) -> list[Piece]:
+        mark = "▾" if row.is_open else "▸"
+        return fill([(f"{mark} {one_line(row.group)}", "head"), *_hidden(row)], [], width)
+
+    def _step_row(self, index: int, row: Row, step: Step, width: int) -> list[Piece]:
+        label = self._label(index, row)
+        guide = row.guide if width >= _ROOMY else row.guide[::2]
+        left: list[Piece] = [(f" {label or ' '} ", "match"), (guide, "faint"), *_mark(step)]
+        left += [*_tag(row, width), (short_symbol(step.symbol), "strong"), *_hidden(row)]
+        room = width - 2 - sum(cell_len(text) for text, _ in left)
+        return fill(left, [*_right(step, width, room), (" ", "")], width)
+
+    def _label(self, index: int, row: Row) -> str:
+        if not self._letters or row.hop is None:
+            return row.label
+        top = round(self.scroll_y)
+        before = sum(one.hop is not None for one in self.rows[top:index])
+        return LETTERS[before] if index >= top and before < len(LETTERS) else ""
+
+    # -------------------------------------------------------------------------- moves
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        super().watch_cursor(old, new)
+        self.post_message(self.StepSelected(self, self.step))
+        if self.hop:
+            self.post_message(self.HopSelected(self, self.hop))
+
+    def _row_of(self, hop_id: int | None) -> int | None:
+        return self._at(hop_id) if hop_id is not None else None
+
+    def _first_row(self) -> int:
+        """The schema, whatever stands above it."""
+        roots = (at for at, row in enumerate(self.rows) if row.hop and row.hop.role == "schema")
+        return next(roots, 0)
+
+    def _at(self, key: Key | None) -> int | None:
+        return next((at for at, row in enumerate(self.rows) if row.key == key), None)
+
+    def _refit(self) -> None:
+        """Other rows, the same step under the cursor."""
+        self.set_content_size(Size(0, len(self.rows)))
+        self.refresh()
+
+    def _toggle(self, key: Key) -> None:
+        """Fold or open a node and stand on it."""
+        if self._outline:
+            self._outline.toggle(key)
+            self.rows = self._outline.rows()
+            self._refit()
+            self.move_to(self._at(key) or 0)
+
+    def action_fold(self) -> None:
+        """Fold or open what the cursor is on; a leaf folds what it is in."""
+        row = self.rows[self.cursor] if self.rows else None
+        if row is None or self._outline is None:
+            return
+        if row.hidden or row.is_open:
+            self._toggle(row.key)
+        elif (above := self._outline.parent(row.key)) is not None:
+            self._toggle(above)
+
+    def can_rest(self, index: int) -> bool:
+        """On hops, and on headings of what is folded away."""
+        return self.rows[index].step is not None or not self.rows[index].is_open
+
+    def clicked(self, index: int, times: int) -> None:
+        """As in every list; a click on a heading folds and opens it."""
+        if self.rows[index].step is None:
+            self._toggle(self.rows[index].key)
+        else:
+            super().clicked(index, times)
+
+    def action_into(self) -> None:
+        """Open what is folded; from an open hop go on to its source."""
+        row = self.rows[self.cursor] if self.rows else None
+        if row and row.hidden:
+            self._toggle(row.key)
+        else:
+            self.action_choose()
+
+    async def action_out(self) -> None:
+        """To what the hop is below; from the first of them to where the chain was chosen."""
+        row = self.rows[self.cursor] if self.rows else None
+        above = self._outline.parent(row.key) if row and self._outline else None
+        if isinstance(above, int):
+            self.move_to(self._at(above) or 0)
+        else:
+            await self.run_action("screen.leave_chain")
+
+
+def _hidden(row: Row) -> list[Piece]:
+    return [(f" +{row.hidden}", "accent")] if row.hidden else []
+
+
+def _mark(step: Step) -> list[Piece]:
+    text, style = ("✗", "bad") if isinstance(step, Unresolved) else MARKS[step.confidence]
+    return [(f"{text} ", style)]
+
+
+def _tag(row: Row, width: int) -> list[Piece]:
+    """The role and the device, where the group does not tell them already."""
+    step = row.step
+    if step is None:
+        return []
+    role = step.role.replace("_", " ")
+    words = (
+        [] if step.role in _SELF_EVIDENT else [role if width >= _ROOMY else _BRIEF.get(role, role)]
+    )
+    device = step.device if isinstance(step, Hop) else None
+    if device and device not in row.group and device != row.device:
+        words.append(device)
+    return [(f"{word} ", "dim") for word in words if word]
+
+
+def _right(step: Step, width: int, room: int) -> list[Piece]:
+    """Where it is, and in a wide pane the rule as well; of what is unresolved the reason.
+
+    ``room`` is what the symbol leaves; it may take a little more, at the symbol's cost.
+    """
+    if isinstance(step, Unresolved):
+        return [(" " + shorten(one_line(step.reason), max(room - 1, width // 2)), "warn")]
+    if step.location is None:
+        return []
+    most = width * 2 // 5 if width >= _ROOMY else width
+    where = place(step.location, min(max(room, 16), most))
+    rest = room - len(where) - 3
+    if rest < _SHORT_RULE or width < _ROOMY:
+        return [(" " + where, "dim")]
+    return [(f" {shorten(one_line(step.rule), rest)}  ", "faint"), (where, "dim")]

@@ -1,0 +1,1 @@
+"""Processes beside the screen, so that keys never wait."""

@@ -1,0 +1,126 @@
+"""What can be answered while the index is being built: the operators, from the YAML alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.vocabulary import (
+    Chain,
+    Definition,
+    EngineFunction,
+    Hit,
+    Hop,
+    Member,
+    NameMatch,
+    NativeFunction,
+    OperatorSummary,
+    Problem,
+    SourceInfo,
+    Unresolved,
+)
+from indexes.queries.search import OperatorFilter
+from indexes.source.source import Source
+
+REASON = "the index is still being built"
+
+
+class Preview:
+    """Answers as an index does, as far as native_functions.yaml can."""
+
+    def __init__(self, source: Source, entries: Sequence[NativeFunction] | None = None) -> None:
+        """``entries`` are those of its native_functions.yaml, if they are known."""
+        self._source = source
+        if entries is not None:
+            self.entries = entries
+
+    @cached_property
+    def info(self) -> SourceInfo:
+        return self._source.info
+
+    @cached_property
+    def entries(self) -> Sequence[NativeFunction]:
+        """Every entry of native_functions.yaml. Raises SourceError."""
+        from indexes.readers.yaml.native_functions import read_native_functions
+
+        path = self._source.locate("native_functions.yaml")
+        if path is None:
+            raise SourceError("this tree has no native_functions.yaml")
+        return read_native_functions(self._source.read(path), path)[0]
+
+    @cached_property
+    def _entries(self) -> dict[str, NativeFunction]:
+        return {entry.full_name: entry for entry in self.entries}
+
+    @cached_property
+    def _summaries(self) -> tuple[OperatorSummary, ...]:
+        return tuple(_summary(entry) for entry in self._entries.values())
+
+    def operators(self) -> tuple[OperatorSummary, ...]:
+        return self._summaries
+
+    def filter(self, text: str) -> tuple[OperatorSummary, ...]:
+        return self._filter(text)
+
+    @cached_property
+    def _filter(self) -> OperatorFilter:
+        return OperatorFilter(self._summaries)
+
+    def summary(self, full_name: str) -> OperatorSummary | None:
+        entry = self._entries.get(full_name)
+        return _summary(entry) if entry else None
+
+    def chain(self, full_name: str) -> Chain:
+        entry = self._entries.get(full_name)
+        if entry is None:
+            raise NotFound(f"{full_name}: {REASON}")
+        schema = Hop(
+            0, None, "schema", full_name, entry.location, "its entry in native_functions.yaml",
+            "exact", note=entry.schema,
+        )  # fmt: skip
+        rest = Unresolved("kernel", full_name, REASON, parent=0)
+        return Chain(self.info, _summary(entry), entry, None, (schema,), (rest,))
+
+    def resolve(self, text: str) -> NameMatch:
+        name = text.removeprefix("aten::")
+        found = tuple(one for one in self._entries if one == name or one.split(".")[0] == name)
+        return NameMatch("operator" if found else "none", text, found, note=REASON)
+
+    def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
+        found = self.filter(text)[:limit]
+        return tuple(
+            Hit("operator", one.full_name, one.location, one.schema, one.full_name) for one in found
+        )
+
+    def read(self, path: str) -> str:
+        return self._source.read(path).decode("utf-8", errors="replace")
+
+    def definitions(self, symbol: str) -> tuple[Definition, ...]:
+        raise SourceError(REASON)
+
+    def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
+        raise SourceError(REASON)
+
+    def tensorimpl(self) -> tuple[Member, ...]:
+        raise SourceError(REASON)
+
+    def engine(self) -> tuple[EngineFunction, ...]:
+        raise SourceError(REASON)
+
+    def problems(self) -> tuple[Problem, ...]:
+        return ()
+
+
+def _summary(entry: NativeFunction) -> OperatorSummary:
+    """The row of an operator, with the keys that its entry names itself."""
+    return OperatorSummary(
+        full_name=entry.full_name,
+        schema=entry.schema,
+        location=entry.location,
+        keys=tuple(kernel.key for kernel in entry.dispatch or ()),
+        tags=entry.tags,
+        python_module=entry.python_module,
+        has_derivative=False,
+        kind="",
+    )

@@ -1,0 +1,41 @@
+"""Who wrote the lines of a file, as a column beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from navigator.tui.text import one_line
+
+if TYPE_CHECKING:
+    from indexes.source.git_history import BlamedLine, Change
+
+BLAME_WIDTH = 29
+_DATE, _NUMBER = 7, 8
+
+
+def blame_column(lines: Sequence[BlamedLine]) -> tuple[str, ...]:
+    """A text for each line: month, pull request, author. Text of the tree's history cannot act
+    on the terminal."""
+    return tuple(_text(one.change) for one in lines)
+
+
+def _text(change: Change | None) -> str:
+    if change is None:
+        return "not committed"
+    number = f"#{change.pull_request}" if change.pull_request else change.commit[:_NUMBER]
+    before = "≤" if change.at_cut else " "
+    author = one_line(change.author)
+    return f"{change.date[:_DATE]}{before}{number:<{_NUMBER}} {author}"[: BLAME_WIDTH - 1]
+
+
+def note_at(notes: Sequence[str], blamed: range, row: int, *, is_first: bool) -> str:
+    """What is noted of a row. Who wrote it is said on the first of a run of lines, and where the
+    reader begins to look."""
+    if not blamed:
+        return notes[row] if row < len(notes) else ""
+    if row + 1 not in blamed:
+        return ""
+    at = row + 1 - blamed.start
+    again = at > 0 and notes[at] == notes[at - 1]
+    return "" if again and not is_first else notes[at]

@@ -1,0 +1,390 @@
+"""A file with colours and line numbers, of which only the visible lines are drawn."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.selection import Selection
+from textual.strip import Strip
+
+from navigator.tui.source.blame import BLAME_WIDTH, blame_column, note_at
+from navigator.tui.source.document import Document
+from navigator.tui.source.highlight import STYLES
+from navigator.tui.source.source_moves import MOVES, next_word, previous_word
+from navigator.tui.widgets.inks import InkedView, laid_over
+from navigator.tui.widgets.message import message_line
+
+if TYPE_CHECKING:
+    from indexes.source.git_history import BlamedLine
+
+_MARGIN = 3
+"""Lines kept in view above and below the cursor."""
+
+
+class SourceView(InkedView, can_focus=True):
+    """One file, a cursor in it, and the lines of the hop marked."""
+
+    PREFIX = "source--"
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "source--line-number", "source--line-number-marked", "source--marked",
+        "source--cursor-line",
+        "source--cursor", "source--found", "source--found-current",
+        *(f"source--{name}" for name in STYLES),
+    }  # fmt: skip
+
+    DEFAULT_CSS = """
+    SourceView {
+        scrollbar-size-vertical: 1;
+        scrollbar-color: $foreground 25%;
+        scrollbar-background: $background;
+        scrollbar-size-horizontal: 0;
+        background: $background;
+        &:ansi { background: ansi_default; }
+
+        .source--line-number { color: $text-disabled; }
+        .source--line-number-marked { color: $text-accent; }
+        .source--marked { background: $primary 12%; }
+        .source--cursor-line { background: $foreground 8%; }
+        .source--cursor { text-style: reverse; }
+        .source--found { background: $warning 30%; }
+        .source--found-current { background: $warning; color: black; }
+
+        .source--comment { color: $text-muted; text-style: italic; }
+        .source--string { color: $text-success; }
+        .source--number { color: $text-warning; }
+        .source--keyword { color: $text-accent; }
+        .source--preproc { color: $text-error; }
+        .source--function { color: $text-primary; text-style: bold; }
+        .source--type { color: $text-secondary; }
+        .source--constant { color: $text-warning; }
+        .source--property { color: $text-primary; }
+        .source--attribute { color: $text-error; }
+        .source--label { color: $text-error; }
+
+        &:ansi .source--marked { background: ansi_default; }
+        &:ansi .source--cursor-line { background: ansi_default; text-style: bold; }
+        &:ansi .source--line-number { text-style: dim; }
+        &:ansi .source--comment { text-style: italic dim; }
+        &:ansi .source--found-current { background: ansi_yellow; color: ansi_black; }
+        &:ansi .source--found { background: ansi_bright_black; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = MOVES
+
+    row = reactive(0, repaint=False)
+    column = reactive(0, repaint=False)
+
+    class CursorMoved(Message):
+        """The cursor is at another place."""
+
+        def __init__(self, view: SourceView) -> None:
+            super().__init__()
+            self.view = view
+
+        @property
+        def control(self) -> SourceView:
+            return self.view
+
+    class NameChosen(Message):
+        """A name was double-clicked: its definition is wanted."""
+
+        def __init__(self, view: SourceView, name: str) -> None:
+            super().__init__()
+            self.view = view
+            self.name = name
+
+        @property
+        def control(self) -> SourceView:
+            return self.view
+
+    document: Document | None = None
+    marked: range = range(0)
+    """The rows of the hop, counted from 0."""
+    found: Sequence[tuple[int, int]] = ()
+    needle: str = ""
+    message: str = ""
+    """Shown while there is no file."""
+
+    # ------------------------------------------------------------------------ content
+
+    def show(self, path: str, text: str, line: int = 1, end_line: int = 0) -> None:
+        """Show a file with the lines from ``line`` on marked, scrolled to ``line``."""
+        document = Document(path, text)
+        document.parse()
+        self.show_document(document, line, end_line)
+
+    def show_document(self, document: Document, line: int = 1, end_line: int = 0) -> None:
+        """The same for a file that is parsed already."""
+        if document is not self.document:
+            self.document = document
+            self._blame, self.blamed = (), range(0)
+            self.found = ()
+            self._measure()
+        self.marked = range(line - 1, max(line, end_line)) if line > 0 else range(0)
+        self.refresh()
+        self.go_to(line)
+
+    def replace(self, document: Document) -> None:
+        """Show the same file as it is now, with everything else as it was."""
+        self.document = document
+        self.found = document.find(self.needle) if self.needle else ()
+        self._measure()
+        self._place(self.row, self.column)
+        self.refresh()
+
+    def show_blame(self, lines: Sequence[BlamedLine]) -> None:
+        """Show who wrote the lines, left of their numbers; nothing with no lines."""
+        self.show_notes(blame_column(lines), BLAME_WIDTH)
+        self.blamed = range(lines[0].line, lines[-1].line + 1) if lines else range(0)
+
+    def show_notes(self, notes: Sequence[str], width: int) -> None:
+        """Show words left of the numbers of lines, in place of those that stood there."""
+        self._blame, self._wanted_width, self.blamed = notes, width, range(0)
+        self._measure()
+        self.refresh()
+
+    blamed = range(0)
+    """The lines whose blame is known, counted from 1."""
+    _blame: Sequence[str] = ()
+    _wanted_width = 0
+
+    def _measure(self) -> None:
+        if self.document is not None:
+            width = self.document.width + self._gutter_width + 1
+            self.set_content_size(Size(width, len(self.document.lines)))
+
+    def clear(self, message: str = "") -> None:
+        """Show no file, but a message that says why."""
+        self.document = None
+        self.found = ()
+        self.message = message
+        self.marked = range(0)
+        self.set_content_size(Size(0, 0))
+        self.refresh()
+
+    @property
+    def path(self) -> str | None:
+        return self.document.path if self.document else None
+
+    @property
+    def line(self) -> int:
+        """The line of the cursor, counted from 1; 0 when there is no file."""
+        return self.row + 1 if self.document else 0
+
+    @property
+    def lines(self) -> Sequence[str]:
+        return self.document.lines if self.document else ()
+
+    def name_under_cursor(self) -> str:
+        """The name the cursor is on, with its qualifiers; empty if there is none."""
+        return self.document.name_at(self.row, self.column) if self.document else ""
+
+    # ------------------------------------------------------------------------- moving
+
+    def go_to(self, line: int, column: int | None = None) -> None:
+        """Put the cursor on a line (from 1) and bring it into view, a third from the top."""
+        self._place(line - 1, column)
+        top = max(0, self.row - self.size.height // 3)
+        last = top + self.size.height - _MARGIN
+        if len(self.marked) and self.marked.start == self.row and self.marked[-1] > last:
+            top = max(0, self.row - _MARGIN)
+        self.scroll_to(0, top, animate=False, force=True, immediate=True)
+
+    def _place(self, row: int, column: int | None) -> None:
+        self.row = max(0, min(row, len(self.lines) - 1))
+        text = self.lines[self.row] if self.lines else ""
+        if column is None:
+            column = len(text) - len(text.lstrip())
+        self.column = max(0, min(column, len(text) - 1))
+
+    def watch_row(self, old: int, new: int) -> None:
+        self.refresh_lines(min(old, new), 1)
+        self.refresh_lines(max(old, new), 1)
+        self.post_message(self.CursorMoved(self))
+
+    def watch_column(self) -> None:
+        self.refresh_line(self.row)
+        self.post_message(self.CursorMoved(self))
+
+    def show_cursor(self) -> None:
+        """Scroll so that the cursor is seen, with a few lines around it."""
+        margin = min(_MARGIN, max(0, (self.size.height - 1) // 2))
+        top, bottom = max(0, self.row - margin), self.row + margin + 1
+        region = Region(self.column, top, self._gutter_width + 1, bottom - top)
+        self.scroll_to_region(region, animate=False, force=True, immediate=True)
+
+    def action_move(self, rows: int, columns: int) -> None:
+        column = self.column + columns
+        self._place(self.row + rows, column)
+        self.show_cursor()
+
+    def action_page(self, pages: float) -> None:
+        self.action_move(int((self.size.height - 1) * pages), 0)
+
+    def action_first(self) -> None:
+        self._place(0, None)
+        self.show_cursor()
+
+    def action_last(self) -> None:
+        self._place(len(self.lines) - 1, None)
+        self.show_cursor()
+
+    def action_column(self, column: int) -> None:
+        text = self.lines[self.row] if self.lines else ""
+        self._place(self.row, len(text) - 1 if column < 0 else column)
+        self.show_cursor()
+
+    def action_word(self, direction: int) -> None:
+        move = next_word if direction > 0 else previous_word
+        self._place(*move(self.lines, self.row, self.column))
+        self.show_cursor()
+
+    # ---------------------------------------------------------------------- searching
+
+    def search(self, needle: str, row: int | None = None) -> int:
+        """Mark every place of a text and go to the first from ``row`` on; how many there are."""
+        self.needle = needle
+        self.found = self.document.find(needle) if self.document and needle else ()
+        if self.found:
+            start = (self.row if row is None else row, 0)
+            self._place(*next((at for at in self.found if at >= start), self.found[0]))
+            self.show_cursor()
+        self.refresh()
+        return len(self.found)
+
+    def action_found(self, direction: int) -> None:
+        """The next place of the text searched for, or the one before, going round."""
+        if not self.found:
+            return
+        here = (self.row, self.column)
+        if direction > 0:
+            target = next((at for at in self.found if at > here), self.found[0])
+        else:
+            target = next((at for at in reversed(self.found) if at < here), self.found[-1])
+        self._place(*target)
+        self.show_cursor()
+        self.refresh()
+
+    # ------------------------------------------------------------------------ drawing
+
+    @property
+    def _gutter_width(self) -> int:
+        return len(str(max(1, len(self.lines)))) + 3 + self._blame_width
+
+    @property
+    def _blame_width(self) -> int:
+        """The column of authors or notes; it must leave most of the width to the source."""
+        return min(self._wanted_width, self.size.width // 3) if self._blame else 0
+
+    def _paint(self, missing: Sequence[int]) -> None:
+        if self.document is not None:
+            top = round(self.scroll_y)
+            self.document.colour(range(top + missing[0], top + missing[-1] + 1))
+        super()._paint(missing)
+
+    def draw_line(self, y: int) -> list[Segment]:
+        row = round(self.scroll_y) + y
+        if row >= len(self.lines):
+            return message_line(self, y) if not self.lines else self.blank()
+        gutter, text = self._parts(row)
+        return [gutter, *text]
+
+    def render_line(self, y: int) -> Strip:
+        """A line whose text says where in the file it is, as a selection with the mouse asks."""
+        line, row = super().render_line(y), round(self.scroll_y) + y
+        if row >= len(self.lines):
+            return line
+        gutter, text = self._parts(row)
+        return Strip.join([Strip([gutter]), Strip(text).apply_offsets(round(self.scroll_x), row)])
+
+    def _parts(self, row: int) -> tuple[Segment, list[Segment]]:
+        """What stands left of a line, and as much of the line as there is room for."""
+        base = self._row_style(row)
+        gutter = self._gutter(row, base)
+        text = list(self._segments(row, base))
+        if left := round(self.scroll_x):
+            text = list(Strip(text).crop(left))
+        room = max(0, self.seen_width - len(gutter.text))
+        return gutter, Segment.adjust_line_length(text, room, base)
+
+    def _gutter(self, row: int, base: Style) -> Segment:
+        marked = row in self.marked
+        style = base + self.ink("line-number-marked" if marked else "line-number")
+        width, blame = self._gutter_width, self._blame_width
+        is_first = row in (self.row, round(self.scroll_y))
+        note = note_at(self._blame, self.blamed, row, is_first=is_first) if blame else ""
+        number = f"{row + 1:>{width - 2 - blame}}{'▎' if marked else ' '} "
+        return Segment(f"{note:<{blame}.{blame}}{number}"[: self.seen_width], style)
+
+    def _row_style(self, row: int) -> Style:
+        style = self.base + self.paper("marked") if row in self.marked else self.base
+        if row == self.row:
+            style += self.paper("cursor-line")
+        return style
+
+    def _segments(self, row: int, base: Style) -> Iterable[Segment]:
+        """The text of a line, cut wherever its style changes."""
+        segments = self._coloured(row, base)
+        for start, end, style in self._layers(row):
+            segments = laid_over(segments, start, end, style)
+        return segments
+
+    def _coloured(self, row: int, base: Style) -> Iterator[Segment]:
+        line, at = self.lines[row] + " ", 0
+        for start, end, name in self.document.spans(row) if self.document else ():
+            if start > at:
+                yield Segment(line[at:start], base)
+            yield Segment(line[start:end], base + self.ink(name))
+            at = end
+        yield Segment(line[at:], base)
+
+    def _layers(self, row: int) -> Iterator[tuple[int, int, Style]]:
+        """(first column, column behind the last, style) of what is marked, later ones on top."""
+        yield from self._found_layers(row)
+        if row == self.row and self.has_focus:
+            yield self.column, self.column + 1, self.ink("cursor")
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(row)) is not None:
+            style = self.screen.get_component_rich_style("screen--selection")
+            yield span[0], span[1] if span[1] >= 0 else len(self.lines[row]) + 1, style
+
+    def _found_layers(self, row: int) -> list[tuple[int, int, Style]]:
+        if not self.found:
+            return []
+        first = bisect_left(self.found, (row, 0))
+        last = bisect_left(self.found, (row + 1, 0))
+        here = self.column if row == self.row else -1
+        size = len(self.needle)
+        current = self.ink("found-current") + self.paper("found-current")
+        return [
+            (at, at + size, current if at == here else self.paper("found"))
+            for _, at in self.found[first:last]
+        ]
+
+    # -------------------------------------------------------------- mouse, selection
+
+    async def _on_click(self, event: events.Click) -> None:
+        event.prevent_default()
+        row = event.y + round(self.scroll_y)
+        column = event.x - self._gutter_width + round(self.scroll_x)
+        if row < len(self.lines) and self.text_selection is None:
+            self._place(row, max(0, column))
+            if event.chain == 2 and (name := self.name_under_cursor()):
+                self.post_message(self.NameChosen(self, name))
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return selection.extract("\n".join(self.lines)), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()

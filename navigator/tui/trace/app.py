@@ -1,0 +1,66 @@
+"""The trace screen as an application: over a file, or beside a program that runs."""
+
+from __future__ import annotations
+
+# isort: off
+from navigator.tui import startup  # before textual
+# isort: on
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from textual.screen import Screen
+
+from navigator.trace.running import RunningProgram
+from navigator.tui.app import TorchnavApp
+from navigator.tui.config import Config, config_path, load_config
+from navigator.tui.session import Opener
+from navigator.tui.trace.running import OpenedScreen, RunningScreen
+from navigator.tui.trace.screen import TraceScreen
+
+startup.resume_collector()
+
+MakeScreen = Callable[[Opener, Config], TraceScreen]
+
+
+class TraceApp(TorchnavApp):
+    """torchnav with a trace as its first screen."""
+
+    CSS_PATH = "screens/trace.tcss"
+
+    def __init__(self, opener: Opener, config: Config, make: MakeScreen) -> None:
+        super().__init__(opener, config)
+        self._make = make
+
+    def get_default_screen(self) -> Screen[Any]:
+        return self._make(self._opener, self._config)
+
+
+def show(file: Path, tree: str | None = None, cache: Path | None = None) -> int:
+    """Show a recorded trace until the reader quits; the exit code."""
+    return _run(tree, cache, lambda opener, config: OpenedScreen(opener, config, file))
+
+
+def follow(
+    file: Path, command: Sequence[str], tree: str | None = None, cache: Path | None = None
+) -> int:
+    """Run a program that records into ``file`` and show it; the program's exit status."""
+    size = shutil.get_terminal_size()
+    program = RunningProgram(command, max(size.columns - 2, 20), 24)
+    title = " ".join(command[command.index("--") + 1 :]) if "--" in command else str(file)
+    try:
+        return _run(
+            tree, cache,
+            lambda opener, config: RunningScreen(opener, config, file, program, title),
+        )  # fmt: skip
+    finally:
+        program.stop()
+
+
+def _run(tree: str | None, cache: Path | None, make: MakeScreen) -> int:
+    startup.pause_collector()
+    app = TraceApp(Opener(tree, cache), load_config(config_path()), make)
+    app.run()
+    return app.return_value or app.return_code or 0

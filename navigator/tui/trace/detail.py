@@ -1,0 +1,109 @@
+"""What is known of the row under the cursor of a trace."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.content import Content
+from textual.widget import Widget
+
+from indexes.model.vocabulary import DeviceKernelAnswer
+from navigator.trace.link import OpLink
+from navigator.trace.model import DeviceKernel, TraceOp
+from navigator.trace.wording import duration
+from navigator.tui.text import one_line, place, shorten
+
+Launched = tuple[DeviceKernel, DeviceKernelAnswer | None]
+
+
+class TraceDetail(Widget):
+    """Inputs, user's line, Node, device kernels, and why something is not resolved."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    TraceDetail {
+        height: auto;
+        max-height: 8;
+        padding: 0 1;
+        border-top: solid $panel;
+        &:ansi { border-top: solid ansi_bright_black; }
+    }
+    """
+
+    _op: TraceOp | None = None
+    _forward: TraceOp | None = None
+    _link: OpLink | None = None
+    _launched: tuple[Launched, ...] = ()
+
+    def show(self, op: TraceOp | None, forward: TraceOp | None = None) -> None:
+        """Show a row, and the forward operator of the Node it is in."""
+        self._op, self._forward = op, forward
+        self._link, self._launched = None, ()
+        self.refresh(layout=True)
+
+    def show_link(self, link: OpLink, launched: tuple[Launched, ...]) -> None:
+        """Where the row leads, found out a little later."""
+        self._link, self._launched = link, launched
+        self.refresh(layout=True)
+
+    def render(self) -> Content:
+        if self._op is None:
+            return Content("")
+        width = max(self.size.width, 20)
+        lines = [*_head(self._op, width), *self._node_lines(self._op)]
+        lines += [_kernel_line(*one, width) for one in self._launched[:2]]
+        lines += _link_lines(self._link)
+        return Content("\n").join([line.truncate(width, ellipsis=True) for line in lines])
+
+    def _node_lines(self, op: TraceOp) -> list[Content]:
+        if op.node is None:
+            return []
+        role = {"engine": "engine's work around", "hook": "a hook at", "": "in",
+                "recompute": "computed again for"}[op.origin]  # fmt: skip
+        words = [(f"{role} ", "dim"), (one_line(op.node), "$text-accent")]
+        if self._forward is not None:
+            user = self._forward.user
+            where = f" ({user.path.rpartition('/')[2]}:{user.line})" if user else ""
+            words.append((f", gradient of {one_line(self._forward.label)}{where}", "dim"))
+        return [Content.assemble(*words)]
+
+
+def _head(op: TraceOp, width: int) -> list[Content]:
+    facts = [duration(op.duration_us), op.phase, op.device or "", f"thread {op.thread}"]
+    if op.layout != "strided":
+        facts.append(op.layout)
+    lines = [Content.assemble((one_line(op.label), "bold"),
+                              (f"  {' · '.join(filter(None, facts))}", "dim"))]  # fmt: skip
+    if op.inputs or op.output:
+        inputs = ", ".join(str(value) for value in op.inputs)
+        output = f" → {op.output}" if op.output else ""
+        lines.append(Content(one_line(inputs + output)))
+    if op.user is not None:
+        about = "" if op.user_exact else " (the function begins here)"
+        module = f"  in {one_line(op.module)}" if op.module else ""
+        lines.append(Content.assemble((place(op.user, width), "$text-primary"),
+                                      (about + module, "dim")))  # fmt: skip
+    return lines
+
+
+def _kernel_line(kernel: DeviceKernel, answer: DeviceKernelAnswer | None, width: int) -> Content:
+    where = ""
+    if answer is not None:
+        found = answer.source.location if answer.source else None
+        where = place(found) or answer.library or answer.reason
+    name = shorten(one_line(kernel.name), max(width - 30, 20))
+    return Content.assemble(
+        ("▶ ", "$text-success"), name, (f" {duration(kernel.duration_us)} {where}", "dim")
+    )
+
+
+def _link_lines(link: OpLink | None) -> list[Content]:
+    if link is None:
+        return []
+    node = link.node
+    lines = [Content.assemble((f"{', '.join(formula.inputs)}: ", "dim"), one_line(formula.text))
+             for formula in (node.formulas[:3] if node else ())]  # fmt: skip
+    lines += [Content.assemble(("not resolved · ", "$text-error"), one_line(reason))
+             for reason in link.reasons[:2]]  # fmt: skip
+    if link.note:
+        lines.append(Content.styled(one_line(link.note), "$text-warning"))
+    return lines

@@ -1,0 +1,140 @@
+"""From a row of a trace to the chain that the screen shows for it. Work for threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexes.model.errors import SourceError, TorchnavError
+from indexes.model.vocabulary import Location
+from indexes.queries.index import Index
+from navigator.trace.dispatch_path import DispatchPath
+from navigator.trace.groups import line_totals
+from navigator.trace.installed import schema_index
+from navigator.trace.link import Linker, NodeLink, OpLink
+from navigator.trace.model import TraceOp
+from navigator.trace.trace import Trace
+from navigator.trace.wording import duration
+from navigator.tui.history import Visit
+from navigator.tui.session import Session
+from navigator.tui.trace.detail import Launched
+from navigator.tui.trace.messages import Linked, Walked
+
+_LARGEST_SOURCE = 8 << 20
+
+
+class TraceLinks:
+    """Answers for one trace and one index."""
+
+    def __init__(self, trace: Trace, session: Session, cache: Path | None) -> None:
+        self._trace = trace
+        self._index = session.index
+        self._cache = cache
+        self._linker = Linker(trace, self._index) if isinstance(self._index, Index) else None
+
+    def answer(self, row: int) -> Linked:
+        """Where a row leads. Of a call: where the operator leads that it ran."""
+        op = self._operator(self._trace.op(row))
+        linker = self._linker
+        if linker is None:
+            visit = Visit(op=op.full_name, title=op.label) if op.kind == "op" else None
+            return Linked(row, None, (), visit, "the index is still being built")
+        link = linker.link(op)
+        launched: list[Launched] = [
+            (kernel, linker.kernel_name(kernel)) for kernel in self._trace.kernels_of(op.id)[:2]
+        ]
+        visit = self._visit(op, link)
+        reason = "; ".join(link.reasons) or f"{op.label} is no operator"
+        return Linked(row, link, tuple(launched), visit, reason)
+
+    def path(self, row: int) -> Walked:
+        """The dispatch path of a row; of a call that of its operator."""
+        if self._linker is None:
+            return Walked(row, DispatchPath("", (), "the index is still being built"))
+        return Walked(row, self._linker.path(self._operator(self._trace.op(row))))
+
+    def formula(self, row: int) -> Visit | None:
+        """The formula behind a row: of its Node, or of the operator itself."""
+        op = self._operator(self._trace.op(row))
+        if self._linker is None:
+            return None
+        link = self._linker.link(op)
+        if link.node is not None:
+            return self._node(link.node, self._linker.index)
+        entry = self._linker.index.derivative(link.full_name) if link.full_name else None
+        return _visit(link.full_name, entry.location, link.full_name) if entry else None
+
+    def _node(self, node: NodeLink, index: Index) -> Visit | None:
+        """The Node's entry in this tree, at its first formula, or its class."""
+        entries = index.node(node.grad_fn)
+        if entries and self._has(entries[0].op):
+            formulas = [f for one in entries[0].sets if one.grad_fn in (node.grad_fn, None)
+                        for f in one.formulas if f.kind == "gradient"]  # fmt: skip
+            at = formulas[0].location if formulas else entries[0].location
+            return _visit(entries[0].op, at, node.grad_fn)
+        if node.definition is not None:
+            return _visit(None, node.definition.location, node.grad_fn)
+        return None
+
+    def use_installed(self) -> bool:
+        """Take names and formulas from the torch that recorded the trace, when the tree is of
+        another version and that torch is installed. May take a while the first time."""
+        index = self._index
+        if not isinstance(index, Index):
+            return False
+        schemas = schema_index(self._trace, index, self._cache)
+        if schemas is not None:
+            self._linker = Linker(self._trace, index, schemas)
+        return schemas is not None
+
+    def _operator(self, op: TraceOp) -> TraceOp:
+        """The operator of a call is the one that took longest of those it ran itself."""
+        if op.kind not in ("call", "annotation"):
+            return op
+        below = [self._trace.op(child) for child in self._trace.children(op.id)]
+        operators = [child for child in below if child.kind == "op"]
+        return max(operators, key=lambda child: child.duration_us, default=op)
+
+    def _visit(self, op: TraceOp, link: OpLink) -> Visit | None:
+        """The operator's chain at the kernel that ran; of a Node its entry."""
+        if op.kind in ("node", "engine"):
+            return self.formula(op.id)
+        if not link.full_name or not self._has(link.full_name):
+            return None
+        at = None
+        if link.kernel is not None and link.kernel.definitions:
+            at = link.kernel.definitions[0].location
+        return _visit(link.full_name, at, link.full_name)
+
+    def _has(self, full_name: str) -> bool:
+        return self._index.summary(full_name) is not None
+
+
+def _visit(op: str | None, at: Location | None, title: str) -> Visit:
+    if at is None:
+        return Visit(op=op, title=title)
+    return Visit(op, at.path, at.line, at.end_line, title)
+
+
+def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
+    """For each line of a file what it has run: ``12x 3.4ms``."""
+    totals = line_totals(trace, path)
+    notes = [f"{total.count:,}× {duration(total.own_us):>7} " if total else ""
+             for total in map(totals.get, range(1, lines + 1))]  # fmt: skip
+    longest = max(map(len, notes), default=0)
+    return [note.rjust(longest) for note in notes] if longest else []
+
+
+def read_users_source(path: str) -> str:
+    """A file of the user's program on this machine. Raises SourceError with the reason.
+
+    A trace is not to be trusted with what it names: only plain Python files are read.
+    """
+    file = Path(path)
+    try:
+        if file.suffix not in (".py", ".pyw") or not file.is_file():
+            raise SourceError(f"{path} is not on this machine")
+        if file.stat().st_size > _LARGEST_SOURCE:
+            raise SourceError(f"{path} is too large to show")
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise TorchnavError(f"cannot read {path}: {error.strerror}") from error

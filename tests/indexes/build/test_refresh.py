@@ -1,0 +1,347 @@
+"""An index of the small tree after edits: it costs what changed, and answers as if built anew."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes.build.builder import index_path
+from indexes.model.errors import SourceError
+from indexes.queries.index import Index
+from tests.indexing import answers, contents, opened
+from tests.tree_marks import NATIVE, YAML
+
+BINARY_OPS = NATIVE + "BinaryOps.cpp"
+LONG_AGO = 1_600_000_000
+
+
+def _insert_line(file: Path) -> None:
+    """Pushes everything one line down."""
+    file.write_bytes(b"// a new first line\n" + file.read_bytes())
+
+
+def test_nothing_changed_reads_nothing(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        assert index.report.cold
+        assert index.report.read > 150
+    with opened(tree_copy, cache) as index:
+        assert (index.report.cold, index.report.read, index.report.removed) == (False, 0, 0)
+
+
+def test_an_edited_file_costs_that_file(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        before = answers(index)
+    _insert_line(tree_copy / BINARY_OPS)
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 1
+        after = answers(index)
+    with opened(tree_copy, cache, force=True) as index:
+        assert index.report.cold
+        assert after == answers(index)
+    moved = {key for key in before if before[key] != after[key]}
+    assert ("mul.out", "CPU") in moved
+    assert all(any(BINARY_OPS in place for place in after[key]) for key in moved)
+
+
+def test_an_edited_page_of_the_docs_is_read_again(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    _insert_line(tree_copy / "docs/source/torch.rst")
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 1
+        pages = [str(h.location) for h in index.chain("addmm").hops if h.role == "docs"]
+        assert "docs/source/torch.rst:12" in pages
+
+
+def test_equally_good_answers_come_by_place_not_by_age(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    for path in (BINARY_OPS, NATIVE + "cpu/BinaryOpsKernel.cpp"):
+        file = tree_copy / path
+        file.write_bytes(file.read_bytes() + b"\nA_USE(1)\n")  # its uses are the youngest now
+
+    def asked(index: Index) -> list[object]:
+        return [index.find("mul", 7), index.find("m"), index.uses("mul_stub"), index.uses("mul")]
+
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 2
+        refreshed = asked(index)
+    with opened(tree_copy, cache, force=True) as index:
+        assert refreshed == asked(index)
+
+
+def test_an_edited_macro_reaches_the_files_that_use_it(tree_copy: Path, cache: Path) -> None:
+    """The list of scalar types is in c10, its use in TensorFactories.cpp."""
+    with opened(tree_copy, cache):
+        pass
+    header = tree_copy / "c10/core/ScalarType.h"
+    text = header.read_text()
+    header.write_text(text.replace("  _(double, Double)                               \\\n", ""))
+    assert header.read_text() != text
+    with opened(tree_copy, cache) as index:
+        kept = answers(index)["_cast_Float", "CompositeImplicitAutograd"]
+        gone = answers(index)["_cast_Double", "CompositeImplicitAutograd"]
+        assert kept[1] == "macro"
+        assert gone[1] == "missing"
+        assert index.report.read <= 2
+
+
+def test_a_refreshed_index_answers_as_one_built_anew(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    (tree_copy / NATIVE / "cpu/SumKernel.cpp").unlink()
+    _insert_line(tree_copy / YAML.replace("native_functions.yaml", "DispatchStub.h"))
+    with (tree_copy / YAML).open("a") as text:
+        text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
+    (tree_copy / NATIVE / "More.cpp").write_text(
+        "namespace at::native {\nTensor sub(const Tensor& self, const Scalar& other) {\n"
+        "  return self;\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert not index.report.cold
+        assert answers(index)["sub.Scalar", "CompositeImplicitAutograd"][2].endswith("More.cpp:2")
+        refreshed = _everything(index)
+    with opened(tree_copy, cache, force=True) as index:
+        assert refreshed == _everything(index)
+
+
+def _everything(index: Index) -> dict[str, object]:
+    return {
+        "kernels": answers(index),
+        "stubs": sorted(map(repr, index.stub_rows())),
+        "derivatives": sorted(map(repr, index.derivative_rows())),
+        "operators": sorted(map(repr, index.operators())),
+        "chains": [repr(index.chain(op.full_name).hops) for op in index.operators()],
+    }
+
+
+@pytest.mark.parametrize("patterns", [("*.h",), ("*.h", "*.cpp", "*.cu")])
+def test_macros_that_moved_are_seen_where_they_are_used(
+    tree_copy: Path, cache: Path, patterns: tuple[str, ...]
+) -> None:
+    """With their users or without them: every row is that of a new build."""
+    with opened(tree_copy, cache):
+        pass
+    for file in (found for pattern in patterns for found in tree_copy.rglob(pattern)):
+        file.write_bytes(b"#define A_NEW_FIRST_LINE 1\n" + file.read_bytes())
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_an_added_alias_reaches_the_kernels_of_other_files(tree_copy: Path, cache: Path) -> None:
+    """A parameter of a type that only a header explains: the header changes, not the kernel."""
+    (tree_copy / NATIVE / "More.cpp").write_text(
+        "namespace at::native {\nTensor sub(const Tensor& self, const Number& other) {\n"
+        "  return self;\n}\nTensor sub(const Tensor& self, int other) {\n  return self;\n}\n}\n"
+    )
+    with (tree_copy / YAML).open("a") as text:
+        text.write("\n- func: sub.Scalar(Tensor self, Scalar other) -> Tensor\n")
+    with opened(tree_copy, cache) as index:
+        assert len(answers(index)["sub.Scalar", "CompositeImplicitAutograd"]) > 3
+    (tree_copy / "c10/core/Number.h").write_text("namespace at {\nusing Number = Scalar;\n}\n")
+    with opened(tree_copy, cache) as index:
+        found = answers(index)["sub.Scalar", "CompositeImplicitAutograd"]
+        assert [place.rpartition(":")[2] for place in found[2:]] == ["2"]
+
+
+def test_a_name_that_becomes_a_stub_is_followed_where_it_was_passed(
+    tree_copy: Path, cache: Path
+) -> None:
+    """And no longer when it is none again: the file that passes it does not change."""
+    (tree_copy / NATIVE / "Passing.cpp").write_text(
+        "namespace at::native {\nvoid passing() {\n  run_with(a_new_stub, 1);\n}\n}\n"
+    )
+    with opened(tree_copy, cache):
+        pass
+    header = tree_copy / NATIVE / "ANewStub.h"
+    header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
+    passed = "SELECT 1 FROM called WHERE name='a_new_stub'"
+    with opened(tree_copy, cache) as index:
+        assert index.facts.store.query(passed)
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+    header.unlink()
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+    with opened(tree_copy, cache) as index:
+        assert not index.facts.store.query(passed)
+
+
+def test_a_macro_that_passes_a_new_stub_is_expanded_again_though_it_is_used_as_before(
+    tree_copy: Path, cache: Path
+) -> None:
+    """Its user is edited at the same time, behind all of its uses."""
+    user = tree_copy / NATIVE / "Passing.cpp"
+    user.write_text(
+        "#define PASSING(name) void name() { run_with(a_new_stub, 1); }\n"
+        "namespace at::native {\nPASSING(passing)\n}\n"
+    )
+    with opened(tree_copy, cache):
+        pass
+    user.write_text(user.read_text() + "void behind() {}\n")
+    header = tree_copy / NATIVE / "ANewStub.h"
+    header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
+    made = (
+        "SELECT d.name FROM definitions d JOIN calls ON definition=d.id WHERE macro_path!=''"
+        " AND instr(calls,'a_new_stub')"
+    )
+    with opened(tree_copy, cache) as index:
+        assert index.facts.store.query(made) == [("passing",)]
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_stubs_that_a_macro_makes_go_with_its_use(tree_copy: Path, cache: Path) -> None:
+    user = tree_copy / NATIVE / "Making.cpp"
+    use = "MAKE_STUB(a_made_stub)\n"
+    user.write_text(
+        f"#define MAKE_STUB(name) DEFINE_DISPATCH(name);\nnamespace at::native {{\n{use}"
+        "void passing() {\n  run_with(a_made_stub, 1);\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        assert "a_made_stub" in index.facts.store.stubs()
+    for text in (user.read_text().replace(use, ""), user.read_text(), ""):
+        user.write_text(text)
+        with opened(tree_copy, cache) as index:
+            assert ("a_made_stub" in index.facts.store.stubs()) == (use in text)
+        assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def test_a_macro_that_is_undefined_again_means_nothing_in_other_files(
+    tree_copy: Path, cache: Path
+) -> None:
+    header = tree_copy / NATIVE / "Making.h"
+    header.write_text("#define MAKE_ONE(name) void name() {}\n")
+    (tree_copy / NATIVE / "Other.h").write_text("#define MAKE_ONE(name) void other_##name() {}\n")
+    (tree_copy / NATIVE / "Making.cpp").write_text("namespace at::native {\nMAKE_ONE(one)\n}\n")
+    with opened(tree_copy, cache):
+        pass
+    header.write_text(header.read_text() + "#undef MAKE_ONE\n")
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+_LOADED = """
+import sys
+from navigator.start import main
+assert main({arguments!r}) == 0
+print(*sorted(name for name in sys.modules if name.startswith("indexes.")))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "loaded"),
+    [
+        ("\nvoid another() {\n  mul_stub(1);\n}\n", set()),
+        ("\nvoid sub_out() {}\n", {"indexes.build.links"}),
+        ("\nA_USE(1)\n", {"indexes.linking.macros"}),
+    ],
+    ids=["no kernel", "may be a kernel", "a macro's use"],
+)
+def test_an_edit_that_changes_no_link_does_without_the_linker(
+    tree_copy: Path, cache: Path, text: str, loaded: set[str]
+) -> None:
+    with opened(tree_copy, cache):
+        pass
+    with open(tree_copy / BINARY_OPS, "a") as file:
+        file.write(text)
+    arguments = ["--tree", str(tree_copy), "--cache", str(cache), "index"]
+    command = [sys.executable, "-c", _LOADED.format(arguments=arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    linker = {"indexes.build.links", "indexes.linking.macros", "indexes.codegen.rows"}
+    assert loaded <= linker & {*done.stdout.split()} <= loaded | {"indexes.codegen.rows"}
+    assert "1 read" in done.stdout
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
+
+
+def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:
+    with opened(tree, cache, **options) as index:
+        return contents(index_path(index.source, cache))
+
+
+def test_a_deleted_file_takes_its_answers_along(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    (tree_copy / BINARY_OPS).unlink()
+    with opened(tree_copy, cache) as index:
+        assert (index.report.removed, index.report.read) == (1, 0)
+        rows = {(row.op, row.key): row for row in index.kernel_rows()}
+        gone = rows["mul.out", "CPU"]
+        assert (gone.kind, gone.definitions) == ("missing", ())
+        assert gone.reason
+        with pytest.raises(SourceError):
+            index.read(BINARY_OPS)
+
+
+def test_times_may_lie_and_verify_finds_out(tree_copy: Path, cache: Path) -> None:
+    """Same size, same times, other content: only hashing every file can tell."""
+    file = tree_copy / BINARY_OPS
+    was = file.stat()
+    text = file.read_text()
+    with opened(tree_copy, cache):
+        pass
+    file.write_text(text.replace("TORCH_IMPL_FUNC(mul_out)", "TORCH_IMPL_FUNC(lum_out)"))
+    os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert file.stat().st_size == was.st_size
+    with opened(tree_copy, cache, verify=True) as index:
+        assert index.report.read == 1
+        assert answers(index)["mul.out", "CPU"][1] == "missing"
+
+
+def test_a_touched_file_is_not_read_again(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache):
+        pass
+    os.utime(tree_copy / BINARY_OPS)
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 0
+
+
+def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index:
+        before = answers(index)
+    renamed = tree_copy.rename(tree_copy.with_name("elsewhere build"))
+    with opened(renamed, cache) as index:
+        assert answers(index) == before
+    with opened(renamed / "aten" / "src", cache) as index:
+        assert (index.report.read, answers(index)) == (0, before)
+
+
+_REFRESHED = """
+import indexes.source.forked, indexes.source.seen
+indexes.source.seen.has_free_processor = lambda: True
+begun, begin = [], indexes.source.forked.Task.__init__
+indexes.source.forked.Task.__init__ = lambda task, work: (begun.append(work), begin(task, work))[1]
+from navigator.start import main
+assert main({arguments!r}) == 0
+print(len(begun))
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (BINARY_OPS, "\nvoid mul_another() {\n  mul_stub(1);\n}\n"),
+        ("torch/_refs/__init__.py", "\n\ndef another(a):\n    return a\n"),
+        (BINARY_OPS, ""),
+    ],
+    ids=["C++", "Python", "only touched"],
+)
+def test_an_edit_is_taken_in_where_a_fork_looks_at_the_tree(
+    tree_copy: Path, cache: Path, path: str, text: str
+) -> None:
+    """In a process of its own: this one may have threads."""
+    for folder, _, names in os.walk(tree_copy):
+        for name in [*names, ""]:
+            os.utime(Path(folder, name), (LONG_AGO, LONG_AGO))
+    with opened(tree_copy, cache):
+        pass
+    with open(tree_copy / path, "a") as file:
+        file.write(text)
+    os.utime(tree_copy / path, (LONG_AGO + 9, LONG_AGO + 9))
+    arguments = ["--tree", str(tree_copy), "--cache", str(cache), "index"]
+    command = [sys.executable, "-c", _REFRESHED.format(arguments=arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "1"
+    assert f"{int(text != '')} read" in done.stdout
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)

@@ -1,0 +1,453 @@
+"""Device kernel names, from real wheels, traces and reports, to the source they come from."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from indexes.linking.device_names.resolver import Resolver, classify, resolve
+from indexes.model.vocabulary import Definition, DeviceKernelAnswer, Location
+from indexes.queries.index import Index
+from tests.indexes.linking.device_names.device_name_table import Table, kernel, pytorch, rows
+
+ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, {}, std::array<char*, 2ul> >"
+N = "aten/src/ATen/native/"
+
+
+@pytest.fixture(scope="module")
+def resolver() -> Resolver:
+    return Resolver(Table(pytorch()))
+
+
+def name_of(definition: Definition | None) -> str:
+    return definition.qualified if definition else ""
+
+
+def path_of(answer: DeviceKernelAnswer) -> str:
+    return answer.source.location.path if answer.source else ""
+
+
+# ------------------------------------------------------------------------- real names
+
+
+def test_names_of_the_wheel(resolver: Resolver) -> None:
+    mistakes = []
+    for row in rows("wheel.tsv"):
+        answer = resolver.resolve(row["name"])
+        found = (name_of(answer.source), path_of(answer), name_of(answer.launcher))
+        if found != (row["source"], row["file"], row["launcher"]):
+            mistakes.append((row, found, answer.reason))
+    assert mistakes == []
+
+
+def test_no_name_of_the_wheel_leads_to_another_cu(resolver: Resolver) -> None:
+    for row in rows("wheel.tsv"):
+        path = path_of(resolver.resolve(row["name"]))
+        if row["compiled in"] and path.endswith(".cu"):
+            assert path.rsplit("/", 1)[-1] == f"{row['compiled in']}.cu"
+
+
+def test_every_kernel_of_the_traces_is_told(resolver: Resolver) -> None:
+    mistakes = []
+    for row in rows("traces.tsv"):
+        answer = resolver.resolve(row["name"])
+        found = (
+            classify(row["name"]),
+            answer.library or "",
+            name_of(answer.source),
+            path_of(answer),
+        )
+        if found != (row["category"], row["library"], row["source"], row["file"]):
+            mistakes.append((row, found))
+        assert answer.source or (answer.library and answer.reason)
+    assert mistakes == []
+
+
+def test_no_aten_kernel_of_the_traces_is_unresolved(resolver: Resolver) -> None:
+    aten = [row["name"] for row in rows("traces.tsv") if row["category"] == "ATen"]
+    assert len(aten) == 18
+    assert [n for n in aten if resolver.resolve(n).source is None] == []
+
+
+def test_spellings_of_every_tool(resolver: Resolver) -> None:
+    mistakes = []
+    for row in rows("spellings.tsv"):
+        answer = resolver.resolve(row["name"])
+        found = {
+            "library": answer.library or "",
+            "source": name_of(answer.source),
+            "file": path_of(answer),
+            "launcher": name_of(answer.launcher),
+            "confidence": answer.confidence,
+            "reason": answer.reason,
+        }
+        wrong = {k: (row[k], v) for k, v in found.items() if row[k] != v}
+        if wrong:
+            mistakes.append((row["name"], wrong))
+    assert mistakes == []
+
+
+COMPARE = (
+    "void at::native::vectorized_elementwise_kernel<4, at::native::compare_scalar_kernel<int>"
+    "(at::TensorIteratorBase&, at::native::(anonymous namespace)::OpType, int)::"
+    "{lambda(int)#1}, std::array<char*, 2ul> >"
+)
+MEAN = (
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps"
+    "<float, float, float, float>, unsigned int, float, 4> >"
+)
+SOFTMAX = (
+    "void (anonymous namespace)::softmax_warp_forward<float, float, float, 4, false, false>"
+    "(float*, float const*, int, int, int, bool const*, int, bool)"
+)
+EFFICIENT = (
+    "fmha_cutlassF_f16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<"
+    "cutlass::half_t, cutlass::arch::Sm80, true, 64, 64, 64, true, true>::Params)"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        (COMPARE, "cuda/CompareKernels.cu:47"),
+        (ELEMENTWISE.format("at::native::CUDAFunctor_add<float>"), "ufunc/add.h:15"),
+        (ELEMENTWISE.format("at::native::FillFunctor<int>"), "cuda/FillKernel.cu:13"),
+        (MEAN, "SharedReduceOps.h:163"),
+        (SOFTMAX, "cuda/PersistentSoftmax.cuh:68"),
+        (EFFICIENT, "transformers/cuda/mem_eff_attention/kernels/cutlassF_f16_aligned.cu:71"),
+    ],
+    ids=["lambda", "ufunc", "functor", "reduction", "kernel", "vendored"],
+)
+def test_places_checked_by_hand(resolver: Resolver, name: str, place: str) -> None:
+    source = resolver.resolve(name).source
+    assert source is not None
+    assert str(source.location) == N + place
+
+
+# ------------------------------------------------------------------------- spellings
+
+
+def nsys(name: str) -> str:
+    """A kineto name as NVIDIA's demangler spells it."""
+    name = name.replace("(anonymous namespace)", "<unnamed>")
+    name = re.sub(r"\{lambda\(([^{}#]*)\)#(\d+)\}", r"[lambda(\1) (instance \2)]", name)
+    name = name.replace("operator()(", "operator ()(")
+    name = re.sub(r"(?<=[<, ])(-?\d+)(?=[,>])", r"(int)\1", name)
+    name = re.sub(r"(?<=[<, ])true(?=[,>])", "(bool)1", name)
+    return name.replace("> >", ">>").replace("*", " *").replace("&", " &")
+
+
+def llvm(name: str) -> str:
+    """A kineto name as LLVM's demangler spells its lambdas."""
+
+    def quoted(found: re.Match[str]) -> str:
+        number = int(found[2])
+        return f"'lambda{number - 2 if number > 1 else ''}'({found[1]})"
+
+    return re.sub(r"\{lambda\(([^{}#]*)\)#(\d+)\}", quoted, name).replace("> >", ">>")
+
+
+@pytest.mark.parametrize("respell", [nsys, llvm, lambda name: f"{name} [clone .kd]"])
+def test_the_same_name_spelled_by_another_tool(resolver: Resolver, respell) -> None:  # type: ignore[no-untyped-def]
+    for row in rows("wheel.tsv"):
+        if not row["name"].startswith("_Z"):
+            assert name_of(resolver.resolve(respell(row["name"])).source) == row["source"]
+
+
+def test_without_its_parameters(resolver: Resolver) -> None:
+    name = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>"
+    assert path_of(resolver.resolve(name)) == f"{N}cuda/layer_norm_kernel.cu"
+
+
+def test_a_name_cut_off_never_leads_elsewhere(resolver: Resolver) -> None:
+    chance = random.Random(3)
+    for row in chance.sample([r for r in rows("wheel.tsv") if r["name"][0] != "_"], 60):
+        name = row["name"]
+        for end in chance.sample(range(20, len(name)), min(20, len(name) - 20)):
+            for cut in (name[:end], name[:end] + "...", name[:end] + "…"):
+                answer = resolver.resolve(cut)
+                if path_of(answer).endswith(".cu") and answer.confidence != "ambiguous":
+                    assert path_of(answer) == row["file"], cut
+                assert answer.source or answer.reason
+
+
+def test_cut_inside_the_lambda_owner_s_parameters(resolver: Resolver) -> None:
+    cut = (
+        "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl(at::Te..."
+    )
+    answer = resolver.resolve(cut)
+    assert path_of(answer) == f"{N}cuda/ActivationGeluKernel.cu"
+
+
+def test_cut_inside_the_owner_s_name_gives_the_launcher_alone(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void at::native::vectorized_elementwise_kernel<4, at::native::Gelu..."
+    )
+    assert answer.source is None
+    assert name_of(answer.launcher) == "at::native::vectorized_elementwise_kernel"
+    assert "cut off" in answer.reason
+
+
+# ------------------------------------------------------------------------- whole names
+
+
+def test_apex_s_launcher_is_not_aten_s(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float, float, int> >"
+        "(long, int volatile*, TensorListMetadata<4>, AdamFunctor<float, float, int>, float)"
+    )
+    assert (answer.library, answer.source, answer.launcher) == ("NVIDIA apex", None, None)
+
+
+def test_a_namesake_in_another_namespace_is_a_candidate_only(resolver: Resolver) -> None:
+    answer = resolver.resolve("void mine::reduce_kernel<float>(float*)")
+    assert (answer.source, answer.launcher) == (None, None)
+    assert "at::native::reduce_kernel is another function" in answer.reason
+    assert [name_of(c) for c in answer.candidates] == ["at::native::reduce_kernel"]
+
+
+def test_a_host_function_of_that_name_is_no_answer(resolver: Resolver) -> None:
+    namesakes = {d.location.path for d in pytorch() if d.name == "hardsigmoid_kernel"}
+    assert f"{N}cpu/Activation.cpp" in namesakes
+    answer = resolver.resolve(
+        ELEMENTWISE.format(
+            "at::native::(anonymous namespace)::hardsigmoid_kernel(at::TensorIteratorBase&)::"
+            "{lambda()#1}::operator()() const::{lambda()#1}::operator()() const::{lambda(double)#1}"
+        )
+    )
+    assert path_of(answer) == f"{N}cuda/ActivationHardsigmoidKernel.cu"
+    assert answer.candidates == ()
+
+
+def test_a_kernel_that_a_macro_marks() -> None:
+    hidden = Definition("f", "at", "function", Location("a.cu", 3))
+    host = Definition("f", "at", "function", Location("a.cpp", 3))
+    answer = resolve("void at::f<int>(int)", Table([host, hidden]))
+    assert (answer.source, answer.confidence) == (hidden, "by rule")
+    assert resolve("void at::f<int>(int)", Table([host])).source is None
+
+
+ANONYMOUS = "void at::native::(anonymous namespace)::twice<float>(float*)"
+
+
+def twins() -> Table:
+    scope = "at::native::(anonymous)"
+    return Table([kernel("twice", scope, f"{f}.cu", 5, "T*") for f in ("One", "Two")])
+
+
+def test_twins_in_two_files_are_ambiguous() -> None:
+    answer = resolve(ANONYMOUS, twins())
+    assert answer.confidence == "ambiguous"
+    assert [c.location.path for c in answer.candidates] == ["One.cu", "Two.cu"]
+    assert "2 definitions" in answer.reason
+
+
+def test_the_tag_in_a_mangled_name_tells_twins_apart() -> None:
+    tag = "_GLOBAL__N__21739cd4_6_Two_cu_9c5ada8a"
+    name = f"_ZN2at6native{len(tag)}{tag}5twiceIfEEvPT_"
+    answer = resolve(name, twins())
+    assert path_of(answer) == "Two.cu"
+    assert answer.candidates == ()
+    assert "Two_cu" in answer.rule
+
+
+def test_the_number_of_type_parameters_tells_twins_apart(resolver: Resolver) -> None:
+    scope = "void at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel"
+    one = resolver.resolve(f"{scope}<float>(long, float, float const*, float*, float*)")
+    two = resolver.resolve(f"{scope}<float, float>(long, float, float const*, float*, float*)")
+    assert path_of(one) == f"{N}cuda/group_norm_kernel.cu"
+    assert path_of(two) == f"{N}cuda/layer_norm_kernel.cu"
+
+
+def test_parameter_types_tell_overloads_apart() -> None:
+    table = Table([
+        kernel("fill", "at", "Fill.cu", 3, "int n, T* out"),
+        kernel("fill", "at", "Fill.cu", 9, "int n, at::TensorInfo<T> out"),
+    ])  # fmt: skip
+    answer = resolve("void at::fill<float>(int, at::TensorInfo<float>)", table)
+    assert answer.source is not None
+    assert answer.source.location.line == 9
+
+
+# ------------------------------------------------------------------------- owners
+
+
+def test_a_lambda_in_a_call_operator_belongs_to_the_class(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::"
+        "func_wrapper_t<float, at::native::sum_functor<float, float, float>::operator()"
+        "(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, float, 4, 4> >"
+    )
+    assert name_of(answer.source) == "at::native::sum_functor"
+    assert name_of(answer.launcher) == "at::native::reduce_kernel"
+    assert "owner of the lambda in the launcher's template argument 3" in answer.rule
+
+
+def test_a_functor_handed_through_wrappers(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::"
+        "native::BinaryFunctor<float, float, float, "
+        "at::native::binary_internal::MulFunctor<float> > >"
+        "(at::TensorIteratorBase&, at::native::BinaryFunctor<float, float, float, at::native::"
+        "binary_internal::MulFunctor<float> > const&)::{lambda(int)#1}>"
+    )
+    assert name_of(answer.source) == "at::native::binary_internal::MulFunctor"
+    assert "gpu_kernel_impl_nocast, BinaryFunctor" in answer.rule
+
+
+def test_what_a_macro_makes(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::"
+        "(anonymous namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::"
+        "UnaryOpFunctor<float, 2, 1, 1>, at::native::Sin<float> >(at::native::(anonymous "
+        "namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::UnaryOpFunctor"
+        "<float, 2, 1, 1>, at::native::Sin<float>)"
+    )
+    assert path_of(answer) == f"{N}cuda/ForeachUnaryOp.cu"
+    assert answer.source is not None
+    assert answer.source.macro == "OP"
+    assert "made by the macro OP" in answer.rule
+
+
+def test_data_types_are_not_owners(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void (anonymous namespace)::randperm_handle_duplicate_keys_kernel<int, at::native::"
+        "(anonymous namespace)::OpaqueType<4> >(int*, at::native::(anonymous namespace)::"
+        "OpaqueType<4>*, int, int, at::PhiloxCudaState)"
+    )
+    assert path_of(answer) == f"{N}cuda/Randperm.cuh"
+
+
+def test_aten_s_functor_in_another_library_s_kernel(resolver: Resolver) -> None:
+    answer = resolver.resolve(
+        "void at_cuda_detail::cub::DeviceReduceKernel<at_cuda_detail::cub::DeviceReducePolicy<int, "
+        "unsigned long long, cuda::std::__4::plus<void> >::Policy600, at_cuda_detail::cub::"
+        "TransformInputIterator<bool, at::native::(anonymous namespace)::NonZeroOp<bool>, "
+        "bool const*, long>, unsigned long long>(int*)"
+    )
+    assert answer.library == "CUB"
+    assert path_of(answer) == f"{N}cuda/Nonzero.cu"
+
+
+def test_a_structured_kernel_s_lambda() -> None:
+    impl = Definition("topk_out_cuda", "at::native", "impl_func", Location("TopK.cu", 30))
+    answer = resolve(
+        ELEMENTWISE.format(
+            "at::native::structured_topk_out_cuda::impl(at::Tensor const&, long)::{lambda(float)#1}"
+        ),
+        Table([*pytorch(), impl]),
+    )
+    assert answer.source == impl
+
+
+def test_an_owner_that_the_tree_lacks_is_named() -> None:
+    answer = resolve(
+        ELEMENTWISE.format("at::native::new_kernel(at::TensorIteratorBase&)::{lambda(float)#1}"),
+        Table(pytorch()),
+    )
+    assert answer.source is None
+    assert answer.reason == "at::native::new_kernel is not defined in this tree"
+
+
+def test_headers_only_says_so() -> None:
+    headers = [d for d in pytorch() if d.location.path.endswith((".h", ".cuh"))]
+    resolver = Resolver(Table(headers), has_sources=False)
+    gelu = next(r for r in rows("traces.tsv") if "GeluCUDAKernelImpl" in r["name"])
+    answer = resolver.resolve(gelu["name"])
+    assert answer.source is None
+    assert answer.launcher is not None
+    assert "it holds headers, no kernel sources" in answer.reason
+    inner = "at::native::binary_internal::MulFunctor<float>"
+    mul = f"at::native::AUnaryFunctor<float, float, float, {inner} >"
+    assert path_of(resolver.resolve(ELEMENTWISE.format(mul))) == f"{N}cuda/BinaryInternal.h"
+
+
+# ------------------------------------------------------------------------- bare names
+
+
+def test_a_bare_launcher_s_name_does_not_say_what_it_runs(resolver: Resolver) -> None:
+    answer = resolver.resolve("reduce_kernel")
+    assert answer.source is None
+    assert name_of(answer.launcher) == "at::native::reduce_kernel"
+    assert answer.confidence == "ambiguous"
+
+
+def test_jiterated_kernels() -> None:
+    place = Location("aten/src/ATen/native/cuda/UnarySpecialOpsKernel.cu", 162)
+    table = Table([Definition("sinc", "", "global", place, "sinc_name")])
+    sure = resolve("sinc_vectorized4_kernel", table)
+    assert (sure.source.location, sure.confidence) == (place, "by rule")  # type: ignore[union-attr]
+    plain = resolve("sinc_kernel", table)
+    assert plain.confidence == "ambiguous"
+    assert plain.reason
+    unknown = resolve("mine_vectorized4_kernel", table)
+    assert (unknown.source, unknown.library) == (None, "ATen jiterator")
+
+
+# ------------------------------------------------------------------------- robustness
+
+
+def test_each_distinct_name_is_worked_out_once() -> None:
+    table = Table(pytorch())
+    resolver = Resolver(table)
+    first = resolver.resolve(rows("traces.tsv")[0]["name"])
+    asked = len(table.asked)
+    assert resolver.resolve(rows("traces.tsv")[0]["name"]) is first
+    assert len(table.asked) == asked
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "()", "<<<>>>", "_Z", "_ZN", "::", "void", "{lambda", "'lambda", "…", "a<b<c(d"],
+)
+def test_what_is_no_name_has_a_reason(resolver: Resolver, name: str) -> None:
+    answer = resolver.resolve(name)
+    assert answer.source is None
+    assert answer.reason
+
+
+def test_mangled_noise_never_fails(resolver: Resolver) -> None:
+    chance = random.Random(11)
+    names = [row["name"] for row in rows("wheel.tsv")]
+    for name in names:
+        noise = list(name)
+        for _ in range(4):
+            noise[chance.randrange(len(noise))] = chance.choice("<>(){}[]:,'\"#&*_Z0 ")
+        answer = resolver.resolve("".join(noise))
+        assert answer.source or answer.reason
+
+
+# ------------------------------------------------------------------------- real trees
+
+
+def test_kernels_of_the_small_tree(tree_index: Index) -> None:
+    answer = tree_index.kernel_name(
+        "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>"
+        "(int, float, float const*)"
+    )
+    assert path_of(answer) == f"{N}cuda/layer_norm_kernel.cu"
+    assert answer.confidence == "exact"
+
+
+@pytest.mark.checkout
+def test_names_of_the_wheel_in_a_full_tree(checkout_index: Index) -> None:
+    wrong, resolved, there = [], 0, 0
+    for row in rows("wheel.tsv"):
+        path = path_of(checkout_index.kernel_name(row["name"]))
+        is_there = _stands_in(Path(checkout_index.info.root, row["file"]), row["source"])
+        there += is_there
+        resolved += is_there and bool(path)
+        expected = row["compiled in"]
+        if expected and path.endswith(".cu") and path.rsplit("/", 1)[-1] != f"{expected}.cu":
+            wrong.append((row, path))
+    assert wrong == []
+    assert resolved >= 0.97 * there
+    assert there > 0.8 * len(rows("wheel.tsv"))
+
+
+def _stands_in(file: Path, symbol: str) -> bool:
+    """Whether this version has the function: the names are those of another."""
+    return file.is_file() and symbol.rpartition("::")[2].encode() in file.read_bytes()

@@ -1,0 +1,112 @@
+"""A new operator planned in the small tree: checks, neighbours, and lines to copy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from indexes.queries.contribution.neighbours import likeness
+from indexes.queries.contribution.new_operator import NewOperator, Planner
+from indexes.queries.index import Index
+from indexes.readers.yaml.schema import parse_schema
+from indexes.serialize.answers import dumps
+from indexes.serialize.contribution import new_operator_json
+
+
+@pytest.fixture(scope="module")
+def planner(tree_index: Index) -> Planner:
+    return Planner(tree_index)
+
+
+def _bad(plan: NewOperator) -> list[str]:
+    return [one.what for one in plan.checks if not one.good]
+
+
+def test_a_good_schema_has_a_plan(planner: Planner) -> None:
+    plan = planner.plan("cosine2(Tensor self) -> Tensor")
+    assert plan.good
+    assert plan.neighbours[0].likeness == 1
+    titles = [one.title for one in plan.additions]
+    assert titles[0] == "native_functions.yaml"
+    assert {"derivatives.yaml", "OpInfo", "Docs"} <= set(titles)
+    assert titles.index("derivatives.yaml") < titles.index("OpInfo")
+
+
+def test_every_shape_stands_in_the_tree(planner: Planner, tree: Path) -> None:
+    for schema in ("a2(Tensor self) -> Tensor", "b2(Tensor self, Tensor other) -> Tensor",
+                   "c2_(Tensor(a!) self) -> Tensor(a!)"):  # fmt: skip
+        for one in planner.plan(schema).additions:
+            text = (tree / one.location.path).read_text().splitlines()
+            start = one.location.line - 1
+            assert tuple(text[start : start + len(one.shape)]) == one.shape
+            assert one.shape
+
+
+def test_the_draft_has_the_new_names(planner: Planner) -> None:
+    plan = planner.plan("cosine2(Tensor self) -> Tensor")
+    first = plan.neighbours[0].native
+    assert plan.draft[0] == "- func: cosine2(Tensor self) -> Tensor"
+    assert not any(f" {first.name}" in line for line in plan.draft)
+
+
+@pytest.mark.parametrize(
+    ("schema", "what"),
+    [
+        ("no schema", ["schema"]),
+        ("abs(Tensor self) -> Tensor", ["name"]),
+        ("x2(Quux self) -> Tensor", ["type"]),
+        ("x2_(Tensor(a!) self, int[] nine) -> Tensor(a!)", ["variant"]),
+        ("", ["schema"]),
+    ],
+)
+def test_what_is_wrong_is_said(planner: Planner, schema: str, what: list[str]) -> None:
+    plan = planner.plan(schema)
+    assert _bad(plan) == what
+    assert not plan.good
+
+
+@pytest.mark.parametrize(
+    ("formula", "good"),
+    [
+        ("self: grad * 2", True),
+        ("self: grad.abs()", True),
+        ("self: abs(grad)", True),
+        ("self: no_such_function(grad)", False),
+        ("other: grad", False),
+    ],
+)
+def test_formulas_name_what_exists(planner: Planner, formula: str, good: bool) -> None:
+    plan = planner.plan("cosine2(Tensor self) -> Tensor", [formula])
+    assert [one.good for one in plan.checks if one.what == "formula"] == [good]
+
+
+def test_likeness() -> None:
+    one = parse_schema("a(Tensor self, int dim) -> Tensor")
+    assert likeness(one, parse_schema("b(Tensor self, int dim) -> Tensor")) == 1
+    near = likeness(one, parse_schema("b(Tensor self, int axis) -> Tensor"))
+    far = likeness(one, parse_schema("b(Scalar x) -> (Tensor, Tensor)"))
+    assert 1 > near > far
+
+
+def test_json(planner: Planner, tree: Path) -> None:
+    text = dumps(new_operator_json(planner.plan("cosine2(Tensor self) -> Tensor")))
+    answer = json.loads(text)
+    assert set(answer) == {"schema_version", "source", "schema", "good", "checks", "neighbours",
+                           "draft", "additions", "rebuild", "conventions"}  # fmt: skip
+    assert str(tree) not in text
+
+
+def test_the_wheel_has_models_too(wheel_index: Index) -> None:
+    plan = Planner(wheel_index).plan("mish2(Tensor self) -> Tensor")
+    assert {"native_functions.yaml", "OpInfo"} <= {one.title for one in plan.additions}
+
+
+@pytest.mark.checkout
+def test_a_full_tree(checkout_index: Index, checkout: Path) -> None:
+    plan = Planner(checkout_index).plan("mish2(Tensor self) -> Tensor")
+    titles = {one.title for one in plan.additions}
+    assert {"Kernel", "derivatives.yaml", "OpInfo", "Overrides", "Docs page"} <= titles
+    for one in plan.additions:
+        assert (checkout / one.location.path).is_file()

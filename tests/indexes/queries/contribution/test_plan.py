@@ -1,0 +1,144 @@
+"""A contribution prepared in the small tree, and in trees that lack layers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+
+from indexes.model.errors import NotFound
+from indexes.queries.contribution.plan import Contributions
+from indexes.queries.index import Index
+from indexes.serialize.answers import dumps
+from indexes.serialize.contribution import contribution_json
+from indexes.source.source import Source
+
+YAML = "aten/src/ATen/native/native_functions.yaml"
+
+
+@pytest.fixture(scope="module")
+def contributions(tree_index: Index) -> Contributions:
+    return Contributions(tree_index)
+
+
+def test_an_operator(contributions: Contributions) -> None:
+    found = contributions.of("add.Tensor")
+    assert (found.kind, found.name) == ("operator", "add.Tensor")
+    roles = [step.role for step in found.steps]
+    assert roles[0] == "schema"
+    assert {"derivative", "opinfo", "docs"} <= set(roles)
+    assert [cost.path for cost in found.costs] == list(found.files)
+    assert [op for op, _ in found.tests] == ["add.Tensor"]
+    assert any("no .git here" in words for words in found.missing)
+
+
+def test_every_step_is_a_line_of_the_tree(contributions: Contributions, tree: Path) -> None:
+    for op in ("add.Tensor", "relu", "softmax.int", "cumsum"):
+        for step in contributions.of(op, histories=0).steps:
+            lines = (tree / step.location.path).read_text().splitlines()
+            assert 1 <= step.location.line <= len(lines), step
+
+
+def test_another_operator_that_it_calls_is_named_and_not_followed(
+    contributions: Contributions,
+) -> None:
+    places = [step.symbol for step in contributions.of("softmax.int").steps
+              if step.role == "schema"]  # fmt: skip
+    assert "_softmax" not in places
+    steps = contributions.of("softmax.int").steps
+    assert ("calls", "_softmax") in [(step.role, step.symbol) for step in steps]
+    assert "softmax_cpu_out" not in " ".join(step.symbol for step in steps)
+
+
+def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions) -> None:
+    found = contributions.of("at::native::mul_kernel")
+    assert found.kind == "symbol"
+    assert found.name.endswith("mul_kernel")
+    assert "mul.Tensor" in found.operators
+    assert "mul.Tensor" in [op for op, _ in found.tests]
+
+
+def test_a_file_and_a_line(contributions: Contributions) -> None:
+    whole = contributions.of("aten/src/ATen/native/BinaryOps.h")
+    assert (whole.kind, [cost.kind for cost in whole.costs]) == ("file", ["header"])
+    line = contributions.of("test/test_ops.py:14")
+    assert line.name == "test/test_ops.py:14"
+    assert [one.kind for one in line.reviews if one.kind == "test owner"] == ["test owner"]
+
+
+@pytest.mark.parametrize(
+    "name", ["no_such_thing_at_all", "../../../etc/passwd", "/etc/passwd", "a/b.cpp:3", "", "x:y"]
+)
+def test_an_unknown_name(contributions: Contributions, name: str) -> None:
+    with pytest.raises(NotFound):
+        contributions.of(name)
+
+
+def test_a_path_as_shells_complete_it(contributions: Contributions, tree: Path) -> None:
+    found = contributions.of(f"{tree}/torch/functional.py:2:7", histories=0)
+    assert found.name == "torch/functional.py:2"
+
+
+def test_a_test_says_how_it_is_run(contributions: Contributions) -> None:
+    whole = contributions.of("test/test_ops.py", histories=0)
+    assert whole.tests[0][1].named[0].command == "pytest test/test_ops.py"
+    line = contributions.of("test/test_nn.py:8", histories=0)
+    assert line.tests[0][1].named[0].command == (
+        "pytest test/test_nn.py -k 'TestNN and test_softmax_cpu'"
+    )
+
+
+def test_a_python_file_names_the_operators_that_it_registers(contributions: Contributions) -> None:
+    found = contributions.of("torch/_decomp/decompositions.py", histories=0)
+    assert found.operators
+    assert found.tests
+
+
+def test_no_history_is_asked_for(contributions: Contributions) -> None:
+    assert contributions.of("add.Tensor", histories=0).history == ()
+    assert "torchnav clone --history" in contributions.of("add.Tensor", histories=1).history_missing
+
+
+def test_json_has_every_key_and_no_absolute_path(contributions: Contributions, tree: Path) -> None:
+    text = dumps(contribution_json(contributions.of("add.Tensor")))
+    answer = json.loads(text)
+    assert set(answer) == {
+        "schema_version", "source", "subject", "steps", "more", "rebuild", "reviewers",
+        "approved_by", "history", "history_missing", "tests", "commands", "conventions", "missing",
+    }  # fmt: skip
+    assert str(tree) not in text
+    assert answer["tests"][0]["files"][0]["command"].startswith("pytest test/test_ops.py -k ")
+
+
+def test_a_wheel_gives_what_it_has(wheel_index: Index) -> None:
+    found = Contributions(wheel_index).of("mul.Tensor")
+    assert {"schema", "derivative", "opinfo"} <= {step.role for step in found.steps}
+    assert (found.reviews, found.commands) == ((), ())
+    assert {cost.kind for cost in found.costs} == {"none", "unknown"}
+    assert found.tests[0][1].opinfos != ()
+    assert "torchnav clone" in found.tests[0][1].missing
+    assert found.history_missing
+
+
+@pytest.mark.checkout
+def test_a_full_tree(checkout_index: Index, checkout: Path) -> None:
+    contributions = Contributions(checkout_index)
+    for op in ("mul.Tensor", "_softmax", "max_pool2d_with_indices", "index_add", "linalg_svd"):
+        found = contributions.of(op, histories=1)
+        assert found.reviews
+        assert found.commands
+        for _, tests in found.tests:
+            for one in (*tests.files, *tests.named):
+                assert (checkout / one.path).is_file()
+
+
+def test_broken_trees_still_answer(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "CODEOWNERS").write_bytes(b"\xff\xfe\x00[")
+    (tree_copy / "CONTRIBUTING.md").write_bytes(b"\xff```\n`")
+    (tree_copy / ".git").write_text("gitdir: nowhere\n")
+    with contextlib.closing(Index.open(Source.find(str(tree_copy)), cache)) as index:
+        found = Contributions(index).of("add.Tensor")
+    assert found.steps
+    assert found.history_missing

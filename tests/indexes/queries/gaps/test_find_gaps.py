@@ -1,0 +1,198 @@
+"""Each kind of gap is found for the operator that lacks it, and for none that lacks nothing."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from indexes.queries.gaps.find import find_gaps, fits, with_ages
+from indexes.queries.gaps.kinds import KINDS
+from indexes.queries.gaps.model import Gap, GapFilter, GapList
+from indexes.queries.index import Index
+from indexes.serialize.answers import dumps
+from indexes.serialize.gaps import gaps_json
+
+LONELY = [
+    "docs-signature", "docs", "error-message", "todo", "kernel", "dtype", "batch-rule",
+    "forward-mode", "decomposition", "meta", "lowering",
+]  # fmt: skip
+
+
+def of(answer: GapList, kind: str) -> list[Gap]:
+    return [gap for gap in answer.gaps if gap.kind == kind]
+
+
+def named(answer: GapList, kind: str, name: str) -> list[Gap]:
+    return [gap for gap in of(answer, kind) if gap.op == name or gap.name == name]
+
+
+@pytest.mark.parametrize("kind", LONELY)
+def test_what_lonely_lacks_is_found_once(answer: GapList, kind: str) -> None:
+    assert len(named(answer, kind, "lonely")) == 1
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+@pytest.mark.parametrize("name", ["whole", "_hidden", "lonely_backward", "ignored"])
+def test_what_is_no_gap_is_not_listed(answer: GapList, kind: str, name: str) -> None:
+    assert not named(answer, kind, name)
+
+
+def test_each_gap_names_lines_that_show_it(answer: GapList, grown: Index) -> None:
+    shown = {
+        "docs-signature": "add_docstr(torch.lonely",
+        "error-message": "TORCH_CHECK(size > 0);",
+        "todo": "TODO: take negative sizes too,",
+        "kernel": "lonely",
+        "dtype": "Tensor lonely(",
+        "batch-rule": "- func: lonely(",
+        "forward-mode": "- name: lonely(",
+        "lowering": "make_fallback(aten.lonely)",
+    }
+    for kind, text in shown.items():
+        gap = named(answer, kind, "lonely")[0]
+        line = grown.read(gap.location.path).splitlines()[gap.location.line - 1]
+        assert text in line, kind
+
+
+def test_statements_of_pytorch_s_own_tests_are_evidence(answer: GapList, grown: Index) -> None:
+    said = {
+        "batch-rule": "xfail(",
+        "forward-mode": "NYI: forward-AD for lonely",
+        "kernel": "'lonely': None",
+        "decomposition": "aten::lonely",
+    }
+    for kind, text in said.items():
+        gap = named(answer, kind, "lonely")[0]
+        lines = [grown.read(e.path).splitlines()[e.line - 1] for e in gap.evidence]
+        assert gap.stated
+        assert any(text in line for line in lines), kind
+
+
+def test_a_todo_is_read_to_its_end_and_not_in_strings(answer: GapList) -> None:
+    words = [gap.what for gap in named(answer, "todo", "lonely")]
+    assert words == ["TODO: take negative sizes too, as whole does"]
+
+
+def test_a_check_of_something_else_than_an_argument_is_no_gap(answer: GapList) -> None:
+    gap = named(answer, "error-message", "lonely")[0]
+    assert gap.what == "no message when an argument fails: size > 0"
+
+
+def test_a_formula_that_says_not_implemented(answer: GapList) -> None:
+    gap = named(answer, "derivative", "twice")[0]
+    assert gap.what == "no derivative of twice for other"
+
+
+def test_a_docstring_of_another_function(answer: GapList) -> None:
+    gap = named(answer, "docs-signature", "twice")[0]
+    assert "begins with thrice(...)" in gap.what
+
+
+def test_a_documented_default_that_is_another(answer: GapList) -> None:
+    found = named(answer, "docs-signature", "everywhere")
+    assert [gap.what for gap in found] == ["torch.Tensor.everywhere documents size=None"]
+
+
+def test_only_dtypes_being_unimplemented_is_no_missing_kernel(answer: GapList) -> None:
+    assert not named(answer, "kernel", "twice")
+
+
+def test_a_fallback_called_impossible_is_no_gap(answer: GapList) -> None:
+    assert [gap.op for gap in of(answer, "lowering")] == ["lonely"]
+    assert of(answer, "lowering")[0].difficulty == "easy"
+
+
+def test_a_stub_under_a_composite_key(answer: GapList) -> None:
+    assert [gap.op for gap in of(answer, "composite-stub")] == ["everywhere"]
+
+
+def test_kernels_among_structured_ones_could_be_structured(answer: GapList) -> None:
+    gap = named(answer, "structured", "twice")[0]
+    assert "4 of 4" in gap.rule
+
+
+def test_a_todo_that_wants_a_structured_kernel(answer: GapList) -> None:
+    gap = named(answer, "structured", "everywhere")[0]
+    assert gap.stated
+    assert "Make this structured, for speed" in gap.rule
+
+
+def test_a_documented_function_without_an_opinfo(answer: GapList) -> None:
+    assert named(answer, "opinfo", "twice")
+    assert not named(answer, "opinfo", "lonely")
+
+
+def test_functions_that_are_the_same_but_for_comments(answer: GapList) -> None:
+    gap = next(gap for gap in of(answer, "duplicate") if gap.name == "count_here")
+    assert "count_there" in gap.what
+
+
+def test_counts_stand_for_the_gaps_and_say_what_cannot_be_told(answer: GapList) -> None:
+    assert {one.kind for one in answer.counts} == {kind.name for kind in KINDS}
+    for one in answer.counts:
+        assert one.count == len(of(answer, one.kind))
+
+
+def test_easy_ones_come_first(answer: GapList) -> None:
+    levels = ["easy", "medium", "hard"]
+    order = [levels.index(gap.difficulty) for gap in answer.gaps]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kinds"),
+    [
+        (GapFilter(kinds=("kernel",)), {"kernel"}),
+        (GapFilter(key="mps"), {"kernel"}),
+        (GapFilter(text="NEGATIVE sizes"), {"todo"}),
+        (GapFilter(difficulty="hard", text="everywhere lonely_stub"), {"composite-stub"}),
+        (GapFilter(module="torch/_inductor"), {"lowering"}),
+    ],
+)
+def test_filters(grown: Index, wanted: GapFilter, kinds: set[str]) -> None:
+    found = find_gaps(grown, wanted)
+    assert {gap.kind for gap in found.gaps} == kinds
+    assert all(fits(gap, wanted) for gap in found.gaps)
+
+
+def test_owners_are_those_of_the_file(answer: GapList) -> None:
+    todo = named(answer, "todo", "lonely")[0]
+    assert "@kernel-people" in todo.owners
+    assert fits(todo, GapFilter(owner="Kernel-People"))
+    assert not fits(todo, GapFilter(owner="nobody"))
+    assert not fits(named(answer, "lowering", "lonely")[0], GapFilter(owner="kernel-people"))
+
+
+def test_a_docstring_whose_twin_alone_is_listed(answer: GapList) -> None:
+    assert [gap.what for gap in of(answer, "docs-page")] == ["no page lists torch.Tensor.relu_"]
+
+
+def test_json_is_one_line_of_ascii_with_every_gap(answer: GapList) -> None:
+    text = dumps(gaps_json(answer))
+    assert text.isascii()
+    assert text.count('"contribute": "torchnav contribute ') == len(answer.gaps)
+
+
+def test_the_documented_object_has_the_keys_that_are_written(answer: GapList) -> None:
+    text = (Path(__file__).parents[4] / "docs/json.md").read_text()
+    block = text.split("<!-- gap -->")[1].split("```")[1].removeprefix("json")
+    written = json.loads(dumps(gaps_json(answer)))["gaps"][0]
+    assert list(json.loads(block)) == list(written)
+
+
+def test_without_history_no_age_is_made_up(answer: GapList, grown: Index) -> None:
+    aged, note = with_ages(grown, answer.gaps[:2], date(2026, 1, 1))
+    assert [gap.age_days for gap in aged] == [None, None]
+    assert note
+
+
+def test_a_wheel_says_what_it_cannot_tell(wheel_index: Index) -> None:
+    found = find_gaps(wheel_index, GapFilter(kinds=("todo", "batch-rule", "docs")))
+    lacks = {one.kind: one.lacks for one in found.counts}
+    assert "torchnav clone" in lacks["todo"]
+    assert lacks["batch-rule"]
+    assert not lacks["docs"]
+    assert found.gaps

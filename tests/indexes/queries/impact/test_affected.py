@@ -1,0 +1,181 @@
+"""``affected``: edits of a copy of the small tree, in a repository of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.impact import Affected
+from indexes.queries.impact.affected import affected
+from indexes.queries.index import Index
+from tests.indexing import opened
+
+NATIVE = "aten/src/ATen/native"
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
+        cwd=root, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tree_copy: Path) -> Path:
+    """The small tree, committed."""
+    _git(tree_copy, "init", "-q")
+    _git(tree_copy, "add", "-A")
+    _git(tree_copy, "commit", "-q", "-m", "base")
+    return tree_copy
+
+
+Answer = Callable[..., Affected]
+
+
+@pytest.fixture
+def answer(repository: Path, cache: Path) -> Answer:
+    def ask(*arguments: object, **options: object) -> Affected:
+        with opened(repository, cache) as index:
+            return affected(index, *arguments, **options)  # type: ignore[arg-type]
+
+    return ask
+
+
+def _edit(root: Path, path: str, old: str, new: str) -> None:
+    text = (root / path).read_text()
+    assert old in text
+    (root / path).write_text(text.replace(old, new, 1))
+
+
+def _operators(found: Affected, dispatches: int = 0) -> dict[str, tuple[str, ...]]:
+    return {o.name: o.aspects for o in found.impact.operators if o.dispatches <= dispatches}
+
+
+def test_nothing_differs(answer: Answer) -> None:
+    found = answer()
+    assert (found.files, found.changes, found.quiet, found.impact.steps) == (0, (), (), ())
+
+
+def test_comments_and_white_space_affect_nothing(repository: Path, answer: Answer) -> None:
+    path = f"{NATIVE}/cpu/SoftMaxKernel.cpp"
+    old = "static void softmax_kernel_impl(const Tensor& result, const"
+    new = "// said\nstatic void\nsoftmax_kernel_impl(const Tensor&   result, /* here */ const"
+    _edit(repository, path, old, new)
+    _edit(repository, "torch/_decomp/decompositions.py", "    return softmax_backward_helper(",
+          "    # said\n\n    return softmax_backward_helper(")  # fmt: skip
+    _edit(repository, f"{NATIVE}/native_functions.yaml", "- func: abs(", "# said\n\n- func: abs(")
+    found = answer()
+    assert found.changes == ()
+    assert set(found.quiet) == {path, "torch/_decomp/decompositions.py",
+                                f"{NATIVE}/native_functions.yaml"}  # fmt: skip
+    assert found.impact.operators == ()
+
+
+def test_a_kernel_a_formula_function_an_entry_and_a_decomposition(
+    repository: Path, answer: Answer
+) -> None:
+    _edit(repository, f"{NATIVE}/cpu/SoftMaxKernel.cpp", "vec_softmax<scalar_t, false>::apply",
+          "vec_softmax<scalar_t, true>::apply")  # fmt: skip
+    _edit(repository, "torch/csrc/autograd/FunctionsManual.cpp", "  bool is_one = false;",
+          "  bool is_one = true;")  # fmt: skip
+    _edit(repository, "torch/_decomp/decompositions.py", "    return grad_output * output",
+          "    return output * grad_output")  # fmt: skip
+    found = answer()
+    assert {(c.kind, c.name.rpartition("::")[2].rpartition(".")[2]) for c in found.changes} == {
+        ("function", "softmax_kernel_impl"), ("function", "maybe_multiply"),
+        ("python", "softmax_backward_helper"),
+    }  # fmt: skip
+    reached = _operators(found)
+    assert reached["_softmax.out"] == ("kernel",)
+    assert "backward" in reached["add.Tensor"]
+    assert reached["_softmax_backward_data"] == ("decomposition",)
+
+
+def test_a_yaml_entry_with_the_fields_that_differ(repository: Path, answer: Answer) -> None:
+    path = f"{NATIVE}/native_functions.yaml"
+    text = (repository / path).read_text()
+    at = text.index("- func: abs(Tensor self)")
+    end = text.index("\n", at)
+    (repository / path).write_text(f"{text[:end]}\n  device_guard: False{text[end:]}")
+    found = answer()
+    change = next(c for c in found.changes if c.kind == "operator entry")
+    assert (change.name, change.what, change.detail) == ("abs", "changed", "device_guard")
+    assert _operators(found)["abs"][0] == "schema"
+    assert any("_abs_cpu" in test.command for test in found.impact.tests)
+
+
+def test_a_removed_function_counts_by_its_old_text(repository: Path, answer: Answer) -> None:
+    path = repository / NATIVE / "cpu/SoftMaxKernel.cpp"
+    text = path.read_text()
+    at = text.index("static void softmax_kernel_impl(")
+    path.write_text(text[:at] + text[text.index("} // anonymous namespace") :])
+    found = answer()
+    assert [
+        (c.what, c.name.rpartition("::")[2]) for c in found.changes if c.kind == "function"
+    ] == [("removed", "softmax_kernel_impl")]
+    assert "_softmax.out" in _operators(found)
+
+
+def test_a_removed_registration_reaches_the_operators_of_its_stub(
+    repository: Path, answer: Answer
+) -> None:
+    _edit(repository, f"{NATIVE}/cpu/SoftMaxKernel.cpp",
+          "ALSO_REGISTER_AVX512_DISPATCH(softmax_kernel, &softmax_kernel_impl)", "")  # fmt: skip
+    found = answer()
+    assert [(c.kind, c.what) for c in found.changes] == [("macro use", "removed")]
+    assert "_softmax.out" in _operators(found)
+
+
+def test_untracked_files_and_staged_changes(repository: Path, answer: Answer) -> None:
+    (repository / "torch/_decomp/new.py").write_text("def fresh():\n    pass\n")
+    assert [c.what for c in answer().changes] == ["added"]
+    assert answer(staged=True).changes == ()
+    _git(repository, "add", "-A")
+    assert [c.name for c in answer(staged=True).changes] == ["torch._decomp.new.fresh"]
+
+
+def test_commit_ranges_and_unknown_revisions(repository: Path, answer: Answer) -> None:
+    _edit(repository, "torch/_decomp/decompositions.py", "grad_output * output", "output")
+    _git(repository, "commit", "-qam", "edit")
+    assert answer().changes == ()
+    for since in ("HEAD~1", "HEAD~1..HEAD"):
+        assert [c.what for c in answer(since).changes] == ["changed"], since
+    with pytest.raises(NotFound, match="no commit 'v9'"):
+        answer("v9")
+    with pytest.raises(NotFound):
+        answer("--output=/tmp/x")
+
+
+def test_a_header_and_a_generator_say_whom_they_concern(repository: Path, answer: Answer) -> None:
+    _edit(repository, f"{NATIVE}/cpu/SoftmaxKernel.h", "#pragma once", "#pragma once\n#include <x>")
+    (repository / "aten/src/ATen/templates/Functions.h").write_text("int changed;\n")
+    found = answer()
+    assert {c.kind for c in found.changes} == {"header", "template"}
+    assert any("all operators that are generated" in line for line in found.impact.unresolved)
+
+
+def test_a_tree_without_history_says_what_is_missing(tree_copy: Path, cache: Path) -> None:
+    with opened(tree_copy, cache) as index, pytest.raises(SourceError, match=r"no \.git"):
+        affected(index)
+
+
+def test_a_wheel_has_no_history(wheel_index: Index) -> None:
+    with pytest.raises(SourceError, match="torchnav clone"):
+        affected(wheel_index)
+
+
+def test_a_changed_test_is_run_by_name(repository: Path, answer: Answer) -> None:
+    _edit(repository, "test/test_ops.py", "    def test_masked_sin(self, device):\n        pass",
+          "    def test_masked_sin(self, device):\n        return")  # fmt: skip
+    found = answer()
+    assert [c.kind for c in found.changes] == ["test"]
+    commands = [test.command for test in found.impact.tests]
+    assert len(commands) == 1
+    assert commands[0].startswith("pytest test/test_ops.py -k ")
+    assert "TestCommon" in commands[0]
+    assert "test_masked_sin" in commands[0]

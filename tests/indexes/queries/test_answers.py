@@ -1,0 +1,206 @@
+"""Names, search, places and uses, asked of a real index: the small tree and the wheel."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from indexes.model.errors import NotFound
+from indexes.queries.index import Index
+from indexes.queries.search import Wanted, kind_of_rank
+from indexes.store.lookup import Lookup
+from tests.tree_marks import NATIVE, YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "meant"),
+    [
+        ("add", "operator", "add.Tensor"),
+        ("aten::add.Tensor", "operator", "add.Tensor"),
+        ("torch.ops.aten.add_.Tensor", "operator", "add_.Tensor"),
+        ("AddmmBackward0", "grad_fn", "addmm"),
+        ("MulBackward0", "grad_fn", "mul.Tensor"),
+        ("nn.Dropout", "operator", "dropout"),
+        ("F.cross_entropy", "operator", "cross_entropy_loss"),
+        ("torch.nn.functional.nll_loss", "operator", "nll_loss_nd"),
+        ("torch.special.expit", "operator", "special_expit"),
+    ],
+)
+def test_what_people_paste_means_an_operator(
+    wheel_index: Index, text: str, kind: str, meant: str
+) -> None:
+    match = wheel_index.resolve(text)
+    assert (match.kind, match.overloads[0]) == (kind, meant)
+
+
+def test_a_name_that_is_not_there_gives_near_ones(wheel_index: Index) -> None:
+    match = wheel_index.resolve("sofmax")
+    assert match.kind == "none"
+    assert "softmax" in match.suggestions
+
+
+def test_symbols_and_stubs_lead_to_their_places(tree_index: Index) -> None:
+    stub = tree_index.resolve("REGISTER_DISPATCH(mul_stub, &mul_kernel)")
+    assert stub.kind == "stub"
+    assert {hit.detail for hit in stub.hits} == {"declared", "defined", "registered"}
+    kernel = tree_index.resolve("at::native::mul_kernel")
+    assert kernel.kind == "symbol"
+    assert [hit.location.path for hit in kernel.hits] == [f"{NATIVE}cpu/BinaryOpsKernel.cpp"]
+
+
+def test_find_puts_the_operator_before_the_symbols(tree_index: Index) -> None:
+    hits = tree_index.find("mul")
+    assert hits[0].name == "mul.Tensor"
+    assert {"function", "operator"} <= {hit.kind for hit in hits}
+    assert tree_index.find("") == ()
+    assert tree_index.find("100%_\\") == ()
+
+
+@pytest.mark.parametrize("text", ["mul_stub", "REGISTER_DISPATCH(mul_stub, &mul_kernel)"])
+def test_find_gives_a_stub_where_it_is_defined(tree_index: Index, text: str) -> None:
+    stub = tree_index.find(text)[0]
+    assert (stub.kind, stub.name, stub.detail) == ("stub", "mul_stub", "DEFINE_DISPATCH(mul_stub)")
+    assert stub.location.path == f"{NATIVE}BinaryOps.cpp"
+    assert "DEFINE_DISPATCH(mul_stub)" in tree_index.read(stub.location.path).splitlines()[
+        stub.location.line - 1
+    ]  # fmt: skip
+
+
+def test_find_knows_names_of_two_letters(tree_index: Index) -> None:
+    assert any(hit.name.startswith("mu") for hit in tree_index.find("mu"))
+
+
+def test_a_kernel_line_names_the_operators_that_reach_it(tree_index: Index) -> None:
+    (kernel,) = tree_index.resolve("at::native::mul_kernel").hits
+    (place,) = tree_index.at(kernel.location.path, kernel.location.line)
+    assert {"mul.Tensor", "mul_.Tensor", "mul.out"} <= set(place.operators)
+
+
+def test_a_yaml_line_names_its_operator(tree_index: Index) -> None:
+    native = tree_index.native("mul.Tensor")
+    assert native is not None
+    (place, *_) = tree_index.at(YAML, native.location.line)
+    assert (place.kind, place.name) == ("operator", "mul.Tensor")
+
+
+def test_a_line_where_nothing_stands_is_not_found(tree_index: Index) -> None:
+    with pytest.raises(NotFound, match="nothing"):
+        tree_index.at(f"{NATIVE}cpu/BinaryOpsKernel.cpp", 1)
+    with pytest.raises(NotFound, match="no file"):
+        tree_index.at("../../etc/passwd", 1)
+
+
+def test_uses_lead_from_a_device_kernel_to_the_operators(tree_index: Index) -> None:
+    hits = tree_index.uses("mul_kernel")
+    assert ("registration", "REGISTER_DISPATCH(mul_stub, &mul_kernel)") in {
+        (hit.kind, hit.name) for hit in hits
+    }
+    operators = [hit for hit in hits if hit.kind == "operator"]
+    assert "mul.Tensor" in {hit.op for hit in operators}
+    assert all("mul_kernel" in hit.detail for hit in operators)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("key:cuda", lambda op: any("CUDA" in key for key in op.keys)),
+        ("no:derivative", lambda op: not op.has_derivative),
+        ("kind:structured", lambda op: op.kind == "structured"),
+        ("tag:core", lambda op: any("core" in tag for tag in op.tags)),
+        ("file:binaryops", lambda op: any("binaryops" in file.lower() for file in op.files)),
+    ],
+)
+def test_terms_narrow_the_list(tree_index: Index, text: str, test: object) -> None:
+    everything = tree_index.operators()
+    kept = tree_index.filter(text)
+    assert callable(test)
+    assert kept == tuple(op for op in everything if test(op))
+    assert 0 < len(kept) < len(everything)
+
+
+def test_words_and_terms_go_together(tree_index: Index) -> None:
+    names = [op.full_name for op in tree_index.filter("mul key:CUDA")]
+    assert names[0] == "mul.Tensor"
+    assert tree_index.filter("") == tree_index.operators()
+    assert tree_index.filter("zzzzzz") == ()
+
+
+def test_ranks_prefer_the_whole_name_then_a_prefix_then_letters_in_order() -> None:
+    names = ["x.addmm", "add_m_m", "_addmm_x", "addmm.out", "xaddmmx", "_addmm", "addmmx", "addmm"]
+    ranks = {name: Wanted("addmm").rank(name) for name in names}
+    assert sorted(names, key=lambda name: ranks[name] or 0) == [
+        "addmm", "addmm.out", "_addmm", "addmmx", "x.addmm", "_addmm_x", "xaddmmx", "add_m_m",
+    ]  # fmt: skip
+    assert [kind_of_rank(ranks[name] or 0) for name in names] == [3, 5, 3, 0, 4, 1, 2, 0]
+    assert Wanted("addmm").rank("bmm") is None
+
+
+def test_a_name_typed_letter_by_letter_reads_what_is_searched_once(tree_index: Index) -> None:
+    tree_index.find("s")
+    tree_index.find("so")
+    asked: list[str] = []
+    tree_index.facts.store.db.set_trace_callback(asked.append)
+    hits = tree_index.find("soft")
+    tree_index.facts.store.db.set_trace_callback(None)
+    assert {"operator", "grad_fn", "file"} <= {hit.kind for hit in hits}
+    assert asked
+    assert not [sql for sql in asked if "LIKE" in sql or "GROUP BY" in sql or "FROM names" in sql]
+
+
+def test_a_chain_asks_for_the_uses_of_stubs_alone(tree_index: Index) -> None:
+    rows = tree_index.facts.store.query("SELECT stub FROM uses WHERE stub NOT NULL")
+    stubs = {stub for (stub,) in rows}
+    asked: list[str] = []
+    with contextlib.closing(Index.as_left(tree_index.source, tree_index.cache)) as index:
+        index.facts.store.db.set_trace_callback(asked.append)
+        assert any(hop.role == "stub" for hop in index.chain("mul.out").hops)
+    uses = [sql.partition("u.stub='")[2].partition("'")[0] for sql in asked if "u.stub='" in sql]
+    assert "mul_stub" in uses
+    assert set(uses) <= stubs
+    assert len(uses) == len(set(uses))
+
+
+def test_definitions_and_macros_are_the_same_asked_for_together(tree_index: Index) -> None:
+    store = tree_index.facts.store
+    names = [name for (name,) in store.query("SELECT DISTINCT name FROM definitions")]
+    alone, together = Lookup(store), Lookup(store)
+    before = [alone.named(name) for name in [*names, "no_such_name"]]
+    asked: list[str] = []
+    store.db.set_trace_callback(asked.append)
+    together.expect([*names, "no_such_name", *names])
+    assert [together.named(name) for name in [*names, "no_such_name"]] == before
+    store.db.set_trace_callback(None)
+    assert len(asked) == 1
+    macros = sorted({macro.name for _, macro in store.macros()})
+    assert len(macros) > 5
+    found = [one for name in macros for one in store.macros(name)]
+    assert list(store.macros(*macros, "no_such_name")) == found
+
+
+def test_a_chain_reads_a_function_s_names_at_once_and_leaves_the_index_free(
+    tree_index: Index,
+) -> None:
+    with contextlib.closing(Index.as_left(tree_index.source, tree_index.cache)) as index:
+        asked: list[str] = []
+        index.facts.store.db.set_trace_callback(asked.append)
+        index.chain("mul.out", in_two=True)
+        assert asked.count("BEGIN") == asked.count("ROLLBACK") == 1
+        assert not index.facts.store.db.in_transaction
+        walked = sum("FROM calls" in sql for sql in asked)
+        alone = sum("FROM definitions" in sql and "d.name=" in sql for sql in asked)
+        assert any("json_each" in sql and "definitions d" in sql for sql in asked)
+        assert 0 < alone < 1.5 * walked  # one by one, there are two for each function
+
+
+def test_a_definition_is_a_kernel_of_the_same_operators_however_it_is_looked_up(
+    tree_index: Index,
+) -> None:
+    table = tree_index.facts._all_kernel_ops
+    assert len(table) > 20
+    names = {number: tree_index.facts.by_id(number) for number in table}
+    for number, known in names.items():
+        assert known is not None
+        facts = Lookup(tree_index._store)  # looks up one by one what is first asked for
+        assert list(facts.kernel_of(known)) == table[number], known.definition.name
+        assert "_all_kernel_ops" not in vars(facts)

@@ -1,0 +1,205 @@
+"""What pasted names can mean."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from indexes.queries.names import NameKind, parse_name
+from indexes.queries.suggestions import near
+from indexes.source.source import Source
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("add", "add"),
+        ("  `softmax` ", "softmax"),
+        ("'torch.softmax',", "softmax"),
+        ("aten::add.Tensor", "add.Tensor"),
+        ("aten::mode.values", "mode.values"),
+        ("mode.values", "mode.values"),
+        ("torch.add", "add"),
+        ("Tensor.add_", "add_"),
+        ("torch.Tensor.add_", "add_"),
+        ("F.relu", "relu"),
+        ("torch.nn.functional.relu", "relu"),
+        ("nn.functional.softmax", "softmax"),
+        ("torch.ops.aten.add.Tensor", "add.Tensor"),
+        ("torch.ops.aten.add.default", "add"),
+        ("aten.add.Tensor", "add.Tensor"),
+        ("torch.special.expit", "special_expit"),
+        ("torch.linalg.norm", "linalg_norm"),
+        ("torch.fft.fft", "fft_fft"),
+        ("torch._C._nn.nll_loss", "nll_loss"),
+        ("torch._C._linalg.linalg_det", "linalg_det"),
+        ("_VF.dropout", "dropout"),
+        ("torch.add(x, y)", "add"),
+        ("y = torch.addmm(b, x, w)", "addmm"),
+        ("%5 : Tensor = aten::add(%1, %2, %3)", "add"),
+        ("return %7 + aten::relu(%2)", "relu"),
+        ("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "add.Tensor"),
+        ("- func: relu(Tensor self) -> Tensor", "relu"),
+        ("aten::add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "add.out"),
+        ("<built-in method addmm of type object at 0x7f8>", "addmm"),
+        ("<method 'add' of 'torch._C.TensorBase' objects>", "add"),
+        ("<OpOverload(op='aten.add', overload='Tensor')>", "add.Tensor"),
+        ("at::add", "add"),
+        ("at::Tensor::add_", "add_"),
+        ("THPVariable_linalg_norm", "linalg_norm"),
+        ('m.impl("add.Tensor", TORCH_FN(f))', "add.Tensor"),
+        ('m.impl(TORCH_SELECTIVE_NAME("aten::cumsum"), f)', "cumsum"),
+        ("__and__", "__and__"),
+    ],
+)
+def test_the_operator_meant_first(text: str, operator: str) -> None:
+    query = parse_name(text)
+    assert (query.kind, query.operators[0]) == ("operator", operator)
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("__add__", "add"),
+        ("__iadd__", "add_"),
+        ("Tensor.__rsub__", "rsub"),
+        ("__truediv__", "div"),
+        ("linalg.norm", "linalg_norm"),
+        ("x.add_(y)", "add_"),
+        ("add.NoSuchOverload", "add"),
+        ("torch.nn.ReLU", "relu"),
+        ("torch.nn.LayerNorm", "layer_norm"),
+        ("at::add_outf", "add.out"),
+        ("at::_ops::add_Tensor::call", "add.Tensor"),
+        ("at::_ops::add__Tensor::redispatch", "add_.Tensor"),
+        ("at::_ops::_softmax_backward_data_out::call", "_softmax_backward_data.out"),
+        ("torch::autograd::VariableType::(anonymous namespace)::mul_Tensor", "mul.Tensor"),
+        ("wrapper_CPU_add_Tensor", "add.Tensor"),
+        ("at::(anonymous namespace)::wrapper_CPU__nonzero(at::Tensor const&)", "nonzero"),
+        ("wrapper_CPU_out_nonzero_out", "nonzero.out"),
+        ("structured_add_out::impl", "add.out"),
+        ("at::meta::structured_add_Tensor::meta", "add.Tensor"),
+        ("TORCH_META_FUNC2(add, Tensor)", "add.Tensor"),
+        ("TORCH_IMPL_FUNC(add_out)", "add.out"),
+    ],
+)
+def test_an_operator_to_try(text: str, operator: str) -> None:
+    assert operator in parse_name(text).operators
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("AddmmBackward0", "AddmmBackward0"),
+        ("<AddmmBackward0 object at 0x7f00>", "AddmmBackward0"),
+        ("grad_fn=<MulBackward0>", "MulBackward0"),
+        ("tensor([2.], grad_fn=<MulBackward0>)", "MulBackward0"),
+        ("torch::autograd::generated::MulBackward0", "MulBackward0"),
+        ("torch::autograd::generated::MulBackward0::apply", "MulBackward0"),
+        ("autograd::engine::evaluate_function: AddmmBackward0", "AddmmBackward0"),
+        ("MulBackward", "MulBackward0"),
+        ("<torch.autograd.function.MyFnBackward object at 0x7f>", "MyFnBackward"),
+        ("AccumulateGrad", "AccumulateGrad"),
+        ("torch::autograd::AccumulateGrad", "AccumulateGrad"),
+    ],
+)
+def test_a_node_class(text: str, node: str) -> None:
+    query = parse_name(text)
+    assert query.kind == "grad_fn"
+    assert node in query.grad_fns
+    assert not query.operators
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "symbol"),
+    [
+        ("at::native::add_kernel", "symbol", "at::native::add_kernel"),
+        ("at::native::add_kernel(at::TensorIteratorBase&, c10::Scalar const&)", "symbol",
+         "at::native::add_kernel"),
+        ("void at::native::(anonymous namespace)::softmax_warp_forward<float, X<8>, false>(int)",
+         "symbol", "at::native::(anonymous namespace)::softmax_warp_forward"),
+        ("Engine::evaluate_function", "symbol", "Engine::evaluate_function"),
+        ("torch::autograd::generated::details::mul_tensor_backward", "symbol",
+         "torch::autograd::generated::details::mul_tensor_backward"),
+        ("_ZN2at6native3fooEv", "symbol", "_ZN2at6native3fooEv"),
+        ("quantized::linear", "operator", "quantized::linear"),
+        ("at::native::structured_add_out::impl(at::Tensor const&)", "symbol", "add_out"),
+        ("TORCH_LIBRARY_IMPL(aten, CPU, m)", "symbol", "TORCH_LIBRARY_IMPL"),
+        ("REGISTER_DISPATCH(add_stub", "stub", "add_stub"),
+        ("REGISTER_DISPATCH(add_stub, &add_kernel)", "stub", "add_stub"),
+        ("DECLARE_DISPATCH(structured_binary_fn_alpha, add_stub)", "stub", "add_stub"),
+        ("DEFINE_DISPATCH(GeluKernel);", "stub", "GeluKernel"),
+        ("&add_stub", "stub", "add_stub"),
+        ("cpublas::gemm_stub", "stub", "cpublas::gemm_stub"),
+    ],
+)  # fmt: skip
+def test_a_symbol(text: str, kind: NameKind, symbol: str) -> None:
+    query = parse_name(text)
+    assert query.kind == kind
+    assert symbol in query.symbols
+
+
+def test_what_is_kept_for_messages() -> None:
+    query = parse_name("torch.ops.aten.add.Tensor")
+    assert (query.base, query.overload, query.namespace) == ("add", "Tensor", "aten")
+    assert parse_name("torch.ops.aten.add.default").overload == ""
+    assert parse_name("add").overload is None
+    assert parse_name("F.relu").module == "nn.functional"
+    assert parse_name(" add ").raw == " add "
+
+
+HOSTILE = [
+    "", " ", "(((", "<<<>>>", "::", ".", "\0\x1b[31m", "=" * 1000, "a" * 100_000, "<" * 50_000,
+    "add.Tensor(" * 2000, "torch." * 20_000, "%5 : " * 5000, "x_" * 3000 + "!", "a::" * 20_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_anything_is_answered_soon(text: str) -> None:
+    started = time.process_time()
+    assert parse_name(text).raw == text
+    assert time.process_time() - started < 0.5
+
+
+def test_every_operator_of_the_installed_torch_in_every_spelling() -> None:
+    source = Source.find()
+    path = source.locate("native_functions.yaml")
+    assert path
+    schemas = re.findall(r"^- func: (.+)$", source.read(path).decode(), re.MULTILINE)
+    assert len(schemas) > 2000
+    for schema in schemas:
+        full = schema.partition("(")[0]
+        base, _, overload = full.partition(".")
+        assert parse_name(schema).operators[0] == full
+        assert parse_name(f"aten::{full}").operators[0] == full
+        python = f"torch.ops.aten.{base}.{overload or 'default'}"
+        assert parse_name(python).operators[0] == full
+        unambiguous = f"{base}_{overload}" if overload else base
+        assert full in parse_name(f"at::_ops::{unambiguous}::call").operators
+
+
+class TestNear:
+    names = ("softmax", "log_softmax", "addmm", "addmv", "relu", "relu_", "convolution")
+
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            ("sofmax", "softmax"),
+            ("addm", "addmm"),
+            ("Relu", "relu"),
+            ("convolutoin", "convolution"),
+        ],
+    )
+    def test_slips(self, text: str, name: str) -> None:
+        assert name in near(text, self.names)[:2]
+
+    def test_part_of_a_longer_name(self) -> None:
+        assert near("g_s", self.names) == ("log_softmax",)
+
+    def test_nothing_like_it(self) -> None:
+        assert near("xyzzy", self.names) == ()
+
+    def test_limit(self) -> None:
+        assert len(near("relu", self.names, limit=1)) == 1

@@ -1,0 +1,36 @@
+"""Names of kernels that ATen compiles at run time."""
+
+from __future__ import annotations
+
+from indexes.readers.cxx.jiterator import read
+
+SOURCE = b"""\
+#include <ATen/native/cuda/JitLoops.cuh>
+
+namespace at::native {
+// constexpr char dead_name[] = "dead";
+constexpr char asin_name[] = "asin_impl";
+CONSTEXPR_EXCEPT_WIN_CUDA char i0_name[] = "i0";
+const char text[] = "two words";
+void asin_kernel_cuda(TensorIteratorBase& iter) {
+            const char inner_name[] = "inner";
+  static const auto source = jiterator_stringify(template <typename T> T asin_impl(T a) {});
+}
+}
+"""
+
+
+def test_each_name_with_its_constant_and_line() -> None:
+    found, problems = read(SOURCE, "UnaryAsin.cu")
+    assert [(d.name, d.parameters, d.location.line) for d in found] == [
+        ("asin_impl", "asin_name", 5),
+        ("i0", "i0_name", 6),
+        ("inner", "inner_name", 9),
+    ]
+    assert {d.kind for d in found} == {"global"}
+    assert problems == ()
+
+
+def test_files_without_it_and_noise() -> None:
+    assert read(b'constexpr char a_name[] = "a";', "a.cu") == ((), ())
+    assert read(b'\xff\x00jitted_ char \xfe[] = "', "b.cu") == ((), ())

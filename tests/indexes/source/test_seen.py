@@ -1,0 +1,305 @@
+"""What counts as unchanged: one pass of stats must see every change, and cost nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexes.model.errors import SourceError
+from indexes.queries.index import Index
+from indexes.source.looked import look
+from indexes.source.seen import Seen
+from indexes.source.source import Source
+from tests.indexing import opened
+from tests.tree_marks import NATIVE
+
+LONG_AGO = 1_600_000_000
+KERNEL = NATIVE + "BinaryOps.cpp"
+needs_git = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+
+
+def _age(tree: Path) -> None:
+    """As if nothing was written lately."""
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            os.utime(Path(folder, name), (LONG_AGO, LONG_AGO))
+        os.utime(folder, (LONG_AGO, LONG_AGO))
+
+
+@pytest.fixture
+def tree(tree_copy: Path, cache: Path) -> Path:
+    """A tree whose index is up to date, and which was last edited long ago."""
+    _age(tree_copy)
+    with opened(tree_copy, cache):
+        pass
+    return tree_copy
+
+
+def _index_file(tree: Path, cache: Path) -> str:
+    from indexes.build.builder import index_path
+
+    return str(index_path(Source.find(str(tree)), cache))
+
+
+def _unchanged(tree: Path, cache: Path) -> bool:
+    return look(Source.find(str(tree)), _index_file(tree, cache)).unchanged
+
+
+def _edit(tree: Path) -> None:
+    (tree / KERNEL).write_text("// other\n")
+
+
+def _edit_back_in_time(tree: Path) -> None:
+    (tree / KERNEL).write_text("// other\n")
+    os.utime(tree / KERNEL, (LONG_AGO - 9, LONG_AGO - 9))
+
+
+def _edit_same_size_and_time(tree: Path) -> None:
+    text = (tree / KERNEL).read_bytes()
+    (tree / KERNEL).write_bytes(text.swapcase())
+    os.utime(tree / KERNEL, (LONG_AGO, LONG_AGO))
+
+
+def _new_file(tree: Path) -> None:
+    (tree / NATIVE / "New.cpp").write_text("// new\n")
+
+
+def _new_file_in_a_new_folder(tree: Path) -> None:
+    (tree / NATIVE / "fresh").mkdir()
+    (tree / NATIVE / "fresh/New.cpp").write_text("// new\n")
+
+
+def _folder_that_was_absent(tree: Path) -> None:
+    (tree / "tools/pyi").mkdir(parents=True)
+
+
+def _replaced(tree: Path) -> None:
+    (tree / "aside").write_bytes((tree / KERNEL).read_bytes())
+    os.utime(tree / "aside", (LONG_AGO, LONG_AGO))
+    os.replace(tree / "aside", tree / KERNEL)
+
+
+def _deleted(tree: Path) -> None:
+    (tree / KERNEL).unlink()
+
+
+def _other_version(tree: Path) -> None:
+    (tree / "version.txt").write_text("9.9.9\n")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _edit, _edit_back_in_time, _edit_same_size_and_time, _new_file, _deleted, _replaced,
+        _new_file_in_a_new_folder, _folder_that_was_absent, _other_version,
+    ],
+)  # fmt: skip
+def test_every_change_is_seen(tree: Path, cache: Path, change: Callable[[Path], None]) -> None:
+    assert _unchanged(tree, cache)
+    change(tree)
+    assert not _unchanged(tree, cache)
+
+
+def test_what_was_written_just_now_is_looked_at_again(tree: Path, cache: Path) -> None:
+    _edit(tree)
+    with opened(tree, cache) as index:
+        assert index.report.read == 1
+    assert not _unchanged(tree, cache)
+    with opened(tree, cache) as index:
+        assert index.report.read == 0
+
+
+def test_a_folder_that_was_written_in_just_now_is_listed_again(tree: Path, cache: Path) -> None:
+    os.utime(tree / NATIVE)
+    with opened(tree, cache):
+        pass
+    assert not _unchanged(tree, cache)
+
+
+def test_an_edit_in_place_lists_no_folder_and_looks_up_one_file(
+    tree: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _edit(tree)
+    os.utime(tree / KERNEL, (LONG_AGO + 9, LONG_AGO + 9))
+    listed: list[str] = []
+    monkeypatch.setattr(os, "scandir", listed.append)
+    with opened(tree, cache) as index:
+        assert (index.report.read, index.report.removed) == (1, 0)
+        assert index.report.files > 150
+    assert listed == []
+    assert _unchanged(tree, cache)
+
+
+def test_an_unchanged_tree_needs_neither_git_nor_the_database(
+    tree: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("not needed")
+
+    monkeypatch.setattr("indexes.source.git_folder._begin", refuse)
+    monkeypatch.setattr("indexes.build.builder.Store", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
+    with opened(tree, cache) as index:
+        assert index.report.state
+        assert not index.info.dirty
+
+
+@pytest.mark.parametrize("damage", [b"", b"torchnav seen 1\n", b"torchnav seen 1\na\nno\n9 9 9\n"])
+def test_a_damaged_file_is_no_file(tree: Path, cache: Path, damage: bytes) -> None:
+    file = Path(_index_file(tree, cache) + ".seen")
+    file.write_bytes(damage)
+    assert Seen.load(str(file)[: -len(".seen")]) is None
+    with opened(tree, cache) as index:
+        assert (index.report.cold, index.report.read) == (False, 0)
+    assert _unchanged(tree, cache)
+
+
+def test_an_index_that_is_gone_is_built_again(tree: Path, cache: Path) -> None:
+    Path(_index_file(tree, cache)).unlink()
+    with opened(tree, cache) as index:
+        assert index.report.cold
+
+
+def _git(tree: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", "-C", str(tree), *identity, *arguments], check=True, capture_output=True)
+
+
+@needs_git
+def test_edits_commits_and_reverts_show_in_the_answer(tree_copy: Path, cache: Path) -> None:
+    text = (tree_copy / KERNEL).read_text()
+    _git(tree_copy, "init", "-q")
+    _git(tree_copy, "add", ".")
+    _git(tree_copy, "commit", "-qm", "first")
+    _age(tree_copy)
+
+    def dirty() -> bool:
+        with opened(tree_copy, cache) as index:
+            return index.info.dirty
+
+    assert not dirty()
+    _edit(tree_copy)
+    assert dirty()
+    (tree_copy / KERNEL).write_text(text)
+    assert not dirty()
+    _edit(tree_copy)
+    assert dirty()
+    _git(tree_copy, "commit", "-qam", "second")
+    assert not dirty()
+    (tree_copy / NATIVE / "notes.txt").write_text("not tracked, not indexed\n")
+    assert not dirty()
+
+
+@needs_git
+def test_an_index_as_it_was_left_asks_git_nothing_and_is_corrected(
+    tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _git(tree_copy, "init", "-q")
+    _git(tree_copy, "add", ".")
+    _git(tree_copy, "commit", "-qm", "first")
+    with opened(tree_copy, cache):
+        pass
+    _edit(tree_copy)
+    source = Source.find(str(tree_copy))
+    with monkeypatch.context() as patch:
+        patch.setattr("indexes.source.git_folder.dirty", lambda *_: pytest.fail("git was asked"))
+        assert not Index.as_left(source, cache).info.dirty
+    assert Index.open(source, cache).info.dirty
+
+
+def test_an_index_of_another_version_is_not_built_to_be_opened_as_it_was_left(
+    tree: Path, cache: Path
+) -> None:
+    import sqlite3
+
+    with sqlite3.connect(_index_file(tree, cache)) as database:
+        database.execute("UPDATE meta SET value='0' WHERE key='store_version'")
+    with pytest.raises(SourceError):
+        Index.as_left(Source.find(str(tree)), cache)
+    with opened(tree, cache) as index:
+        assert index.report.cold
+
+
+def test_answers_are_those_of_an_index_built_anew(tree: Path, cache: Path) -> None:
+    _edit(tree)
+    with opened(tree, cache) as index:
+        after = _rows(index)
+    with opened(tree, cache, force=True) as index:
+        assert after == _rows(index)
+
+
+def _rows(index: Index) -> list[str]:
+    return sorted(map(repr, index.kernel_rows()))
+
+
+_AHEAD = """
+import os, sys
+from indexes import seen
+from indexes.source.seen import Seen
+index, how, *paths = sys.argv[1:]
+seen.has_free_processor = lambda: True
+first = Seen.take(index, paths, [], "no", 4_000_000_000_000_000_000)
+first.save(index)
+loaded = Seen.load(index)
+if how == "edited":
+    with open(paths[1], "a") as file:
+        file.write("more")
+    os.utime(paths[1], (9, 9))
+forks, fork = [], os.fork
+os.fork = lambda: forks.append(1) or fork() or (os._exit(1) if how == "dies" else 0)
+loaded.look_ahead(lambda: "noted")
+print(len(forks), *loaded.moved(), loaded.noted)
+"""
+
+_READY = """
+import os, sys, time
+from indexes import seen
+from indexes.refresh import make_ready
+from indexes.source.seen import Seen
+index, how, path = sys.argv[1:]
+seen.has_free_processor = lambda: True
+Seen.take(index, [path], [], "no", 4_000_000_000_000_000_000).save(index)
+loaded = Seen.load(index)
+begun, go = os.pipe()
+look = seen._look
+seen._look = lambda paths: (how == "slow" and os.read(begun, 1), look(paths))[1]
+loaded.look_ahead()
+while how == "fast" and loaded.is_awaited:
+    time.sleep(0.01)
+make_ready(loaded)
+os.write(go, b".")
+print("indexes.build.refresh_apply" in sys.modules, *loaded.moved())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(("how", "loaded"), [("slow", "True"), ("fast", "False")])
+def test_what_a_change_needs_is_loaded_only_while_the_tree_is_looked_at(
+    tmp_path: Path, how: str, loaded: str
+) -> None:
+    files = [tmp_path / name for name in ("index", "a")]
+    for file in files:
+        file.write_text("")
+        os.utime(file, (1, 1))
+    run = [sys.executable, "-c", _READY, str(files[0]), how, str(files[1])]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [loaded]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(("how", "moved"), [("same", []), ("edited", ["1"]), ("dies", [])])
+def test_looking_ahead_sees_what_looking_sees(tmp_path: Path, how: str, moved: list[str]) -> None:
+    files = [tmp_path / name for name in ("index", "a", "b", "c")]
+    for file in files:
+        file.write_text("")
+        os.utime(file, (1, 1))
+    index, *paths = map(str, files)
+    run = [sys.executable, "-c", _AHEAD, index, how, *paths]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", *moved, "noted"]

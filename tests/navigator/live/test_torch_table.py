@@ -1,0 +1,70 @@
+"""The computed dispatch tables of all operators against the dispatcher of the installed torch."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes.model.errors import SourceError
+from indexes.queries.dispatch_compare import PROBE, Difference, Installed, compare
+from indexes.queries.index import Index
+from indexes.source.source import Source, installed_torch
+from navigator.live import torch_table as live
+from navigator.live.torch_table import LiveTorch, live_torch, same_version
+
+
+@pytest.fixture(scope="module")
+def index(wheel_index: str) -> Iterator[Index]:
+    torch = installed_torch()
+    assert torch
+    with contextlib.closing(Index.open(Source.find(str(torch.root)), Path(wheel_index))) as index:
+        yield index
+
+
+@pytest.fixture(scope="module")
+def operators(index: Index) -> tuple[str, ...]:
+    return tuple(op for op in index.dispatch.operators() if "::" not in op)
+
+
+@pytest.fixture(scope="module")
+def torch(operators: tuple[str, ...]) -> LiveTorch:
+    return live_torch([*operators, PROBE])
+
+
+@pytest.fixture(scope="module")
+def differences(index: Index, operators: tuple[str, ...], torch: LiveTorch) -> list[Difference]:
+    keys = index.dispatch.keys
+    installed = Installed.of(torch.tables[PROBE], keys, same_version(torch, index.info))
+    assert installed.same_version
+    assert "CPU" in installed.backends
+    return [
+        difference
+        for op in operators
+        for difference in compare(index.table(op), torch.tables[op], keys, installed)
+    ]
+
+
+def test_every_difference_is_explained(differences: list[Difference]) -> None:
+    assert [(d.op, d.key, d.ours, d.theirs) for d in differences if not d.reason] == []
+
+
+def test_the_keys_that_every_build_has_agree(
+    differences: list[Difference], operators: tuple[str, ...]
+) -> None:
+    differ = Counter(difference.key for difference in differences)
+    assert len(operators) > 2000
+    for key in ("CPU", "AutogradCPU", "Tracer", "BackendSelect"):
+        assert differ[key] == 0, key
+    for key in ("ADInplaceOrView", "Functionalize", "Meta"):
+        assert differ[key] <= 0.001 * len(operators), key
+
+
+def test_without_torch_the_reason_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "_DUMP", Path("no-such-file.py"))
+    with pytest.raises(SourceError) as error:
+        live_torch(["add.Tensor"])
+    assert "\n" not in str(error.value)

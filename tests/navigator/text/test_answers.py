@@ -1,0 +1,137 @@
+"""Plain text answers: safe on a terminal, 80 columns, every hop shown once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from indexes.model.vocabulary import (
+    Chain,
+    Confidence,
+    Hop,
+    Location,
+    NativeFunction,
+    OperatorSummary,
+    Role,
+    SourceInfo,
+    Unresolved,
+)
+from navigator.text.answers import chain_lines, clean, source_lines, wrap
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain é 漢", "plain é 漢"),
+        ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
+        ("\x1b]52;c;AAAA\x07", "\\x1b]52;c;AAAA\\x07"),
+        ("a\nb\tc", "a b c"),
+        ("\x9b1m", "\\x9b1m"),
+        ("a\rb", "a\\x0db"),
+        ("\u202etxt.exe", "\\u202etxt.exe"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_nothing_reaches_the_terminal_as_a_command(raw: str, shown: str) -> None:
+    assert clean(raw) == shown
+
+
+def test_wrapping_keeps_within_80_columns_but_never_cuts_a_word() -> None:
+    path = "x" * 100
+    lines = list(wrap(f"{'word ' * 40}{path} end", "    "))
+    assert all(len(line) <= 80 or path in line for line in lines)
+    assert " ".join(lines).split() == [*["word"] * 40, path, "end"]
+
+
+def hop(
+    number: int, parent: int | None, role: Role, symbol: str, confidence: Confidence = "exact"
+) -> Hop:
+    where = Location("aten/a.cpp", 10 + number)
+    return Hop(number, parent, role, symbol, where, "because \x1b[2J", confidence)
+
+
+def chain(*hops: Hop) -> Chain:
+    where = Location("n.yaml", 1)
+    op = OperatorSummary(
+        "relu", "relu(Tensor self) -> Tensor", where, ("CPU",), (), None, True, "plain"
+    )
+    native = NativeFunction("relu", "", op.schema, where, {}, None)
+    unresolved = (Unresolved("kernel", "relu_mps", "not in this tree", ("MPS",)),)
+    source = SourceInfo("wheel", "/x", "2.7", "b" * 40, True, ("kernels: torchnav clone",))
+    return Chain(source, op, native, None, hops, unresolved)
+
+
+def test_children_stand_indented_under_their_parents() -> None:
+    tree = chain(
+        hop(0, None, "schema", "relu"), hop(1, 0, "kernel", "at::native::relu", "by rule"),
+        hop(2, 1, "stub", "relu_stub"), hop(3, 0, "derivative", "relu"),
+        hop(9, 77, "test", "orphan"),
+    )  # fmt: skip
+    lines = list(chain_lines(tree))
+    names = [line for line in lines if line.strip().split(" ")[0] in
+             ("schema", "kernel", "stub", "derivative", "test")]  # fmt: skip
+    assert names[:5] == [
+        "schema relu", "  kernel at::native::relu", "    stub relu_stub", "  derivative relu",
+        "test orphan",
+    ]  # fmt: skip
+    assert "      aten/a.cpp:11  (by rule)  because \\x1b[2J" in lines
+    assert lines[-3:] == ["not resolved", "  kernel [MPS] relu_mps", "      not in this tree"]
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_operators_called_by_a_kernel_are_named_but_those_of_a_composite_followed() -> None:
+    def tree(key: str) -> Chain:
+        kernel = replace(hop(1, 0, "kernel", "k"), keys=(key,))
+        return chain(
+            hop(0, None, "schema", "relu"), kernel, hop(2, 1, "call", "at::copy_"),
+            hop(3, 2, "schema", "copy_"), hop(4, 3, "kernel", "copy_kernel"),
+        )  # fmt: skip
+
+    plain = list(chain_lines(tree("CPU")))
+    assert "      ... 2 hops: torchnav op copy_" in plain
+    assert not any("copy_kernel" in line for line in plain)
+    for text in (
+        chain_lines(tree("CPU"), full=True),
+        chain_lines(tree("CompositeImplicitAutograd")),
+    ):
+        assert any("copy_kernel" in line for line in text)
+
+
+def test_calls_of_one_thing_stand_together() -> None:
+    tree = chain(hop(0, None, "kernel", "k"), hop(1, 0, "call", "f"), hop(2, 0, "call", "g"),
+                 hop(5, 0, "call", "f"))  # fmt: skip
+    lines = [line.strip() for line in chain_lines(tree)]
+    assert "aten/a.cpp:11, 15  because \\x1b[2J" in lines
+    assert sum(line == "call f" for line in lines) == 1
+
+
+def test_what_hangs_on_a_place_is_written_once() -> None:
+    stub = hop(2, 1, "stub", "s")
+    tree = chain(hop(0, None, "schema", "relu"), hop(1, 0, "call", "f"), stub,
+                 hop(3, 2, "registration", "r"), hop(4, 0, "call", "g"),
+                 replace(stub, id=5, parent=4), hop(6, 5, "registration", "r"))  # fmt: skip
+    lines = list(chain_lines(tree))
+    assert sum(line.endswith("registration r") for line in lines) == 1
+    assert "      ... 1 hop as above" in lines
+    assert sum(line.endswith("registration r") for line in chain_lines(tree, full=True)) == 2
+
+
+def test_depth_is_limited_unless_all_is_asked_for() -> None:
+    tree = chain(*(hop(n, n - 1 if n else None, "call", f"f{n}") for n in range(15)))
+    lines = list(chain_lines(tree))
+    assert f"{' ' * 18}... 6 hops: add --full" in lines
+    assert not any("f9" in line for line in lines)
+    assert any("f14" in line for line in chain_lines(tree, full=True))
+
+
+def test_a_cycle_of_parents_ends() -> None:
+    assert list(chain_lines(chain(hop(0, 1, "call", "a"), hop(1, 0, "call", "b"))))
+
+
+def test_source_and_what_it_lacks() -> None:
+    assert list(source_lines(chain().source)) == [
+        "source: PyTorch 2.7 (wheel) at bbbbbbbbbbbb, with uncommitted edits",
+        "  not here: kernels",
+        "    -> torchnav clone",
+    ]
