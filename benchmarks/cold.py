@@ -11,9 +11,18 @@ from indexes.source.source import Source
 NEEDS = ("ctags",)
 _READ = ("cpp", "python", "test")
 _CTAGS = (
-    "ctags", "-R", "--languages=C++", "--langmap=C++:+.cu.cuh.mm", "--kinds-C++=f",
-    "--exclude=third_party", "-f", "-", "aten", "c10", "torch/csrc",
-)  # fmt: skip
+    "ctags",
+    "-R",
+    "--languages=C++",
+    "--langmap=C++:+.cu.cuh.mm",
+    "--kinds-C++=f",
+    "--exclude=third_party",
+    "-f",
+    "-",
+    "aten",
+    "c10",
+    "torch/csrc",
+)
 
 
 _ALL = ("ctags", "--languages=C++,Python", "--langmap=C++:+.cu.cuh.mm", "--kinds-C++=f", "-f", "-")
@@ -27,17 +36,25 @@ def figures(bench: Bench) -> Iterator[Comparison]:
             Figure("cold index, wall", 2.5, "wall"),
             Figure("cold index, largest process", 96, "peak", " MiB", 1.0),
         ),
-        bench.torchnav("index", "--force"), "ctags", ctags(bench), bench.runs,
-    )  # fmt: skip
+        bench.torchnav("index", "--force"),
+        "ctags",
+        ctags(bench),
+        bench.runs,
+    )
     yield Comparison(
         (Figure("cold index, CPU, C++ and Python files", None, "cpu"),),
-        bench.torchnav("index", "--force"), "ctags, C++ and Python",
-        bench.command((*_ALL, "-L", str(_same_files(bench)))), bench.runs,
-    )  # fmt: skip
+        bench.torchnav("index", "--force"),
+        "ctags, C++ and Python",
+        bench.command((*_ALL, "-L", str(_same_files(bench)))),
+        bench.runs,
+    )
     yield Comparison(
         (Figure("audit of all operators", 3.0),),
-        bench.torchnav("audit"), "cold index", bench.torchnav("index", "--force"), 1,
-    )  # fmt: skip
+        bench.torchnav("audit"),
+        "cold index",
+        bench.torchnav("index", "--force"),
+        1,
+    )
 
 
 def ctags(bench: Bench) -> Callable[[], Cost]:

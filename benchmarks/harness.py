@@ -79,7 +79,7 @@ class Bench:
 
     def torchnav(self, *arguments: str, tree: Path | None = None) -> Callable[[], Cost]:
         """A run of the command line in a process of its own, as its console script does it."""
-        start = "from navigator.cli.start import run; run()"
+        start = "from navigator.cli.main import run; run()"
         given = ("--tree", str(tree or self.tree))
         return self.command([sys.executable, "-c", start, *given, *arguments], tree)
 

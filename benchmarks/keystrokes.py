@@ -21,10 +21,15 @@ def figures(bench: Bench) -> Iterator[Comparison]:
     index.operators()
     for name, search in (("operators", index.filter), ("symbols and paths", index.find)):
         yield Comparison(
-            (Figure(f"per key: {name}, p95", 1 / 20, percentile=95),
-             Figure(f"per key: {name}, p50", None)),
-            _keys(search), "ripgrep", bench.ripgrep(), bench.several,
-        )  # fmt: skip
+            (
+                Figure(f"per key: {name}, p95", 1 / 20, percentile=95),
+                Figure(f"per key: {name}, p50", None),
+            ),
+            _keys(search),
+            "ripgrep",
+            bench.ripgrep(),
+            bench.several,
+        )
 
 
 def _keys(search: Callable[[str], object]) -> Callable[[], list[Cost]]:

@@ -35,8 +35,11 @@ def figures(bench: Bench) -> Iterator[Comparison]:
             name = f"another version, {share} % of the files differ"
             yield Comparison(
                 (Figure(f"{name}, CPU", None, "cpu"), Figure(f"{name}, wall", None)),
-                _after(bench, tree), "cold index", cold, bench.runs,
-            )  # fmt: skip
+                _after(bench, tree),
+                "cold index",
+                cold,
+                bench.runs,
+            )
     yield from _shared(bench, cold)
 
 
@@ -44,8 +47,11 @@ def _shared(bench: Bench, cold: Callable[[], Cost]) -> Iterator[Comparison]:
     file = bench.cache / "shared.index"
     yield Comparison(
         (Figure("index --export, CPU", None, "cpu"),),
-        bench.torchnav("index", "--export", str(file)), "cold index", cold, bench.runs,
-    )  # fmt: skip
+        bench.torchnav("index", "--export", str(file)),
+        "cold index",
+        cold,
+        bench.runs,
+    )
     size = Figure("exported file", 40, unit=" MB", scale=1e-6)
     yield Comparison((size,), lambda: Cost(wall=file.stat().st_size), runs=1)
 
@@ -56,8 +62,11 @@ def _shared(bench: Bench, cold: Callable[[], Cost]) -> Iterator[Comparison]:
     name = "index --import, the same contents"
     yield Comparison(
         (Figure(f"{name}, CPU", None, "cpu"), Figure(f"{name}, wall", None)),
-        imported, "cold index", cold, bench.runs,
-    )  # fmt: skip
+        imported,
+        "cold index",
+        cold,
+        bench.runs,
+    )
 
 
 def _shuffled(tree: Path) -> list[Path]:

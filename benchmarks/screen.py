@@ -13,7 +13,7 @@ from benchmarks.harness import Bench, Comparison, Cost, Figure, percentile
 from benchmarks.terminal import COLUMNS, Terminal
 
 NEEDS = ()
-_START = "from navigator.cli.start import run; run()"
+_START = "from navigator.cli.main import run; run()"
 _PLAIN = "import navigator.tui.source.highlight as h; h.language_of = lambda path: None; "
 """Before the start: a screen that knows no language shows every file without colours."""
 _FIRST = "_cast_Byte"
@@ -33,14 +33,18 @@ def figures(bench: Bench) -> Iterator[Comparison]:
             Figure("screen: exec to first rows painted", 1.5),
             Figure("screen: exec to first rows painted, CPU", None, "cpu"),
         ),
-        lambda: _first_rows(bench), "import textual.app",
-        bench.command([sys.executable, "-c", "import textual.app"]), bench.several,
-    )  # fmt: skip
+        lambda: _first_rows(bench),
+        "import textual.app",
+        bench.command([sys.executable, "-c", "import textual.app"]),
+        bench.several,
+    )
     yield Comparison(
         (Figure("screen without an index: exec to first rows painted", 1.5),),
-        lambda: _without_index(bench, _first_rows), "import textual.app",
-        bench.command([sys.executable, "-c", "import textual.app"]), bench.runs,
-    )  # fmt: skip
+        lambda: _without_index(bench, _first_rows),
+        "import textual.app",
+        bench.command([sys.executable, "-c", "import textual.app"]),
+        bench.runs,
+    )
     for name, taken in (
         ("key to list painted", _keys_to_list),
         ("key to list painted, while indexing", _while_indexing),
@@ -51,9 +55,11 @@ def figures(bench: Bench) -> Iterator[Comparison]:
     for name in _FILES:
         yield Comparison(
             (Figure(f"enter to {name} painted, beside a plain view", 1.25),),
-            _one_run(bench, _opening(name)), "the same without colours",
-            lambda name=name: _typical(_opening(name, _PLAIN)(bench)), bench.runs,
-        )  # fmt: skip
+            _one_run(bench, _opening(name)),
+            "the same without colours",
+            lambda name=name: _typical(_opening(name, _PLAIN)(bench)),
+            bench.runs,
+        )
 
 
 def _percentiles(name: str) -> tuple[Figure, ...]:

@@ -49,9 +49,16 @@ def _step(template: list[Event], step: int, slow: float) -> Iterator[Event]:
         if event["ph"] != "M" or not step:
             yield _moved(event, start, later, step, slow)
     begin = start + later + length * 0.8 * slow
-    yield {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "pid": 0,
-           "tid": 99, "ts": begin, "dur": length * (1.6 - 0.8 * slow), "args": {"device": 0,
-           "stream": 99, "correlation": step * _STRIDE + _STRIDE - 1}}  # fmt: skip
+    yield {
+        "ph": "X",
+        "cat": "kernel",
+        "name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+        "pid": 0,
+        "tid": 99,
+        "ts": begin,
+        "dur": length * (1.6 - 0.8 * slow),
+        "args": {"device": 0, "stream": 99, "correlation": step * _STRIDE + _STRIDE - 1},
+    }
 
 
 def _extent(template: list[Event]) -> tuple[float, float]:
@@ -69,8 +76,10 @@ def _moved(event: Event, start: float, later: float, step: int, slow: float) -> 
         copy["dur"] = float(copy["dur"]) * slow
     args = copy.get("args")
     if isinstance(args, dict):
-        copy["args"] = {name: value + step * _STRIDE if name in _IDS and isinstance(value, int)
-                        else value for name, value in args.items()}  # fmt: skip
+        copy["args"] = {
+            name: value + step * _STRIDE if name in _IDS and isinstance(value, int) else value
+            for name, value in args.items()
+        }
     return copy
 
 

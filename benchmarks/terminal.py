@@ -25,9 +25,12 @@ class Terminal:
     """A program on a pseudo terminal of 120 columns and 40 lines, and the screen it paints."""
 
     def __init__(
-        self, command: Sequence[str], cwd: str, environment: Mapping[str, str],
+        self,
+        command: Sequence[str],
+        cwd: str,
+        environment: Mapping[str, str],
         answers: float = 30.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.screen = pyte.Screen(COLUMNS, LINES)
         self._stream = pyte.ByteStream(self.screen)
         self.patience = answers

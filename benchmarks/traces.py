@@ -32,8 +32,11 @@ def figures(bench: Bench) -> Iterator[Comparison]:
     """First rows and all rows of three sizes; many ranks."""
     with tempfile.TemporaryDirectory(prefix="torchnav-benchmark") as folder:
         file = Path(folder, "trace.json")
-        for name, events, size in (("130,000 events", 130_000, 0), ("1,000,000 events", 10**6, 0),
-                                   ("1 GB", 0, 10**9)):  # fmt: skip
+        for name, events, size in (
+            ("130,000 events", 130_000, 0),
+            ("1,000,000 events", 10**6, 0),
+            ("1 GB", 0, 10**9),
+        ):
             write_trace(file, events, size)
             yield from _opened(bench, name, file)
         file.unlink()
@@ -47,8 +50,11 @@ def _opened(bench: Bench, name: str, file: Path) -> Iterator[Comparison]:
     first = bench.command((sys.executable, "-c", _OPEN, str(file), "first"))
     yield Comparison((Figure(f"trace, {name}: first rows", 3.0),), first, "orjson", parse, runs)
     whole = bench.command((sys.executable, "-c", _OPEN, str(file)))
-    wanted = (Figure(f"trace, {name}: all rows", None), Figure("  the same, CPU", None, "cpu"),
-              Figure("  memory", None, "peak"))  # fmt: skip
+    wanted = (
+        Figure(f"trace, {name}: all rows", None),
+        Figure("  the same, CPU", None, "cpu"),
+        Figure("  memory", None, "peak"),
+    )
     yield Comparison(wanted, whole, "orjson", parse, runs)
 
 
@@ -57,7 +63,10 @@ def _ranks(bench: Bench, folder: Path) -> Comparison:
     size = sum(path.stat().st_size for path in folder.iterdir()) >> 20
     ours = bench.torchnav("ranks", str(folder), "--json")
     theirs = bench.command((sys.executable, "-c", _PARSE_ALL, str(folder)))
-    wanted = (Figure(f"{_RANKS} ranks, {size} MiB: summary", None),
-              Figure("  the same, CPU", None, "cpu"), Figure("  largest process", None, "peak"),
-              Figure("  largest process, MiB", None, "peak", " MB", 1.0))  # fmt: skip
+    wanted = (
+        Figure(f"{_RANKS} ranks, {size} MiB: summary", None),
+        Figure("  the same, CPU", None, "cpu"),
+        Figure("  largest process", None, "peak"),
+        Figure("  largest process, MiB", None, "peak", " MB", 1.0),
+    )
     return Comparison(wanted, ours, "orjson, one file after the other", theirs, 1)

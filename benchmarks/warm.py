@@ -30,13 +30,19 @@ def figures(bench: Bench) -> Iterator[Comparison]:
     for question in _QUESTIONS:
         asked = " ".join(part.rpartition("/")[2] for part in question)
         yield Comparison(
-            (Figure(f"{asked}, asked again", 1.5),), bench.torchnav(*question), "ripgrep", search,
+            (Figure(f"{asked}, asked again", 1.5),),
+            bench.torchnav(*question),
+            "ripgrep",
+            search,
             several,
-        )  # fmt: skip
+        )
         yield Comparison(
-            (Figure(f"{asked}, asked first", 1.5),), _asked_first(bench, question), "ripgrep",
-            search, several,
-        )  # fmt: skip
+            (Figure(f"{asked}, asked first", 1.5),),
+            _asked_first(bench, question),
+            "ripgrep",
+            search,
+            several,
+        )
     with copied(bench) as tree:
         yield from _edits(bench, tree)
 

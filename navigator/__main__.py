@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from navigator.cli.start import run
+from navigator.cli.main import run
 
 run()

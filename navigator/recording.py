@@ -40,8 +40,13 @@ class Recording(ContextDecorator):
     the block ``trace`` holds what was recorded.
     """
 
-    def __init__(self, file: Path | str | None = None, *, schedule: Schedule | None = None,
-                 memory: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        file: Path | str | None = None,
+        *,
+        schedule: Schedule | None = None,
+        memory: bool = False,
+    ) -> None:
         self._schedule = schedule or Schedule()
         self._memory = memory
         self._kept = Path(file) if file else None
@@ -76,9 +81,11 @@ class Recording(ContextDecorator):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._finish()
         self._trace = self._trace or Trace()
 
@@ -109,9 +116,13 @@ class Recording(ContextDecorator):
 
 
 def record(
-    file: Path | str | None = None, *, skip: int = 0, warmup: int = 0, steps: int | None = None,
+    file: Path | str | None = None,
+    *,
+    skip: int = 0,
+    warmup: int = 0,
+    steps: int | None = None,
     memory: bool = False,
-) -> Recording:  # fmt: skip
+) -> Recording:
     """Record a block or, as a decorator, the calls of a function.
 
     ``file`` keeps the recording. With ``skip``, ``warmup`` and ``steps`` only some steps are

@@ -88,8 +88,11 @@ def torchnav(tmp_path: Path) -> Run:
         inherited = {k: v for k, v in os.environ.items() if k != "TORCHNAV_CHECKOUT"}
         return subprocess.run(
             [sys.executable, "-m", "navigator", *arguments],
-            env={**inherited, **own}, cwd=Path(__file__).parent.parent,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env={**inherited, **own},
+            cwd=Path(__file__).parent.parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     return run

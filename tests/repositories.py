@@ -21,8 +21,11 @@ def git(root: Path, *arguments: str) -> str:
     own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, **_PERSON}
     return subprocess.run(
         ["git", "-C", str(root), *arguments],
-        env={**os.environ, **own}, capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
+        env={**os.environ, **own},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
 
 
 def commit(root: Path, message: str) -> str:

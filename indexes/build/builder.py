@@ -11,10 +11,10 @@ import gc
 import os
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
-from indexes.model.typed import TYPE_CHECKING
 from indexes.source.looked import Looked
 from indexes.source.roots import index_file
 from indexes.source.source import Source
@@ -41,9 +41,12 @@ class Builder:
     """Builds or refreshes the index of one tree."""
 
     def __init__(
-        self, source: Source, cache: str | Path,
-        progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        source: Source,
+        cache: str | Path,
+        progress: ProgressCallback | None = None,
+        cancelled: CancelCallback | None = None,
+    ) -> None:
         self.source = source
         self.cache = str(cache)
         self.index = index_file(source.key, self.cache)
@@ -242,11 +245,7 @@ class Builder:
     # ------------------------------------------------------------------ refresh
 
     def _refresh(
-        self,
-        store: Store,
-        files: dict[str, SourceFile],
-        verify: bool,
-        looked: Looked | None = None,
+        self, store: Store, files: dict[str, SourceFile], verify: bool, looked: Looked | None = None
     ) -> Report:
         from indexes.build.refresh import refresh
 

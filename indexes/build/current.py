@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
 from indexes.model.progress import CancelCallback, ProgressCallback, Report
-from indexes.model.typed import TYPE_CHECKING
 from indexes.source.looked import Looked, look
 from indexes.source.roots import cache_path, index_file
 from indexes.store.index_file import Store
@@ -18,27 +18,30 @@ if TYPE_CHECKING:
 
     from indexes.build.builder import Builder
     from indexes.model.vocabulary import SourceInfo
-    from indexes.source.seen import Seen
     from indexes.source.source import Source
 
 
 def open_current(
-    source: Source, cache: str | Path | None = None, *,
-    progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
-    refresh: bool = True, verify: bool = False, force: bool = False, seen: Seen | None = None,
-) -> tuple[Store, Report]:  # fmt: skip
+    source: Source,
+    cache: str | Path | None = None,
+    *,
+    progress: ProgressCallback | None = None,
+    cancelled: CancelCallback | None = None,
+    refresh: bool = True,
+    verify: bool = False,
+    force: bool = False,
+) -> tuple[Store, Report]:
     """The index of ``source``, built if there is none and brought up to date, and what that cost.
 
     ``refresh=False`` takes the index as it is; ``verify`` hashes every file again; ``force``
-    builds it anew; ``seen`` is a look at the tree just taken. Raises SourceError, or Cancelled
-    when ``cancelled`` says so.
+    builds it anew. Raises SourceError, or Cancelled when ``cancelled`` says so.
     """
     folder = os.path.abspath(cache or cache_path())
     path = index_file(source.key, folder)
     builder = partial(_builder, source, folder, progress, cancelled)
     report = Report()
     if refresh or not os.path.exists(path):
-        looked = None if source.fixed or verify or force else look(source, path, seen)
+        looked = None if source.fixed or verify or force else look(source, path)
         report = _brought_up(path, builder, verify, force, looked)
     try:
         return Store(path), report
@@ -51,7 +54,7 @@ def info_of(source: Source, report: Report) -> SourceInfo:
     """Which tree the answers are from, and what they lack."""
     if not report.stale:
         return source.info
-    from indexes.model.records import replace
+    from dataclasses import replace
 
     return replace(source.info, missing=(report.stale, *source.info.missing))
 

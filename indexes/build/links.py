@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
+from typing import Any
 
 from indexes.build.summaries import keep_all_summaries, keep_summaries
 from indexes.codegen.rows import Row
 from indexes.linking.kernel_rows import ALIAS_SCOPES, KERNEL_KINDS, Candidates, Kernels, link_rows
 from indexes.linking.kernels import META, wanted_name, wanted_names
-from indexes.model.typed import Any
 from indexes.model.vocabulary import Definition, NativeFunction
 from indexes.store.codec import load_native
 from indexes.store.definition_rows import DEFINITION_COLUMNS, definition

@@ -63,32 +63,37 @@ class OperatorRows:
     has moved since its rows were written: rows keep the lines of before."""
 
     def __init__(
-        self, store: Store, positions: Mapping[str, int],
-        lines: Callable[[int], int] = lambda _: 0,
-    ) -> None:  # fmt: skip
+        self, store: Store, positions: Mapping[str, int], lines: Callable[[int], int] = lambda _: 0
+    ) -> None:
         self.store = store
         self.positions = positions
         self._lines = lines
 
     def add(
-        self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived],
+        self,
+        functions: Sequence[NativeFunction],
+        derived: Mapping[str, Derived],
         kernels: Iterable[Row],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Keeps overloads with all their rows, before they are linked."""
         self.write(self.made(functions, derived, kernels))
 
     def made(
-        self, functions: Sequence[NativeFunction], derived: Mapping[str, Derived],
+        self,
+        functions: Sequence[NativeFunction],
+        derived: Mapping[str, Derived],
         kernels: Iterable[Row],
-    ) -> MadeRows:  # fmt: skip
+    ) -> MadeRows:
         """All rows of overloads."""
         ops = [(self.positions[f.full_name], *self.operator(f, derived)) for f in functions]
         return MadeRows(ops, self._nodes(functions, derived), self._kernels(kernels))
 
     def write(
-        self, rows: MadeRows, links: Iterable[Columns] = repeat(_NOT_LINKED),
+        self,
+        rows: MadeRows,
+        links: Iterable[Columns] = repeat(_NOT_LINKED),
         summaries: Iterable[str | None] = repeat(None),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Keeps rows, with what is known by now of each kernel and each overload."""
         db = self.store.db
         db.executemany(

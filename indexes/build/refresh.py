@@ -7,18 +7,15 @@ from a change is in ``refresh_apply``.
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
-from indexes.model.regex import compiling
-from indexes.model.typed import TYPE_CHECKING
 from indexes.source.looked import Looked
-from indexes.source.seen import RACY_NS, Seen
+from indexes.source.seen import RACY_NS
 from indexes.source.walk import SourceFile
 from indexes.store.index_file import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from indexes.build.builder import Builder
     from indexes.model.progress import Report
 
@@ -57,41 +54,13 @@ class Changes:
         return [path for path in self.known if path not in self.files]
 
 
-def make_ready(seen: Seen) -> None:
-    """Loads what a change of C++ files will need, for as long as the tree is looked at."""
-    for _ in _loading():
-        if not seen.is_awaited:
-            return
-
-
-def _loading() -> Iterator[None]:
-    yield
-    import indexes.build.scan_pool
-    from indexes.readers.cxx import (
-        facts as cpp_facts,
-    )
-    from indexes.readers.cxx import (
-        heads as cpp_heads,
-    )
-    from indexes.readers.cxx import (
-        lexer as cpp_lex,
-    )
-    from indexes.readers.cxx import (
-        quick_heads as cpp_quick,
-    )
-    from indexes.readers.cxx import (
-        scopes as cpp,
-    )
-
-    yield
-    yield from compiling((cpp_lex, cpp, cpp_heads, cpp_quick, cpp_facts))
-    import indexes.build.refresh_apply  # noqa: F401
-
-
 def refresh(
-    builder: Builder, store: Store, files: dict[str, SourceFile], verify: bool,
+    builder: Builder,
+    store: Store,
+    files: dict[str, SourceFile],
+    verify: bool,
     looked: Looked | None = None,
-) -> Report:  # fmt: skip
+) -> Report:
     """Re-reads what changed since the index was made. Raises SourceError when it cannot write."""
     from indexes.model.progress import Report
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from indexes.build.builder import READ_KINDS
 from indexes.build.operator_files import DERIVATIVES, DOCUMENT_FILES, NATIVE, OPERATOR_FILES
 from indexes.build.refresh import Changes
 from indexes.build.renewed import Kept, Renewing
 from indexes.model.errors import SourceError
-from indexes.model.typed import TYPE_CHECKING
 from indexes.source.walk import SourceFile
 from indexes.store.index_file import Store
 from indexes.store.name_index import renew_names

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from indexes.build.operator_rows import Derived, OperatorRows, differentiated, load_rules
 from indexes.build.yaml_edit import Edit, find_edit
 from indexes.codegen.families import closed, family, named_families
 from indexes.codegen.rows import Row, kernel_rows
 from indexes.codegen.variants import is_generated, with_generated
-from indexes.model.typed import NamedTuple
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.store.codec import load_derivative, load_native
 from indexes.store.definition_rows import OP_LINES, STEP
@@ -195,9 +195,11 @@ class _Renewal:
     # ---------------------------------------------------------------------------- rows
 
     def _write(
-        self, functions: Sequence[NativeFunction], positions: Mapping[str, int],
+        self,
+        functions: Sequence[NativeFunction],
+        positions: Mapping[str, int],
         derived: Mapping[str, Derived],
-    ) -> set[str]:  # fmt: skip
+    ) -> set[str]:
         """Writes the rows that differ; returns the overloads to link."""
         kernels: dict[str, list[Row]] = {f.full_name: [] for f in functions}
         for row in kernel_rows(functions, self.keys):
@@ -212,9 +214,12 @@ class _Renewal:
         return names | {row.op for row in rows if row.source_function.full_name in names}
 
     def _differs(
-        self, writer: OperatorRows, function: NativeFunction, derived: Mapping[str, Derived],
+        self,
+        writer: OperatorRows,
+        function: NativeFunction,
+        derived: Mapping[str, Derived],
         kernels: Mapping[str, list[Row]],
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Whether an overload is not as the index has it."""
         name = function.full_name
         kept = self.kept.get(name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexes.model.typed import TYPE_CHECKING, Any, NamedTuple
 from indexes.store.definition_rows import insert_many
 from indexes.store.index_file import (
     Store,
@@ -117,10 +117,13 @@ class Renewing:
             return _Rows(self._store, table, f"file=?{which}", (number,))
 
         return Kept(
-            number, _Rows(self._store, "definitions", "id BETWEEN ? AND ?", written),
-            rows("uses", " AND made=0"), rows("macros"), rows("libraries", " AND made=0"),
+            number,
+            _Rows(self._store, "definitions", "id BETWEEN ? AND ?", written),
+            rows("uses", " AND made=0"),
+            rows("macros"),
+            rows("libraries", " AND made=0"),
             rows("aliases"),
-        )  # fmt: skip
+        )
 
     def removes(self, kept: Kept) -> None:
         """Notes what others will not see any more of a file that is about to be dropped."""
@@ -146,11 +149,13 @@ class Renewing:
         self._definitions(kept.definitions, number, defined, made=0)
         kept.aliases.bring_up(number, aliases)
         libraries = library_rows(number, facts.libraries, made=0)
-        return any((
-            self._uses(kept.uses, number, facts.uses, made=0),
-            kept.macros.bring_up(number, macros),
-            kept.libraries.bring_up(number, libraries, made=0),
-        ))  # fmt: skip
+        return any(
+            (
+                self._uses(kept.uses, number, facts.uses, made=0),
+                kept.macros.bring_up(number, macros),
+                kept.libraries.bring_up(number, libraries, made=0),
+            )
+        )
 
     def made(
         self, number: int, libraries: Sequence[LibraryFact], defined: Defined, uses: list[UseFact]

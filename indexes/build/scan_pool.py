@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 from indexes.build.scan_worker import Contents, answer, decode
 from indexes.model.errors import Cancelled
-from indexes.model.records import dataclass, field
-from indexes.model.typed import Any
 from indexes.readers.cxx.facts import CppFacts
 from indexes.source.walk import SourceFile
 from indexes.store.packed import Defined
@@ -24,7 +24,7 @@ class FileFacts:
     hash: bytes
     cpp: CppFacts | None
     """All but the definitions, of a C++ file."""
-    defined: Defined = Defined()
+    defined: Defined = field(default_factory=Defined)
     python: list[tuple[Any, ...]] = field(default_factory=list)
     outline: str = ""
     problems: list[list[Any]] = field(default_factory=list)

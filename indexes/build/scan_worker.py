@@ -14,8 +14,8 @@ import gc
 import marshal
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
-from indexes.model.typed import TYPE_CHECKING, Any
 from indexes.model.vocabulary import Definition
 from indexes.readers.cxx.facts import DefinitionFact, holds_operators, read_cpp
 from indexes.readers.cxx.jiterator import read as read_jiterator
@@ -47,19 +47,7 @@ def _jitted(found: Definition) -> DefinitionFact:
     """A kernel that is compiled at run time, under the name it then has."""
     line = found.location.line
     return DefinitionFact(
-        found.name,
-        found.scope,
-        found.kind,
-        line,
-        line,
-        found.parameters,
-        "",
-        1,
-        "",
-        "",
-        "",
-        0,
-        [],
+        found.name, found.scope, found.kind, line, line, found.parameters, "", 1, "", "", "", 0, []
     )
 
 

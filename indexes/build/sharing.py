@@ -17,7 +17,7 @@ import tempfile
 import zlib
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
@@ -27,7 +27,6 @@ from indexes.build.seeds import ENOUGH, bring_up_to_date
 from indexes.codegen.families import closed
 from indexes.model.errors import SourceError
 from indexes.model.progress import Report
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.source.walk import SourceFile
 from indexes.store.codec import load_derivative, load_engine_function, load_member, load_native
@@ -102,8 +101,15 @@ def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> 
         while chunk := opened.read(_CHUNK):
             digest.update(chunk)
     size = database.stat().st_size
-    return Label(STORE_VERSION, tree_name(files), len(files), size, digest.hexdigest(),
-                 info.version, info.commit)  # fmt: skip
+    return Label(
+        STORE_VERSION,
+        tree_name(files),
+        len(files),
+        size,
+        digest.hexdigest(),
+        info.version,
+        info.commit,
+    )
 
 
 def _write(path: Path, label: Label, database: Path) -> None:

@@ -6,11 +6,11 @@ import contextlib
 import shutil
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
 from indexes.store.index_file import Store
 
 State = Literal["in use", "commit", "tree is gone", "other version", "left over"]

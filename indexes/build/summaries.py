@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
+from typing import Any
 
 from indexes.linking.kernel_rows import Kernels
-from indexes.model.typed import Any
 from indexes.model.vocabulary import NativeFunction
 from indexes.store.definition_rows import DEFINITION_FROM
 from indexes.store.index_file import Store

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.yaml.native_functions import read_native_functions

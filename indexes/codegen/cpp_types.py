@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from indexes.model.regex import regex
-from indexes.model.typed import Literal
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.yaml.schema import parse_schema
 

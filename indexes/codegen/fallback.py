@@ -8,6 +8,7 @@ the one it is written for: the in-place one, a view's ``_copy``, foreach operato
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from indexes.codegen.variants import (
@@ -17,7 +18,6 @@ from indexes.codegen.variants import (
     signature_of_text,
     with_generated,
 )
-from indexes.model.records import dataclass, field, replace
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
 from indexes.readers.yaml.schema import Argument, Schema, SchemaKind, Signature, parse_schema

@@ -20,16 +20,28 @@ _DYNAMIC_LAYER = "aten/src/ATen/functorch/DynamicLayer.cpp"
 _AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
 
 _BY_HAND = (
-    ("Autograd", "VariableType::", _VARIABLE_TYPE,
-     "resize_ resize_as_ detach detach_ copy_ _fw_primal _make_dual"),
-    ("ADInplaceOrView", "ADInplaceOrView::", _VARIABLE_TYPE,
-     "copy_ detach resize_ resize_as_ _fw_primal _make_dual"),
+    (
+        "Autograd",
+        "VariableType::",
+        _VARIABLE_TYPE,
+        "resize_ resize_as_ detach detach_ copy_ _fw_primal _make_dual",
+    ),
+    (
+        "ADInplaceOrView",
+        "ADInplaceOrView::",
+        _VARIABLE_TYPE,
+        "copy_ detach resize_ resize_as_ _fw_primal _make_dual",
+    ),
     ("Tracer", "TraceType::", _TRACE_TYPE, "resize_ resize_as_ detach detach_ copy_"),
     ("Tracer", "", _TRACE_TYPE, "_backward set_data data is_leaf output_nr _version"),
     ("Tracer", "", _TRACE_TYPE, "requires_grad_ retain_grad _fw_primal _make_dual"),
-    ("Functionalize", "at::functionalization::", _FUNCTIONALIZE,
-     "resize_ lift lift_fresh lift_fresh_copy _to_copy _unsafe_view set_.source_Tensor"),
-)  # fmt: skip
+    (
+        "Functionalize",
+        "at::functionalization::",
+        _FUNCTIONALIZE,
+        "resize_ lift lift_fresh lift_fresh_copy _to_copy _unsafe_view set_.source_Tensor",
+    ),
+)
 """(key, namespace of the kernels or nothing for a fallthrough, file, operators)."""
 
 _FALLBACKS = (
@@ -54,12 +66,28 @@ _FALLBACKS = (
     ("Meta", False, "aten/src/ATen/core/MetaFallbackKernel.cpp"),
     ("Tracer", False, _TRACE_TYPE),
     ("ADInplaceOrView", True, _VARIABLE_FALLBACK),
-    *((f"Autograd{backend}", False, _VARIABLE_FALLBACK) for backend in (
-        "Other", "CPU", "XPU", "CUDA", "MTIA", "MAIA", "XLA", "Lazy", "MPS", "Meta", "HPU",
-        "PrivateUse1")),
-    *((f"Autocast{backend}", True, _AUTOCAST) for backend in (
-        "CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA")),
-)  # fmt: skip
+    *(
+        (f"Autograd{backend}", False, _VARIABLE_FALLBACK)
+        for backend in (
+            "Other",
+            "CPU",
+            "XPU",
+            "CUDA",
+            "MTIA",
+            "MAIA",
+            "XLA",
+            "Lazy",
+            "MPS",
+            "Meta",
+            "HPU",
+            "PrivateUse1",
+        )
+    ),
+    *(
+        (f"Autocast{backend}", True, _AUTOCAST)
+        for backend in ("CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA")
+    ),
+)
 """(key, whether it is a fallthrough, file)."""
 
 

@@ -8,10 +8,10 @@ decomposition of the global tables for the Meta key, with the exceptions that it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from indexes.codegen.registration import Registration
 from indexes.codegen.variants import is_composite_implicit
-from indexes.model.records import dataclass, field
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.yaml.schema import SchemaKind, parse_schema
@@ -23,10 +23,14 @@ _ACTIVATE = "activate_meta"
 _TABLES = ("meta", "post_autograd", "pre_autograd")
 """The global tables, the one that decides first."""
 _DECORATOR = {"meta_registration": "register_meta", "decomposition": "register_decomposition"}
-_SERVE_META = frozenset((
-    "Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd",
-    "CompositeExplicitAutogradNonFunctional",
-))  # fmt: skip
+_SERVE_META = frozenset(
+    (
+        "Meta",
+        "CompositeImplicitAutograd",
+        "CompositeExplicitAutograd",
+        "CompositeExplicitAutogradNonFunctional",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +108,13 @@ def python_meta(
 
 
 def _goes(
-    op: str, rule: Row, rules: MetaRules, native: NativeFunction | None, own: frozenset[str],
+    op: str,
+    rule: Row,
+    rules: MetaRules,
+    native: NativeFunction | None,
+    own: frozenset[str],
     served: Callable[[str], bool],
-) -> bool:  # fmt: skip
+) -> bool:
     if rule is rules.activate:
         return not rules.leaves(_target(op), native, "CompositeImplicitAutograd" in own)
     return not (rules.only_where_none(rule) and served(op))

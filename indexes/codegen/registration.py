@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.model.records import dataclass
+from dataclasses import dataclass
+
 from indexes.model.vocabulary import Location
 
 

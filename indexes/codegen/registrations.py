@@ -8,6 +8,7 @@ generator it names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from indexes.codegen.fallback import Derivatives
 from indexes.codegen.registration import Registration
@@ -20,16 +21,11 @@ from indexes.codegen.variants import (
     is_view,
     with_generated,
 )
-from indexes.model.records import dataclass, field
 from indexes.model.vocabulary import DerivativeEntry, Location, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule, Functionalized, TorchgenLists
 from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema, tensor_options
 
-_UNCHECKED = (
-    "SAME_TENSOR_IMPL_OR_STORAGE",
-    "STORAGE_IMPL_USE_COUNT",
-    "TENSOR_IMPL_USE_COUNT",
-)
+_UNCHECKED = ("SAME_TENSOR_IMPL_OR_STORAGE", "STORAGE_IMPL_USE_COUNT", "TENSOR_IMPL_USE_COUNT")
 _WHOLE_GROUP = "set_.source_Tensor"
 _BY_HAND = frozenset((_WHOLE_GROUP, "lift", "lift_fresh", "resize_"))
 """What torchgen's function names, where the tree's own could not be read."""
@@ -190,14 +186,20 @@ class _Maker:
             yield from self._inplace_or_view(function, schema)
         if name not in self._rules.manual_tracer:
             yield Registration(
-                function.full_name, "Tracer", f"TraceType::{_wrapper(schema)}", _TRACE_TYPE,
+                function.full_name,
+                "Tracer",
+                f"TraceType::{_wrapper(schema)}",
+                _TRACE_TYPE,
                 "every operator is traced, unless it is in MANUAL_TRACER",
-            )  # fmt: skip
+            )
         if self._selects_backend(schema):
             yield Registration(
-                function.full_name, "BackendSelect", schema.unambiguous_name, _BACKEND_SELECT,
+                function.full_name,
+                "BackendSelect",
+                schema.unambiguous_name,
+                _BACKEND_SELECT,
                 "takes TensorOptions: the device argument selects the backend",
-            )  # fmt: skip
+            )
 
     def _uses_derived(self, function: NativeFunction) -> bool:
         """``dispatch_strategy``: abstract operators and those with a formula get wrappers."""
@@ -219,9 +221,12 @@ class _Maker:
         formulas = self._derivatives.generated_for(function.full_name)
         if formulas is None and self._is_not_implemented(schema):
             yield Registration(
-                function.full_name, "Autograd", "autogradNotImplementedFallback", _VARIABLE_TYPE,
+                function.full_name,
+                "Autograd",
+                "autogradNotImplementedFallback",
+                _VARIABLE_TYPE,
                 "no entry in derivatives.yaml: runs, and raises in backward",
-            )  # fmt: skip
+            )
             return
         rule = "no entry in derivatives.yaml, and nothing to differentiate"
         if formulas is not None:
@@ -253,9 +258,12 @@ class _Maker:
         if modifies or view:
             rule = "returns a view" if view else "writes to an argument it returns"
             yield Registration(
-                function.full_name, "ADInplaceOrView", f"ADInplaceOrView::{_wrapper(schema)}",
-                _INPLACE_OR_VIEW, rule,
-            )  # fmt: skip
+                function.full_name,
+                "ADInplaceOrView",
+                f"ADInplaceOrView::{_wrapper(schema)}",
+                _INPLACE_OR_VIEW,
+                rule,
+            )
 
     def _selects_backend(self, schema: Schema) -> bool:
         if schema.name.endswith("_like") or schema.name.startswith("new_"):

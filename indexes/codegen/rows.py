@@ -8,10 +8,10 @@ own, such as the in-place wrapper around a functional kernel, are no rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
 
 from indexes.codegen.variants import Generation, is_generated, is_view, signature_of, with_generated
-from indexes.model.records import dataclass, field
-from indexes.model.typed import Literal
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.yaml.schema import SchemaKind, Signature, parse_schema
 
@@ -84,9 +84,15 @@ class _Rows:
         for kernel in function.dispatch:
             hint, rule = self._hint(function, kernel.key)
             yield Row(
-                function.full_name, kernel.key, kernel.symbol, hint, function, function,
-                kernel.line, rule,
-            )  # fmt: skip
+                function.full_name,
+                kernel.key,
+                kernel.symbol,
+                hint,
+                function,
+                function,
+                kernel.line,
+                rule,
+            )
 
     def _hint(self, function: NativeFunction, key: str) -> tuple[KindHint, str]:
         if function.structured and key in self._keys.structured:
@@ -106,9 +112,15 @@ class _Rows:
         rule = "no dispatch: CompositeImplicitAutograd, named after the operator"
         line = function.location.line
         yield Row(
-            function.full_name, "CompositeImplicitAutograd", symbol, "composite",
-            function, function, line, rule,
-        )  # fmt: skip
+            function.full_name,
+            "CompositeImplicitAutograd",
+            symbol,
+            "composite",
+            function,
+            function,
+            line,
+            rule,
+        )
 
     def _ufunc(self, function: NativeFunction, source: NativeFunction) -> Iterator[Row]:
         if not source.ufunc_inner_loop:
@@ -127,9 +139,15 @@ class _Rows:
         for kernel in out.dispatch or ():
             if kernel.key in self._keys.structured:
                 yield Row(
-                    function.full_name, kernel.key, kernel.symbol, "structured", function, out,
-                    kernel.line, rule,
-                )  # fmt: skip
+                    function.full_name,
+                    kernel.key,
+                    kernel.symbol,
+                    "structured",
+                    function,
+                    out,
+                    kernel.line,
+                    rule,
+                )
         yield from self._ufunc(function, out)
 
     def _meta(self, function: NativeFunction) -> Iterator[Row]:
@@ -147,9 +165,15 @@ class _Rows:
         rule = f"autogen of {source.full_name}: torchgen makes the overload and its kernel"
         for kernel in function.dispatch or ():
             yield Row(
-                function.full_name, kernel.key, kernel.symbol, "generated", function, source,
-                kernel.line, rule,
-            )  # fmt: skip
+                function.full_name,
+                kernel.key,
+                kernel.symbol,
+                "generated",
+                function,
+                source,
+                kernel.line,
+                rule,
+            )
 
     def _delegate(self, function: NativeFunction) -> NativeFunction | None:
         """The structured out entry of the function's group: itself, or the one it names."""

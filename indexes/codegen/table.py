@@ -8,11 +8,11 @@ for those of c10/core/DispatchKeySet.{h,cpp}.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 from indexes.codegen.registration import Registration
-from indexes.model.records import dataclass, replace
-from indexes.model.typed import Literal
 from indexes.model.vocabulary import Location
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, KeySet, RuntimeKey
 
@@ -83,8 +83,15 @@ class AliasSets:
 
 
 _OTHER_BACKENDS = (
-    "FPGA", "Vulkan", "Metal", "CustomRNGKeyId", "MkldnnCPU", "Sparse", "SparseCsr", "Quantized",
-)  # fmt: skip
+    "FPGA",
+    "Vulkan",
+    "Metal",
+    "CustomRNGKeyId",
+    "MkldnnCPU",
+    "Sparse",
+    "SparseCsr",
+    "Quantized",
+)
 _AUTOGRAD = ("AutogradFunctionality", "AutogradOther", "AutogradNestedTensor")
 _NO_AUTOGRAD_BACKEND = frozenset({"HIP", "VE", "MTIA"})
 """Backends that ``getBackendKeySetFromAutograd`` leaves out."""
@@ -251,9 +258,15 @@ def computed_table(op: str, model: TableModel) -> tuple[TableRow, ...]:
 def _won(key: RuntimeKey, winner: Registration, kind: TableKind, why: str) -> TableRow:
     rule = f"{why}; {winner.rule}" if winner.rule else why
     return TableRow(
-        key.name, winner.kernel, kind, winner.origin, rule, winner.fallthrough, winner.location,
+        key.name,
+        winner.kernel,
+        kind,
+        winner.origin,
+        rule,
+        winner.fallthrough,
+        winner.location,
         winner=winner,
-    )  # fmt: skip
+    )
 
 
 def _unsure(row: TableRow, why: str) -> TableRow:

@@ -8,9 +8,9 @@ or bound by hand (torchgen/native_function_generation.py, add_generated_native_f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from indexes.model.records import dataclass, replace
 from indexes.model.vocabulary import Kernel, Location, NativeFunction
 from indexes.readers.yaml.schema import (
     Argument,

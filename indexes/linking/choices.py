@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from indexes.linking.facts import Call, Known
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location
 from indexes.readers.cxx.lexer import ELSE, IF, Lexed, flat, lex

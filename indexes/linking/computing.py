@@ -3,10 +3,11 @@ computes for a device, or what starts it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from indexes.linking.facts import Call, Facts, Known
 from indexes.linking.vendors import APPLE, is_plain, library_of
 from indexes.linking.visible import is_header, visible_functions, visible_stub
-from indexes.model.records import replace
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Role
 from indexes.readers.cxx.bodies import LOOPS
@@ -82,10 +83,11 @@ class Computing:
             self.facts.expect(call.name for call in calls if call.kind == "call")
             inner = [
                 in_place(one, known)
-                for call in calls if call.kind == "call"
+                for call in calls
+                if call.kind == "call"
                 for one in visible_functions(call, known, self.facts)[:4]
                 if not is_given_nothing(one, known)
-            ]  # fmt: skip
+            ]
             self._next[key] = (found, inner)
         return self._next[key]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 
 from indexes.linking.arguments import split_arguments
 from indexes.linking.preprocess import Preprocessor
 from indexes.linking.visible import is_header
-from indexes.model.records import replace
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch, Location
 from indexes.readers.cxx.heads import close
@@ -137,10 +137,14 @@ class Dtypes:
             types = tuple(self._types_of(cases))
             if any(known for known, _ in types):
                 yield DtypeDispatch(
-                    name, at, tuple(dict.fromkeys(known for known, _ in types if known)), hint,
-                    tag, self._guard(name, at, number),
+                    name,
+                    at,
+                    tuple(dict.fromkeys(known for known, _ in types if known)),
+                    hint,
+                    tag,
+                    self._guard(name, at, number),
                     tuple(raw for known, raw in types if not known and not raw.isdigit()),
-                )  # fmt: skip
+                )
 
     def _in_macro(self, definition: Definition) -> Iterator[DtypeDispatch]:
         """The function is a macro's: its text is what the macro makes of the use."""

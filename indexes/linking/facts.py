@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from indexes.model.records import dataclass
-from indexes.model.typed import Protocol
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,

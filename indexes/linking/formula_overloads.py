@@ -19,9 +19,14 @@ from indexes.readers.yaml.schema import parse_schema
 _TENSORS = regex(r"(?:grads?(?:\[\w+\])?|results?\d*(?:\[\w+\])?|\w+_[pt]|original_self\w*)$")
 _ELEMENT = regex(r"(\w+)\[\w+\]$")
 _METHODS = {
-    "scalar_type": "ScalarType", "sizes": "ArrayRef<int64_t>", "sym_sizes": "ArrayRef<SymInt>",
-    "options": "TensorOptions", "layout": "Layout", "dim": "int64_t", "conj": "Tensor",
-}  # fmt: skip
+    "scalar_type": "ScalarType",
+    "sizes": "ArrayRef<int64_t>",
+    "sym_sizes": "ArrayRef<SymInt>",
+    "options": "TensorOptions",
+    "layout": "Layout",
+    "dim": "int64_t",
+    "conj": "Tensor",
+}
 _METHOD = regex(r"\w+(?:\.\w+\(\))*\.(\w+)\(\)$")
 
 

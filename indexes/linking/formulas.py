@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from indexes.linking.facts import Facts
 from indexes.linking.formula_overloads import chosen_overloads
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula
 from indexes.readers.yaml.formulas import formula_calls
 
 _OWN_SCOPES = (
-    "torch::autograd::generated::details", "torch::autograd::generated", "torch::autograd", "torch",
-)  # fmt: skip
+    "torch::autograd::generated::details",
+    "torch::autograd::generated",
+    "torch::autograd",
+    "torch",
+)
 """Where the generated Functions.cpp looks a name up before it means an operator."""
 _OTHER_SCOPES = ("at", "c10", "at::native", "")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from indexes.model.records import dataclass, replace
 from indexes.model.vocabulary import (
     Choice,
     Confidence,
@@ -48,11 +48,22 @@ class HopList:
         return len(self.hops) >= MAX_HOPS
 
     def add(
-        self, parent: int | None, role: Role, symbol: str, location: Location | None, rule: str,
-        confidence: Confidence, *, device: str | None = None, keys: Sequence[str] = (),
-        evidence: Sequence[Location] = (), guard: str = "", note: str = "",
-        dtypes: tuple[DtypeDispatch, ...] = (), choices: tuple[Choice, ...] = (),
-    ) -> int:  # fmt: skip
+        self,
+        parent: int | None,
+        role: Role,
+        symbol: str,
+        location: Location | None,
+        rule: str,
+        confidence: Confidence,
+        *,
+        device: str | None = None,
+        keys: Sequence[str] = (),
+        evidence: Sequence[Location] = (),
+        guard: str = "",
+        note: str = "",
+        dtypes: tuple[DtypeDispatch, ...] = (),
+        choices: tuple[Choice, ...] = (),
+    ) -> int:
         """Adds one hop; returns its id, that of an equal sibling when there is one."""
         identity = (parent, role, symbol, location, device)
         if identity in self._seen:
@@ -60,26 +71,59 @@ class HopList:
         number = len(self.hops)
         self._seen[identity] = number
         self.hops.append(
-            Hop(number, parent, role, symbol, location, rule, confidence, device, tuple(keys),
-                tuple(evidence), guard, note, dtypes, choices)
-        )  # fmt: skip
+            Hop(
+                number,
+                parent,
+                role,
+                symbol,
+                location,
+                rule,
+                confidence,
+                device,
+                tuple(keys),
+                tuple(evidence),
+                guard,
+                note,
+                dtypes,
+                choices,
+            )
+        )
         return number
 
     def add_definition(
-        self, parent: int | None, role: Role, definition: Definition, rule: str,
-        confidence: Confidence, *, device: str | None = None, keys: Sequence[str] = (),
-        evidence: Sequence[Location] = (), note: str = "",
-        dtypes: tuple[DtypeDispatch, ...] = (), choices: tuple[Choice, ...] = (),
-    ) -> int:  # fmt: skip
+        self,
+        parent: int | None,
+        role: Role,
+        definition: Definition,
+        rule: str,
+        confidence: Confidence,
+        *,
+        device: str | None = None,
+        keys: Sequence[str] = (),
+        evidence: Sequence[Location] = (),
+        note: str = "",
+        dtypes: tuple[DtypeDispatch, ...] = (),
+        choices: tuple[Choice, ...] = (),
+    ) -> int:
         """Adds a hop to a definition, with its guard and the macro that makes it."""
         places = list(evidence)
         if definition.macro_location:
             places.append(definition.macro_location)
         return self.add(
-            parent, role, definition.qualified, definition.location, rule, confidence,
-            device=device, keys=keys, evidence=places, guard=definition.guard, note=note,
-            dtypes=dtypes, choices=choices,
-        )  # fmt: skip
+            parent,
+            role,
+            definition.qualified,
+            definition.location,
+            rule,
+            confidence,
+            device=device,
+            keys=keys,
+            evidence=places,
+            guard=definition.guard,
+            note=note,
+            dtypes=dtypes,
+            choices=choices,
+        )
 
     def take(self, others: HopList, root: int) -> None:
         """Adds the hops of another list, of which the first stands for ``root``."""

@@ -7,9 +7,9 @@ its bare name: one row in eight has same-named overloads, and namesakes are comm
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from indexes.codegen.rows import Row
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, KernelKind
 

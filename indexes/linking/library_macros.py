@@ -71,9 +71,12 @@ class LibraryMacros:
         found = assemble(scan_text(text), with_calls=False)
         for fact in found.libraries:
             placed = fact._replace(
-                line=use.line, block_line=use.line, offset=use.offset,
-                guard=_both(use.guard, fact.guard), arguments=_joined(fact.arguments),
-            )  # fmt: skip
+                line=use.line,
+                block_line=use.line,
+                offset=use.offset,
+                guard=_both(use.guard, fact.guard),
+                arguments=_joined(fact.arguments),
+            )
             calls = _made_by(placed, preprocessor) if fact.method == MACRO_USE else (placed,)
             for call in calls:
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
@@ -129,9 +132,11 @@ def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[Library
     for call in library_calls(text, text, 0, len(text), variable):
         if call.method != MACRO_USE:
             yield fact._replace(
-                method=call.method, arguments=_joined(call.arguments),
-                macro_path=macro.path, macro_line=macro.fact.line,
-            )  # fmt: skip
+                method=call.method,
+                arguments=_joined(call.arguments),
+                macro_path=macro.path,
+                macro_line=macro.fact.line,
+            )
 
 
 class _Preprocessor:
@@ -193,8 +198,9 @@ class _Preprocessor:
             return found.end(), word
         return ended, self._use(macro, text[found.end() : ended], hidden, depth, statement)
 
-    def _use(self, macro: PlacedMacro, spelled: str, hidden: frozenset[str], depth: int,
-             statement: bool) -> str:  # fmt: skip
+    def _use(
+        self, macro: PlacedMacro, spelled: str, hidden: frozenset[str], depth: int, statement: bool
+    ) -> str:
         fact = macro.fact
         inner = hidden | {fact.name}
         if fact.parameters is None:
@@ -216,9 +222,13 @@ class _Preprocessor:
         return any(self.visible(word) for word in _WORDS.findall(text) if word[0] != '"')
 
     def _substituted(
-        self, macro: PlacedMacro, given: Sequence[str], hidden: frozenset[str], depth: int,
+        self,
+        macro: PlacedMacro,
+        given: Sequence[str],
+        hidden: frozenset[str],
+        depth: int,
         statement: bool,
-    ) -> str:  # fmt: skip
+    ) -> str:
         bound = bind(macro.fact.parameters or [], given)
         if bound is None:
             return ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from indexes.linking.arguments import bind, split_arguments
-from indexes.model.records import dataclass, field
 from indexes.model.regex import regex
-from indexes.model.typed import NamedTuple
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble, is_interpreted
 from indexes.readers.cxx.lexer import MacroFact
 from indexes.readers.cxx.scopes import scan_text
@@ -288,6 +288,9 @@ def _placed(
 def _placed_use(inner: UseFact, use: UseFact) -> UseFact:
     guard = " && ".join(g for g in (use.guard, inner.guard) if g)
     return inner._replace(
-        scope=_join(use.scope, inner.scope), line=use.line, end_line=use.end_line,
-        offset=use.offset, guard=guard,
-    )  # fmt: skip
+        scope=_join(use.scope, inner.scope),
+        line=use.line,
+        end_line=use.end_line,
+        offset=use.offset,
+        guard=guard,
+    )

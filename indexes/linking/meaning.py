@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from indexes.codegen.cpp_types import split_parameters
 from indexes.linking.facts import Call, Facts, Known
@@ -16,9 +18,7 @@ from indexes.linking.visible import (
     plain_scope,
     visible_functions,
 )
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
-from indexes.model.typed import Protocol
 from indexes.model.vocabulary import Confidence
 
 STRUCTURED_BASES = frozenset({"TensorIteratorBase", "MetaBase", "TensorIterator"})
@@ -87,9 +87,13 @@ def meaning(
 
 
 def _called(
-    call: Call, caller: Known, visible: Sequence[Known], wanted: Known, facts: MeaningFacts,
+    call: Call,
+    caller: Known,
+    visible: Sequence[Known],
+    wanted: Known,
+    facts: MeaningFacts,
     rule: str,
-) -> Meant | None:  # fmt: skip
+) -> Meant | None:
     """Among overloads, those that take as many arguments as are given."""
     if call.kind == "launch":
         rule = "launches it with <<<>>>"
@@ -235,9 +239,12 @@ def _member(
 
 
 def _declared(
-    receiver: str, call: Call, caller: Known, facts: MeaningFacts,
+    receiver: str,
+    call: Call,
+    caller: Known,
+    facts: MeaningFacts,
     no_types: frozenset[str] = _UNTYPED,
-) -> str:  # fmt: skip
+) -> str:
     """The simple name of the type that a receiver is declared with; empty when not told."""
     if not receiver:
         return ""

@@ -89,9 +89,12 @@ class Preprocessor:
         return self._expand([(t, _NONE) for t in _tokens(text)])
 
     def _replaced(
-        self, macro: MacroFact, raw: dict[str, str], ready: dict[str, list[Token]],
+        self,
+        macro: MacroFact,
+        raw: dict[str, str],
+        ready: dict[str, list[Token]],
         hidden: frozenset[str],
-    ) -> list[Token]:  # fmt: skip
+    ) -> list[Token]:
         if "#" not in macro.body:
             return _put_in_place(self._body(macro, raw), ready, hidden)
         out: list[Token] = []

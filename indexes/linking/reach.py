@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from indexes.linking.choices import Choices
 from indexes.linking.computing import LOOK_AHEAD, Computing, in_place, is_given_nothing
@@ -18,7 +19,6 @@ from indexes.linking.visible import (
     visible_functors,
     visible_stub,
 )
-from indexes.model.records import dataclass, field
 from indexes.model.vocabulary import Choice, Confidence, Definition, DtypeDispatch, Location
 from indexes.readers.cxx.bodies import LOOPS
 
@@ -48,8 +48,13 @@ class Reached:
 class Walker:
     """Adds what a kernel reaches as hops under it."""
 
-    def __init__(self, facts: Facts, hops: HopList, dtypes: Dtypes | None = None,
-                 choices: Choices | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        facts: Facts,
+        hops: HopList,
+        dtypes: Dtypes | None = None,
+        choices: Choices | None = None,
+    ) -> None:
         self.facts = facts
         self.hops = hops
         self._dtypes = dtypes
@@ -67,9 +72,14 @@ class Walker:
         return reached
 
     def _visit(
-        self, known: Known, parent: int, devices: tuple[str, ...], reached: Reached,
-        seen: set[int], depth: int,
-    ) -> None:  # fmt: skip
+        self,
+        known: Known,
+        parent: int,
+        devices: tuple[str, ...],
+        reached: Reached,
+        seen: set[int],
+        depth: int,
+    ) -> None:
         reached.visited.append((known, parent))
         for call in self._calls(known, depth):
             if self.hops.full:
@@ -108,24 +118,43 @@ class Walker:
     # ------------------------------------------------------------------- stubs
 
     def _stub(
-        self, call: Call, caller: Known, uses: Sequence[StubUse], parent: int,
-        devices: tuple[str, ...], reached: Reached, seen: set[int], depth: int,
-    ) -> None:  # fmt: skip
+        self,
+        call: Call,
+        caller: Known,
+        uses: Sequence[StubUse],
+        parent: int,
+        devices: tuple[str, ...],
+        reached: Reached,
+        seen: set[int],
+        depth: int,
+    ) -> None:
         reached.computes = True
         # Of a name that is passed on only the text tells the line.
         line = call.line or (self._choices.line(call, caller) if self._choices else 0)
         at = Location(caller.definition.location.path, line or caller.definition.location.line)
         how = "passed on by name" if call.kind == "name" else "called through its dispatch table"
         number = self.hops.add(
-            parent, "call", call.name, at, f"{call.name} is a stub, {how}", "exact",
-            evidence=[uses[0].location], choices=self.choices(call, caller),
-        )  # fmt: skip
+            parent,
+            "call",
+            call.name,
+            at,
+            f"{call.name} is a stub, {how}",
+            "exact",
+            evidence=[uses[0].location],
+            choices=self.choices(call, caller),
+        )
         self.stub(number, call.name, uses, devices, reached, seen, depth)
 
     def stub(
-        self, parent: int, name: str, uses: Sequence[StubUse], devices: tuple[str, ...],
-        reached: Reached, seen: set[int], depth: int,
-    ) -> None:  # fmt: skip
+        self,
+        parent: int,
+        name: str,
+        uses: Sequence[StubUse],
+        devices: tuple[str, ...],
+        reached: Reached,
+        seen: set[int],
+        depth: int,
+    ) -> None:
         """Adds a stub's declaration, definition and registrations for ``devices``."""
         for use in uses:
             if use.what != "registered":
@@ -154,9 +183,14 @@ class Walker:
                 for row in self.facts.kernels(native.full_name):
                     for found in row.definitions if row.kind == "ufunc" else ():
                         self.hops.add_definition(
-                            parent, "device_kernel", found, rule + native.full_name, "by rule",
-                            device=row.key, evidence=[Location(native.location.path, line)],
-                        )  # fmt: skip
+                            parent,
+                            "device_kernel",
+                            found,
+                            rule + native.full_name,
+                            "by rule",
+                            device=row.key,
+                            evidence=[Location(native.location.path, line)],
+                        )
                 return True
         return False
 
@@ -165,10 +199,15 @@ class Walker:
     ) -> None:
         row = stub_row(use, self.facts)
         number = self.hops.add(
-            parent, "registration", f"{row.macro}({row.stub}, {row.function})", use.location,
-            f"{row.macro} sets the {row.device} entry of the stub", "exact", device=row.device,
+            parent,
+            "registration",
+            f"{row.macro}({row.stub}, {row.function})",
+            use.location,
+            f"{row.macro} sets the {row.device} entry of the stub",
+            "exact",
+            device=row.device,
             guard=use.guard,
-        )  # fmt: skip
+        )
         if row.definition is None:
             self.hops.miss(number, "device_kernel", f"{row.stub}: {row.function}", row.reason)
         rule = "the registered function, in the file of its registration"
@@ -177,9 +216,15 @@ class Walker:
         definitions = row.alternatives or filter(None, (row.definition,))
         for definition in definitions:
             inner = self.hops.add_definition(
-                number, "device_kernel", definition, rule, "exact", device=row.device,
-                evidence=[use.location], dtypes=self.dtypes(definition),
-            )  # fmt: skip
+                number,
+                "device_kernel",
+                definition,
+                rule,
+                "exact",
+                device=row.device,
+                evidence=[use.location],
+                dtypes=self.dtypes(definition),
+            )
             known = self.facts.known(definition)
             if known and known.id not in seen:
                 seen.add(known.id)
@@ -212,8 +257,16 @@ class Walker:
         apple = library in APPLE
         rule = f"runs code of {library}" if apple else f"a function of {library}"
         confidence: Confidence = "by rule" if apple else "exact"
-        self.hops.add(parent, "library", name, at, rule, confidence, note=library,
-                      choices=self.choices(call, caller))  # fmt: skip
+        self.hops.add(
+            parent,
+            "library",
+            name,
+            at,
+            rule,
+            confidence,
+            note=library,
+            choices=self.choices(call, caller),
+        )
 
     def _launch(self, call: Call, caller: Known, parent: int, reached: Reached) -> None:
         reached.computes = True
@@ -224,15 +277,26 @@ class Walker:
             self.hops.miss(parent, "launch", call.name, reason)
         for known in found:
             self.hops.add_definition(
-                parent, "launch", known.definition, "a __global__ function launched with <<<>>>",
-                "exact" if len(found) == 1 else "ambiguous", device="CUDA", evidence=[at],
+                parent,
+                "launch",
+                known.definition,
+                "a __global__ function launched with <<<>>>",
+                "exact" if len(found) == 1 else "ambiguous",
+                device="CUDA",
+                evidence=[at],
                 choices=self.choices(call, caller),
-            )  # fmt: skip
+            )
 
     def _function(
-        self, call: Call, caller: Known, parent: int, devices: tuple[str, ...], reached: Reached,
-        seen: set[int], depth: int,
-    ) -> None:  # fmt: skip
+        self,
+        call: Call,
+        caller: Known,
+        parent: int,
+        devices: tuple[str, ...],
+        reached: Reached,
+        seen: set[int],
+        depth: int,
+    ) -> None:
         if depth >= self._max_depth:
             return
         if call.name in LOOPS:
@@ -253,9 +317,15 @@ class Walker:
             self._visit(in_place(known, caller), number, devices, reached, seen, depth + 1)
 
     def _functors(
-        self, call: Call, caller: Known, parent: int, devices: tuple[str, ...], reached: Reached,
-        seen: set[int], depth: int,
-    ) -> None:  # fmt: skip
+        self,
+        call: Call,
+        caller: Known,
+        parent: int,
+        devices: tuple[str, ...],
+        reached: Reached,
+        seen: set[int],
+        depth: int,
+    ) -> None:
         for functor, methods in visible_functors(call, caller, self.facts):
             at = Location(caller.definition.location.path, call.line)
             fresh = [m for m in methods if m.id not in seen]
@@ -263,9 +333,13 @@ class Walker:
             if not fresh or not (near or self._computing.leads_to(fresh[0], 3)):
                 continue
             number = self.hops.add_definition(
-                parent, "call", functor.definition, f"a functor given to {call.name}", "exact",
+                parent,
+                "call",
+                functor.definition,
+                f"a functor given to {call.name}",
+                "exact",
                 evidence=[at, *(m.definition.location for m in methods)],
-            )  # fmt: skip
+            )
             for method in fresh:
                 seen.add(method.id)
                 self._visit(method, number, devices, reached, seen, depth + 1)
@@ -275,9 +349,14 @@ class Walker:
         return path == caller.definition.location.path or "/native/" in path
 
     def _place(
-        self, call: Call, caller: Known, known: Known, found: Sequence[Known], parent: int,
+        self,
+        call: Call,
+        caller: Known,
+        known: Known,
+        found: Sequence[Known],
+        parent: int,
         seen: set[int],
-    ) -> int:  # fmt: skip
+    ) -> int:
         seen.add(known.id)
         at = Location(caller.definition.location.path, call.line or caller.definition.location.line)
         rule = "called by the function above"
@@ -294,12 +373,16 @@ class Walker:
                 evidence=[at],
             )
         return self.hops.add_definition(
-            parent, self._computing.role(call, known, caller), known.definition, rule,
+            parent,
+            self._computing.role(call, known, caller),
+            known.definition,
+            rule,
             "exact" if len(found) == 1 else "ambiguous",
             device=device if device in ("CPU", "CUDA", "MPS", "XPU") else None,
-            evidence=[at], dtypes=self.dtypes(known.definition),
+            evidence=[at],
+            dtypes=self.dtypes(known.definition),
             choices=self.choices(call, caller),
-        )  # fmt: skip
+        )
 
     def _owner(self, call: Call, known: Known) -> Known | None:
         """The class whose static function a qualified call names: ``vec_softmax<T>::apply``."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from indexes.codegen.library_calls import library_registration
 from indexes.codegen.registration import Registration
 from indexes.linking.facts import Facts, LibraryUse
 from indexes.linking.hops import Link
-from indexes.model.records import dataclass, replace
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role
 
@@ -151,9 +151,17 @@ def _links(role: Role, one: Written, facts: Facts) -> list[Link]:
     if definition and definition.kind == "function" and not policy:
         rule = f"{registration.key}: the function registered at {use.location}"
         links.append(
-            Link(role, definition.qualified, definition.location, rule, confidence, "",
-                 (use.location,), key)
-        )  # fmt: skip
+            Link(
+                role,
+                definition.qualified,
+                definition.location,
+                rule,
+                confidence,
+                "",
+                (use.location,),
+                key,
+            )
+        )
     return links
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.linking.stubs import function_name, registered_function
 from indexes.linking.visible import visible_functions, visible_functors, visible_stub
-from indexes.model.records import dataclass
-from indexes.model.typed import Protocol
 
 MAX_VISITED = 4000
 

@@ -32,20 +32,29 @@ _LIBRARIES = (
     ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
     ("Metal", ("mtl_",), regex(r"mtl_\w+$")),
     (
-        "MKL", ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),
+        "MKL",
+        ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),
         regex(r"(?:mkl_\w+|(?:Dfti|vml|vms|vmd|vsl)[A-Z]\w*|(?:dss_|pardiso)\w+)$"),
     ),
     ("BLAS", ("cblas_", *_BLAS), regex(r"(?:cblas_\w+|[a-z0-9]+_)$")),
     ("LAPACK", _LAPACK, regex(r"[sdcz][a-z]{4,6}\d?(?:_rook|_rk|_aa)?_$")),
     ("pocketfft", ("pocketfft",), regex(r"pocketfft\w*$")),
-)  # fmt: skip
+)
 """Of each library what its names begin with, and what they are: a regular expression is made
 only when a name begins so."""
 _QUALIFIED_LIBRARIES = {
-    "ideep": "oneDNN", "dnnl": "oneDNN", "fbgemm": "FBGEMM", "cub": "CUB", "thrust": "Thrust",
-    "cutlass": "CUTLASS", "pocketfft": "pocketfft", "cudnn_frontend": "cuDNN", "nccl": "NCCL",
-    "sparse_gemm": "", "xnnpack": "",
-}  # fmt: skip
+    "ideep": "oneDNN",
+    "dnnl": "oneDNN",
+    "fbgemm": "FBGEMM",
+    "cub": "CUB",
+    "thrust": "Thrust",
+    "cutlass": "CUTLASS",
+    "pocketfft": "pocketfft",
+    "cudnn_frontend": "cuDNN",
+    "nccl": "NCCL",
+    "sparse_gemm": "",
+    "xnnpack": "",
+}
 APPLE = frozenset(("MPSGraph", "Metal"))
 """They are called with messages: PyTorch's own functions with their names stand for them."""
 

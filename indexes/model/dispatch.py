@@ -3,9 +3,9 @@ what it holds."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Confidence, Location, SourceInfo
 
 

@@ -6,20 +6,38 @@ of parents. Nothing here does I/O.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Confidence, Location, SourceInfo
 
 StepKind = Literal[
-    "function", "macro", "class", "global", "stub", "formula", "operator", "python", "test",
-    "file", "generated",
-]  # fmt: skip
+    "function",
+    "macro",
+    "class",
+    "global",
+    "stub",
+    "formula",
+    "operator",
+    "python",
+    "test",
+    "file",
+    "generated",
+]
 
 Aspect = Literal[
-    "schema", "kernel", "meta", "backward", "batch rule", "registration", "decomposition", "ref",
-    "lowering", "symbolic", "python",
-]  # fmt: skip
+    "schema",
+    "kernel",
+    "meta",
+    "backward",
+    "batch rule",
+    "registration",
+    "decomposition",
+    "ref",
+    "lowering",
+    "symbolic",
+    "python",
+]
 """What of an operator is reached: a test of its decomposition says nothing of its kernel."""
 
 

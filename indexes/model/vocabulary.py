@@ -8,9 +8,8 @@ the root of the source tree, with forward slashes; lines count from 1; an
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from indexes.model.records import dataclass, field
-from indexes.model.typed import Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 SCHEMA_VERSION = 1
 
@@ -19,11 +18,30 @@ Confidence = Literal["exact", "by rule", "ambiguous"]
 which ``rule`` names. ``ambiguous``: one of several candidates, all of them given."""
 
 Role = Literal[
-    "python", "schema", "delegate", "meta", "kernel", "call", "stub", "registration",
-    "device_kernel", "launch", "library", "derivative", "formula_function",
-    "decomposition", "meta_registration", "ref", "batch_rule", "autocast", "docs",
-    "opinfo", "test", "owner", "generated",
-]  # fmt: skip
+    "python",
+    "schema",
+    "delegate",
+    "meta",
+    "kernel",
+    "call",
+    "stub",
+    "registration",
+    "device_kernel",
+    "launch",
+    "library",
+    "derivative",
+    "formula_function",
+    "decomposition",
+    "meta_registration",
+    "ref",
+    "batch_rule",
+    "autocast",
+    "docs",
+    "opinfo",
+    "test",
+    "owner",
+    "generated",
+]
 
 KernelKind = Literal["plain", "structured", "macro", "ufunc", "composite", "generated", "missing"]
 SourceKind = Literal["checkout", "clone", "wheel"]
@@ -136,9 +154,18 @@ class DerivativeEntry:
 
 
 DefinitionKind = Literal[
-    "function", "class", "enum", "impl_func", "meta_func", "macro", "macro_use", "global",
-    "alias", "python", "method",
-]  # fmt: skip
+    "function",
+    "class",
+    "enum",
+    "impl_func",
+    "meta_func",
+    "macro",
+    "macro_use",
+    "global",
+    "alias",
+    "python",
+    "method",
+]
 
 
 TEMPLATE = "template"

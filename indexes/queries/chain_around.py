@@ -76,9 +76,16 @@ def add_around(
 
 def _add(link: Link, parent: int, hops: HopList) -> None:
     hops.add(
-        parent, link.role, link.symbol, link.location, link.rule, link.confidence,
-        keys=link.keys, evidence=link.evidence, note=link.note,
-    )  # fmt: skip
+        parent,
+        link.role,
+        link.symbol,
+        link.location,
+        link.rule,
+        link.confidence,
+        keys=link.keys,
+        evidence=link.evidence,
+        note=link.note,
+    )
 
 
 def _add_owners(

@@ -19,9 +19,14 @@ def add_derivative(
         return
     exact = entry.op == native.full_name
     number = hops.add(
-        parent, "derivative", entry.op, entry.location, rule, "exact" if exact else "by rule",
+        parent,
+        "derivative",
+        entry.op,
+        entry.location,
+        rule,
+        "exact" if exact else "by rule",
         note=", ".join(nodes.values()),
-    )  # fmt: skip
+    )
     formulas = _add_formulas(entry, number, hops)
     for function in formula_functions(entry, facts):
         _add_function(function, formulas[function.formula.location.line], facts, hops, source)
@@ -40,10 +45,14 @@ def _add_formulas(entry: DerivativeEntry, parent: int, hops: HopList) -> dict[in
         for formula in one.formulas:
             inputs = ", ".join(formula.inputs)
             added[formula.location.line] = hops.add(
-                parent, "derivative", f"{inputs}: {formula.text}", formula.location,
-                f"{formula.kind} formula for {inputs}", "exact",
+                parent,
+                "derivative",
+                f"{inputs}: {formula.text}",
+                formula.location,
+                f"{formula.kind} formula for {inputs}",
+                "exact",
                 keys=() if one.key == "Default" else (one.key,),
-            )  # fmt: skip
+            )
     return added
 
 
@@ -56,15 +65,24 @@ def _add_function(
         if function.candidates > 1:
             rule += f"; one of {function.candidates} overloads, the argument types decide"
         hops.add_definition(
-            parent, "formula_function", function.definition, rule,
-            "exact" if function.candidates == 1 else "ambiguous", evidence=evidence,
-        )  # fmt: skip
+            parent,
+            "formula_function",
+            function.definition,
+            rule,
+            "exact" if function.candidates == 1 else "ambiguous",
+            evidence=evidence,
+        )
     elif function.operator:
         native = facts.overloads(function.operator)[0]
         hops.add(
-            parent, "call", function.name, native.location, "an operator called in the formula",
-            "by rule", evidence=evidence,
-        )  # fmt: skip
+            parent,
+            "call",
+            function.name,
+            native.location,
+            "an operator called in the formula",
+            "by rule",
+            evidence=evidence,
+        )
     else:
         hops.miss(parent, "formula_function", function.name, _why_not_found(source))
 

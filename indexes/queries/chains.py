@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Call, Known
@@ -17,8 +19,6 @@ from indexes.linking.overloads import (
 )
 from indexes.linking.reach import OperatorCall, Reached, Walker, operator_base
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass, replace
-from indexes.model.typed import TYPE_CHECKING
 from indexes.model.vocabulary import (
     Chain,
     Choice,
@@ -30,6 +30,8 @@ from indexes.model.vocabulary import (
     OperatorSummary,
     Unresolved,
 )
+from indexes.queries.chain_around import add_around
+from indexes.queries.chain_derivative import add_derivative
 from indexes.readers.cxx.bodies import body_calls
 from indexes.readers.cxx.lexer import lex
 from indexes.readers.yaml.schema import parse_schema
@@ -102,9 +104,14 @@ class _ChainBuilder:
         if "generated" in native.tags:
             rule = "autogen: torchgen derives this overload from the entry that lists it here"
             return self.hops.add(
-                parent, "schema", native.full_name, native.location, rule, "by rule",
+                parent,
+                "schema",
+                native.full_name,
+                native.location,
+                rule,
+                "by rule",
                 note=native.schema,
-            )  # fmt: skip
+            )
         rule = "its entry in native_functions.yaml"
         return self.hops.add(
             parent, "schema", native.full_name, native.location, rule, "exact", note=native.schema
@@ -116,10 +123,15 @@ class _ChainBuilder:
             return parent
         line = native.field_lines.get("structured_delegate", native.location.line)
         return self.hops.add(
-            parent, "delegate", out.full_name, out.location,
-            f"structured_delegate: {out.full_name} names the kernels", "exact",
-            evidence=[Location(native.location.path, line)], note=out.schema,
-        )  # fmt: skip
+            parent,
+            "delegate",
+            out.full_name,
+            out.location,
+            f"structured_delegate: {out.full_name} names the kernels",
+            "exact",
+            evidence=[Location(native.location.path, line)],
+            note=out.schema,
+        )
 
     def siblings(self, native: NativeFunction, parent: int) -> None:
         """Adds the in-place, functional and out overloads of the same signature."""
@@ -131,8 +143,15 @@ class _ChainBuilder:
                 if same and "generated" not in other.tags:
                     kind = parse_schema(other.schema).kind.name.lower()
                     rule = f"the {kind} overload of the same signature"
-                    self.hops.add(parent, "schema", other.full_name, other.location, rule, "exact",
-                                  note=other.schema)  # fmt: skip
+                    self.hops.add(
+                        parent,
+                        "schema",
+                        other.full_name,
+                        other.location,
+                        rule,
+                        "exact",
+                        note=other.schema,
+                    )
 
     def _no_kernel(self, native: NativeFunction, parent: int) -> None:
         line = native.field_lines.get("dispatch", native.location.line)
@@ -153,10 +172,16 @@ class _ChainBuilder:
         computed = Reached()
         for definition in row.definitions:
             number = self.hops.add_definition(
-                parent, "meta" if role == "meta" else "kernel", definition, row.rule,
-                row.confidence, device=devices[0] if len(devices) == 1 else None, keys=keys,
-                evidence=[self._yaml_line(row)], dtypes=self.walker.dtypes(definition),
-            )  # fmt: skip
+                parent,
+                "meta" if role == "meta" else "kernel",
+                definition,
+                row.rule,
+                row.confidence,
+                device=devices[0] if len(devices) == 1 else None,
+                keys=keys,
+                evidence=[self._yaml_line(row)],
+                dtypes=self.walker.dtypes(definition),
+            )
             known = self.facts.known(definition)
             if known and role != "meta" and self._level < len(_DEPTHS):
                 composite = row.key.startswith("Composite")
@@ -170,23 +195,36 @@ class _ChainBuilder:
         """torchgen makes the kernel, the stub and the loop around the inner loops."""
         first, device = row.definitions[0], device_of_key(row.key)
         number = self.hops.add(
-            parent, "kernel", row.symbol, first.location,
+            parent,
+            "kernel",
+            row.symbol,
+            first.location,
             f"{row.rule}; torchgen generates {row.symbol}, this is the arithmetic it calls",
-            "by rule", device=device, keys=keys, evidence=[self._yaml_line(row)], guard=first.guard,
-        )  # fmt: skip
+            "by rule",
+            device=device,
+            keys=keys,
+            evidence=[self._yaml_line(row)],
+            guard=first.guard,
+        )
         if path := self.index.source.locate(f"ATen/templates/{_UFUNC_TEMPLATES[device or '']}"):
             rule = "the template from which torchgen makes the kernel"
-            self.hops.add(number, "generated", row.symbol, Location(path, 1), rule, "by rule",
-                          device=device)  # fmt: skip
+            self.hops.add(
+                number, "generated", row.symbol, Location(path, 1), rule, "by rule", device=device
+            )
         base = row.symbol.removeprefix("ufunc_").rpartition("_")[0]
         for use in self.facts.stub_uses(f"{base}_stub") if device == "CPU" else ():
             rule = f"{use.macro}: the stub is {use.what} here; torchgen defines and registers it"
             self.hops.add(number, "stub", f"{base}_stub", use.location, rule, "by rule")
         for definition in row.definitions:
             self.hops.add_definition(
-                number, "device_kernel", definition, "an inner loop named in ufunc_inner_loop",
-                "by rule", device=device, evidence=[self._yaml_line(row)],
-            )  # fmt: skip
+                number,
+                "device_kernel",
+                definition,
+                "an inner loop named in ufunc_inner_loop",
+                "by rule",
+                device=device,
+                evidence=[self._yaml_line(row)],
+            )
 
     def _yaml_line(self, row: KernelRow) -> Location:
         native = self.facts.native(row.op)
@@ -212,9 +250,15 @@ class _ChainBuilder:
             self.hops.miss(parent, "generated", row.symbol, row.reason, keys)
             return
         self.hops.add(
-            parent, "generated", row.symbol, template, row.reason, "by rule", keys=keys,
+            parent,
+            "generated",
+            row.symbol,
+            template,
+            row.reason,
+            "by rule",
+            keys=keys,
             evidence=[self._yaml_line(row)],
-        )  # fmt: skip
+        )
 
     def _template(self, row: KernelRow) -> Location | None:
         name = "RegisterDispatchKey.cpp"
@@ -292,19 +336,27 @@ class _ChainBuilder:
             rule += f"; the argument types decide among {names}"
         spelled = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
         number = self.hops.add(
-            one.parent, "call", spelled, Location(path, call.line), rule,
-            sure if len(fitting) == 1 else "ambiguous", note=names,
+            one.parent,
+            "call",
+            spelled,
+            Location(path, call.line),
+            rule,
+            sure if len(fitting) == 1 else "ambiguous",
+            note=names,
             choices=self.walker.choices(call, one.caller),
-        )  # fmt: skip
+        )
         if follow and not own and not self._is_plumbing(one):
             self._follow(fitting[0], number, keys, composite)
 
     def _on_tensor(self, one: OperatorCall) -> bool:
         definition = one.caller.definition
         return receiver_is_tensor(
-            self._text(definition.location.path), one.call.line, one.call.name,
-            definition.location.line, definition.parameters,
-        )  # fmt: skip
+            self._text(definition.location.path),
+            one.call.line,
+            one.call.name,
+            definition.location.line,
+            definition.parameters,
+        )
 
     def _follow(
         self, native: NativeFunction, parent: int, keys: Sequence[str], composite: bool
@@ -348,21 +400,15 @@ def _is_plumbing(native: NativeFunction) -> bool:
 
 
 def build_chain(
-    index: Index, facts: Lookup, summary: OperatorSummary, native: NativeFunction,
-    beside: Callable[[], HopList] | None = None,
-) -> Chain:  # fmt: skip
-    """The chain of one overload. ``beside`` gives what is not about its kernels, where that is
-    worked out elsewhere."""
+    index: Index, facts: Lookup, summary: OperatorSummary, native: NativeFunction
+) -> Chain:
+    """The chain of one overload."""
     builder = _ChainBuilder(index, facts)
     root = builder.operator(native, None, None)
     builder.siblings(native, root)
     builder.follow_pending()
-    if beside is None:
-        from indexes.queries.chain_beside import add_beside
-
-        add_beside(native, root, facts, builder.hops, index.source)
-    else:
-        builder.hops.take(beside(), root)
+    add_derivative(native, root, facts, builder.hops, index.source)
+    add_around(native, root, facts, builder.hops, index.source)
     entry = facts.derivative(native.full_name)[0]
     hops = builder.hops
     if hops.full:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from indexes.model.dispatch import DispatchSlot, DispatchTable
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
 

@@ -200,9 +200,15 @@ class Dispatch:
             return DispatchSlot(row.key, "", row.kind, row.origin, row.rule, confidence)
         replaced, places = self._known_places(winner)
         return DispatchSlot(
-            row.key, row.kernel, row.kind, row.origin, row.rule + replaced, confidence,
-            row.fallthrough, *places,
-        )  # fmt: skip
+            row.key,
+            row.kernel,
+            row.kind,
+            row.origin,
+            row.rule + replaced,
+            confidence,
+            row.fallthrough,
+            *places,
+        )
 
     @cached_property
     def _shared(self) -> Mapping[int, DispatchSlot]:
@@ -221,9 +227,15 @@ class Dispatch:
 
     def _own(self, one: Registration) -> DispatchSlot:
         return DispatchSlot(
-            self.keys.resolve(one.key), one.kernel, "registered", one.origin, one.rule, "exact",
-            one.fallthrough, *self._where(one),
-        )  # fmt: skip
+            self.keys.resolve(one.key),
+            one.kernel,
+            "registered",
+            one.origin,
+            one.rule,
+            "exact",
+            one.fallthrough,
+            *self._where(one),
+        )
 
     def _definition(self, one: Registration) -> Location | None:
         if written := self._written.get(id(one)):

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
+from typing import Any
 
-from indexes.model.typed import Any
 from indexes.model.vocabulary import Hit, Location, OperatorSummary
 from indexes.queries.search import BEGINS, OWN_RANK, Wanted, rank_of
 from indexes.store.catalogue import Catalogue, Kind, Names, Row
@@ -231,9 +231,8 @@ def _hits(store: Store, summaries: Summaries, chosen: Sequence[Scored]) -> tuple
 
 
 def _hit(
-    kind: str, row: Row,
-    operators: Mapping[str, OperatorSummary], formulas: Mapping[int, Location],
-) -> Hit:  # fmt: skip
+    kind: str, row: Row, operators: Mapping[str, OperatorSummary], formulas: Mapping[int, Location]
+) -> Hit:
     name = row[0]
     if kind == "operator":
         operator = operators[name]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from json import loads
+from typing import TYPE_CHECKING, Any
 
 from indexes.build.current import info_of, open_current
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.json_text import loads
 from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
-from indexes.model.typed import TYPE_CHECKING, Any
 from indexes.model.vocabulary import (
     Chain,
     Definition,
@@ -31,7 +31,6 @@ from indexes.model.vocabulary import (
 )
 from indexes.source.looked import as_left, look
 from indexes.source.roots import cache_path, index_file
-from indexes.source.seen import has_free_processor
 from indexes.source.source import Source
 from indexes.store.codec import load_engine_function, load_member, load_native
 from indexes.store.definition_rows import OP_LINES
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from indexes.model.dispatch import DispatchTable
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
-    from indexes.source.seen import Seen
     from indexes.store.catalogue import Catalogue
 
 __all__ = ["Index", "Progress", "Report"]
@@ -66,32 +64,42 @@ class Index:
 
     @classmethod
     def open(
-        cls, source: Source, cache: str | Path | None = None, *,
-        progress: ProgressCallback | None = None, cancelled: CancelCallback | None = None,
-        refresh: bool = True, verify: bool = False, force: bool = False, seen: Seen | None = None,
-    ) -> Index:  # fmt: skip
+        cls,
+        source: Source,
+        cache: str | Path | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+        cancelled: CancelCallback | None = None,
+        refresh: bool = True,
+        verify: bool = False,
+        force: bool = False,
+    ) -> Index:
         """The index of ``source``, built if there is none and brought up to date.
 
         ``refresh=False`` answers from the index as it is; ``verify`` hashes every file
-        again; ``force`` builds it anew; ``seen`` is a look at the tree just taken. Raises
-        SourceError, or Cancelled when ``cancelled`` says so.
+        again; ``force`` builds it anew. Raises SourceError, or Cancelled when ``cancelled`` says
+        so.
         """
         store, report = open_current(
-            source, cache, progress=progress, cancelled=cancelled, refresh=refresh, verify=verify,
-            force=force, seen=seen,
-        )  # fmt: skip
+            source,
+            cache,
+            progress=progress,
+            cancelled=cancelled,
+            refresh=refresh,
+            verify=verify,
+            force=force,
+        )
         return cls(source, store, report)
 
     @classmethod
-    def as_left(cls, source: Source, cache: Path | None = None, seen: Seen | None = None) -> Index:
-        """The index of ``source`` as it is, not looked at whether it is up to date; ``seen`` is
-        what was loaded for it before. Raises SourceError when there is none that this version
-        can read."""
+    def as_left(cls, source: Source, cache: Path | None = None) -> Index:
+        """The index of ``source`` as it is, whether or not it is up to date. Raises
+        SourceError when there is none that this version can read."""
         path = index_file(source.key, os.path.abspath(cache or cache_path()))
         if not os.path.exists(path):
             raise SourceError(f"there is no index of {source.top} yet")
         store = Store(path)
-        as_left(source, path, seen)
+        as_left(source, path)
         return cls(source, store, Report())
 
     def is_current(self) -> bool:
@@ -151,27 +159,15 @@ class Index:
         """The YAML entry of an overload."""
         return self._facts.native(full_name)
 
-    def chain(self, full_name: str, in_two: bool = False) -> Chain:
-        """Everything one overload leads to. Raises NotFound with near names. ``in_two`` has
-        another process work at it too, if one is free: for who asks for a single one."""
+    def chain(self, full_name: str) -> Chain:
+        """Everything one overload leads to. Raises NotFound with near names."""
+        from indexes.queries.chains import build_chain
+
         summary = self.summary(full_name)
         native = self.native(full_name)
         if summary is None or native is None:
             raise NotFound(f"no operator {full_name}", self._near(full_name))
-        beside = None
-        if in_two and has_free_processor():
-            from indexes.queries.chain_beside import begin_beside
-
-            beside = begin_beside(native, self._store, self.source)
-        from indexes.queries.chains import build_chain
-
-        if not in_two:
-            return build_chain(self, self._facts, summary, native, beside)
-        self._store.begin_reading()
-        try:
-            return build_chain(self, self._facts, summary, native, beside)
-        finally:
-            self._store.end_reading()
+        return build_chain(self, self._facts, summary, native)
 
     def _near(self, text: str) -> tuple[str, ...]:
         from indexes.queries.suggestions import near

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
-from indexes.model.typed import Literal
 
 NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
 
@@ -299,9 +299,14 @@ def _overload(raw: str, namespace: str, base: str, overload: str | None) -> Name
     full = f"{base}.{overload}" if overload else base
     operators = _unique((full, base)) if namespace in ("", "aten") else ()
     return NameQuery(
-        raw, "operator", base, overload, namespace, operators=operators,
+        raw,
+        "operator",
+        base,
+        overload,
+        namespace,
+        operators=operators,
         symbols=() if operators else (f"{namespace}::{full}",),
-    )  # fmt: skip
+    )
 
 
 def _in_graph(raw: str, name: str) -> NameQuery | None:
@@ -320,11 +325,22 @@ _ALIASES = {"F": "nn.functional", "_VF": "", "_C._VariableFunctions": "", "_C.Te
 _DUNDER = regex(r"__(\w+?)__\Z")
 # Python's operators whose functions in PyTorch have another name than the method.
 _DATA_MODEL = {
-    "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not",
-    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "pos": "positive",
-    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift", "getitem": "index",
-    "setitem": "index_put_", "bool": "is_nonzero", "int": "item", "float": "item",
-}  # fmt: skip
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "invert": "bitwise_not",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "pos": "positive",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+    "getitem": "index",
+    "setitem": "index_put_",
+    "bool": "is_nonzero",
+    "int": "item",
+    "float": "item",
+}
 
 
 def _python(raw: str, name: str) -> NameQuery | None:
@@ -381,8 +397,16 @@ def _dunder_operators(name: str) -> Iterator[str]:
 
 
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
-    _macro, _stub, _grad_fn, _schema, _made_by_torchgen, _operator, _in_graph, _python, _cpp,
-)  # fmt: skip
+    _macro,
+    _stub,
+    _grad_fn,
+    _schema,
+    _made_by_torchgen,
+    _operator,
+    _in_graph,
+    _python,
+    _cpp,
+)
 
 
 def _last(symbol: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,7 +18,6 @@ from indexes.linking.python.test_expressions import (
 )
 from indexes.linking.python.varied_tests import varied_names
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.chain_around import StoredPython
@@ -146,17 +146,22 @@ class Suite:
             mine = [o.name for o in opinfos if any(_in(o, taken) for _, taken in chosen)]
             expression = self._opinfo_expression(path, opinfos, takes, device)
             yield Selection(
-                path, expression, self._command(path, expression),
+                path,
+                expression,
+                self._command(path, expression),
                 tuple(Location(path, test.line) for test, _ in chosen),
                 tuple(f"{test.cls}.{test.name}" for test, _ in chosen),
                 f"made for each OpInfo by @ops; {', '.join(dict.fromkeys(mine))} in their names",
                 sum(1 for test, _ in chosen if _is_filtered(test.chosen, self._lists)),
-            )  # fmt: skip
+            )
 
     def _opinfo_expression(
-        self, path: str, opinfos: tuple[OpInfoEntry, ...],
-        takes: list[tuple[OpTest, frozenset[_Taken]]], device: str,
-    ) -> Expression:  # fmt: skip
+        self,
+        path: str,
+        opinfos: tuple[OpInfoEntry, ...],
+        takes: list[tuple[OpTest, frozenset[_Taken]]],
+        device: str,
+    ) -> Expression:
         names = tuple(dict.fromkeys(one.name for one in opinfos))
         wanted: dict[tuple[Made, str], None] = {}
         others: dict[tuple[Made, str], None] = {}
@@ -206,9 +211,10 @@ class Suite:
             self._file_varied[path] = read_parametrized(self._text(path))
         classes = self._devices[path]
         return [
-            one for one in self._file_varied[path]
+            one
+            for one in self._file_varied[path]
             if one.cls in classes and device in (classes[one.cls] or (device,))
-        ]  # fmt: skip
+        ]
 
     def _accepted(self, taken: frozenset[_Taken]) -> dict[tuple[str, str, str], None]:
         """The OpInfos that a test may take: list, class and name of each."""
@@ -270,10 +276,13 @@ class Suite:
         others = [_split(fact.symbol) for fact in self._tests_in(test.path)]
         expression = named_expression(cls, name, others, test.path)
         return Selection(
-            test.path, expression, self._command(test.path, expression),
-            (Location(test.path, test.line, test.end_line),), (test.symbol,),
+            test.path,
+            expression,
+            self._command(test.path, expression),
+            (Location(test.path, test.line, test.end_line),),
+            (test.symbol,),
             f"its name has {test.word!r} and it calls {test.call}",
-        )  # fmt: skip
+        )
 
     def _command(self, path: str, expression: Expression) -> str:
         import shlex
@@ -328,9 +337,12 @@ class Suite:
 
     @cached_property
     def _bases(self) -> dict[str, tuple[str, ...]]:
-        paths = (row[0] for row in self._facts.store.query(
-            "SELECT path FROM files WHERE path LIKE ?", (f"{_INTERNAL}%.py",)
-        ))  # fmt: skip
+        paths = (
+            row[0]
+            for row in self._facts.store.query(
+                "SELECT path FROM files WHERE path LIKE ?", (f"{_INTERNAL}%.py",)
+            )
+        )
         return {cls: bases for path in paths for cls, bases in read_bases(self._text(path)).items()}
 
     @cached_property
@@ -366,9 +378,12 @@ def _entry(found: Found, target: str) -> OpInfoEntry:
     detail = unpack(fact.detail)
     rule = f"{detail.get('cls', 'OpInfo')} for {target}" if target else ""
     return OpInfoEntry(
-        formatted_name(fact), detail.get("cls", ""), detail.get("db", ""),
-        Location(path, fact.line, fact.end_line), rule,
-    )  # fmt: skip
+        formatted_name(fact),
+        detail.get("cls", ""),
+        detail.get("db", ""),
+        Location(path, fact.line, fact.end_line),
+        rule,
+    )
 
 
 def _in(one: OpInfoEntry, taken: frozenset[_Taken]) -> bool:

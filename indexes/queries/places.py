@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
 from indexes.model.errors import NotFound
-from indexes.model.typed import TYPE_CHECKING
 from indexes.model.vocabulary import Definition, Location, Place
 from indexes.queries.places_library import library_places, registrations_of
 from indexes.store.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_native

@@ -51,11 +51,15 @@ def _at(facts: Lookup, file: int, place: Location) -> list[Place]:
         rules[registration.key] = registration.rule
     return [
         Place(
-            "registration", f"{key}: {_named(ops)}", place, rules[key],
-            tuple(op for op in ops if facts.native(op)), "registered with the dispatcher here",
+            "registration",
+            f"{key}: {_named(ops)}",
+            place,
+            rules[key],
+            tuple(op for op in ops if facts.native(op)),
+            "registered with the dispatcher here",
         )
         for key, ops in found.items()
-    ]  # fmt: skip
+    ]
 
 
 def _named(ops: list[str]) -> str:
@@ -83,14 +87,16 @@ def registered(uses: Sequence[LibraryUse], facts: Lookup) -> list[tuple[Hit, Def
     return [
         (
             Hit(
-                "registration", f"{one.registration.key}: {one.registration.op or 'fallback'}",
-                one.use.location, one.registration.rule,
+                "registration",
+                f"{one.registration.key}: {one.registration.op or 'fallback'}",
+                one.use.location,
+                one.registration.rule,
                 one.registration.op if facts.native(one.registration.op) else None,
             ),
             registered_definition(one, facts),
         )
         for one in written_registrations(uses, named_macros(facts, uses))
-    ]  # fmt: skip
+    ]
 
 
 def means(registered: Definition | None, function: Definition) -> bool:

@@ -21,8 +21,10 @@ def uses(facts: Lookup, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
     ]
     stubs = [match.text] if match.kind == "stub" else []
     for stub in stubs:
-        hits += [_use(c.definition, f"{call.kind} of the stub", call.line) for c, call in
-                 stub_callers(stub, facts)]  # fmt: skip
+        hits += [
+            _use(c.definition, f"{call.kind} of the stub", call.line)
+            for c, call in stub_callers(stub, facts)
+        ]
         hits += [
             Hit("registration", f"{u.macro}({u.arguments})", u.location, u.guard)
             for u in facts.stub_uses(stub)

@@ -6,11 +6,11 @@ key is always there, and the absolute path of a tree never appears.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from indexes.model import json_text
 from indexes.model.errors import NotFound, TorchnavError
-from indexes.model.typed import TYPE_CHECKING, TypeAlias
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
     Chain,
@@ -45,7 +45,7 @@ Object: TypeAlias = dict[str, Json]
 
 def dumps(value: Json) -> str:
     """One line of ASCII: nothing in it can act on a terminal."""
-    return json_text.dumps(value)
+    return json.dumps(value, allow_nan=False)
 
 
 def envelope(source: SourceInfo, **answer: Json) -> Object:
@@ -119,8 +119,12 @@ def choice_json(one: Choice) -> Object:
 
 def dtype_row_json(function: Definition, one: DtypeDispatch) -> Object:
     where = function.location
-    return {"symbol": function.qualified, "path": where.path, "line": where.line,
-            "dispatch": dtypes_json(one)}  # fmt: skip
+    return {
+        "symbol": function.qualified,
+        "path": where.path,
+        "line": where.line,
+        "dispatch": dtypes_json(one),
+    }
 
 
 def dtypes_json(one: DtypeDispatch) -> Object:
@@ -264,8 +268,14 @@ def slot_json(slot: DispatchSlot) -> Object:
 
 def table_row_json(op: str, slot: DispatchSlot) -> Object:
     """A row of ``torchnav export table``."""
-    return {"op": op, "key": slot.key, "kernel": slot.kernel, "origin": slot.origin,
-            "kind": slot.kind, "fallthrough": slot.fallthrough}  # fmt: skip
+    return {
+        "op": op,
+        "key": slot.key,
+        "kernel": slot.kernel,
+        "origin": slot.origin,
+        "kind": slot.kind,
+        "fallthrough": slot.fallthrough,
+    }
 
 
 def definition_json(one: Definition) -> Object:

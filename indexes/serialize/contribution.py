@@ -38,64 +38,96 @@ def new_operator_json(plan: NewOperator) -> Object:
         schema=plan.schema,
         good=plan.good,
         checks=[
-            {"what": one.what, "good": one.good, "text": one.text,
-             "path": one.location.path if one.location else None,
-             "line": one.location.line if one.location else None}
+            {
+                "what": one.what,
+                "good": one.good,
+                "text": one.text,
+                "path": one.location.path if one.location else None,
+                "line": one.location.line if one.location else None,
+            }
             for one in plan.checks
         ],
         neighbours=[
-            {"name": one.native.full_name, **location_json(one.native.location),
-             "likeness": round(one.likeness, 3)}
+            {
+                "name": one.native.full_name,
+                **location_json(one.native.location),
+                "likeness": round(one.likeness, 3),
+            }
             for one in plan.neighbours
         ],
         draft=list(plan.draft),
         additions=[
-            {"title": one.title, "when": one.when or None, **location_json(one.location),
-             "neighbour": one.neighbour or None, "shape": list(one.shape)}
+            {
+                "title": one.title,
+                "when": one.when or None,
+                **location_json(one.location),
+                "neighbour": one.neighbour or None,
+                "shape": list(one.shape),
+            }
             for one in plan.additions
         ],
         rebuild=[_cost(cost) for cost in plan.costs],
         conventions=[_convention(one) for one in plan.conventions],
-    )  # fmt: skip
+    )
 
 
 def _step(step: Step) -> Object:
     where = step.location
     return {
-        "role": step.role, "symbol": step.symbol, "path": where.path, "line": where.line or None,
-        "end_line": where.end_line or None, "rule": step.rule,
-    }  # fmt: skip
+        "role": step.role,
+        "symbol": step.symbol,
+        "path": where.path,
+        "line": where.line or None,
+        "end_line": where.end_line or None,
+        "rule": step.rule,
+    }
 
 
 def _cost(cost: Cost) -> Object:
     return {
-        "path": cost.path, "kind": cost.kind, "objects": cost.objects, "total": cost.total,
-        "rule": cost.rule, "evidence": [location_json(one) for one in cost.evidence],
-    }  # fmt: skip
+        "path": cost.path,
+        "kind": cost.kind,
+        "objects": cost.objects,
+        "total": cost.total,
+        "rule": cost.rule,
+        "evidence": [location_json(one) for one in cost.evidence],
+    }
 
 
 def _review(review: Review) -> Object:
     where = review.location
     return {
-        "kind": review.kind, "who": list(review.who), "for": review.path, "path": where.path,
-        "line": where.line, "rule": review.rule, "meaning": review.meaning, "note": review.note,
-    }  # fmt: skip
+        "kind": review.kind,
+        "who": list(review.who),
+        "for": review.path,
+        "path": where.path,
+        "line": where.line,
+        "rule": review.rule,
+        "meaning": review.meaning,
+        "note": review.note,
+    }
 
 
 def _history(place: PlaceHistory) -> Object:
     return {
-        "symbol": place.step.symbol, **location_json(place.step.location),
-        "asked": place.changes.followed, "note": place.changes.note,
+        "symbol": place.step.symbol,
+        **location_json(place.step.location),
+        "asked": place.changes.followed,
+        "note": place.changes.note,
         "changes": [change_json(change) for change in place.changes.changes],
-    }  # fmt: skip
+    }
 
 
 def change_json(change: Change) -> Object:
     """A commit that changed a place."""
     return {
-        "commit": change.commit, "author": change.author, "date": change.date,
-        "subject": change.subject, "pull_request": change.pull_request, "at_cut": change.at_cut,
-    }  # fmt: skip
+        "commit": change.commit,
+        "author": change.author,
+        "date": change.date,
+        "subject": change.subject,
+        "pull_request": change.pull_request,
+        "at_cut": change.at_cut,
+    }
 
 
 def _tests(op: str, tests: OperatorTests) -> Object:
@@ -110,9 +142,12 @@ def _tests(op: str, tests: OperatorTests) -> Object:
 
 def _opinfo(one: OpInfoEntry) -> Object:
     return {
-        "name": one.name, "class": one.cls, "list": one.database,
-        **location_json(one.location), "rule": one.rule,
-    }  # fmt: skip
+        "name": one.name,
+        "class": one.cls,
+        "list": one.database,
+        **location_json(one.location),
+        "rule": one.rule,
+    }
 
 
 def _selection(one: Selection) -> Object:
@@ -120,16 +155,22 @@ def _selection(one: Selection) -> Object:
         {"name": name, "line": where.line} for name, where in zip(one.names, one.tests, strict=True)
     ]
     return {
-        "path": one.path, "command": one.command, "tests": tests, "filtered": one.filtered,
-        "rule": one.rule, "also_selects": list(one.expression.also),
-    }  # fmt: skip
+        "path": one.path,
+        "command": one.command,
+        "tests": tests,
+        "filtered": one.filtered,
+        "rule": one.rule,
+        "also_selects": list(one.expression.also),
+    }
 
 
 def _command(command: Command) -> Object:
     return {
-        "purpose": command.purpose, "command": command.text, **location_json(command.location),
+        "purpose": command.purpose,
+        "command": command.text,
+        **location_json(command.location),
         "note": command.note,
-    }  # fmt: skip
+    }
 
 
 def _convention(one: Convention) -> Object:

@@ -29,22 +29,39 @@ def _parts(impact: Impact) -> dict[str, Json]:
     return {
         "steps": [_step(step) for step in impact.steps],
         "operators": [
-            {"name": one.name, **_place(one.location), "aspects": list(one.aspects),
-             "step": one.step, "confidence": one.confidence, "dispatches": one.dispatches}
+            {
+                "name": one.name,
+                **_place(one.location),
+                "aspects": list(one.aspects),
+                "step": one.step,
+                "confidence": one.confidence,
+                "dispatches": one.dispatches,
+            }
             for one in impact.operators
         ],
         "apis": [
-            {"name": one.name, **_place(one.location), "rule": one.rule,
-             "operators": list(one.operators), "confidence": one.confidence}
+            {
+                "name": one.name,
+                **_place(one.location),
+                "rule": one.rule,
+                "operators": list(one.operators),
+                "confidence": one.confidence,
+            }
             for one in impact.apis
         ],
         "tests": [
-            {"command": one.command, "path": one.path, "reason": one.reason,
-             "operators": list(one.operators), "confidence": one.confidence, "tests": one.tests}
+            {
+                "command": one.command,
+                "path": one.path,
+                "reason": one.reason,
+                "operators": list(one.operators),
+                "confidence": one.confidence,
+                "tests": one.tests,
+            }
             for one in impact.tests
         ],
         "unresolved": list(impact.unresolved),
-    }  # fmt: skip
+    }
 
 
 def _step(step: Step) -> Json:
@@ -65,8 +82,13 @@ def _step(step: Step) -> Json:
 
 
 def _changed(one: Changed) -> Json:
-    return {"kind": one.kind, "name": one.name, "what": one.what, **_place(one.location),
-            "detail": one.detail}  # fmt: skip
+    return {
+        "kind": one.kind,
+        "name": one.name,
+        "what": one.what,
+        **_place(one.location),
+        "detail": one.detail,
+    }
 
 
 def _place(where: Location | None) -> dict[str, Json]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.records import dataclass
 from indexes.source import git_folder as gitdir
 from indexes.source.git_objects import Blobs, commit_of
 
@@ -62,8 +62,18 @@ def changes(
     base = _commit(root, folder, since or "HEAD")
     end = _commit(root, folder, until) if until else None
     wanted = [base, end] if end else ["--cached", base] if staged else [base]
-    raw = _git(root, "diff", "--raw", "-z", "-M", "--abbrev=40", "--no-ext-diff",
-               "--ignore-submodules", *wanted, "--")  # fmt: skip
+    raw = _git(
+        root,
+        "diff",
+        "--raw",
+        "-z",
+        "-M",
+        "--abbrev=40",
+        "--no-ext-diff",
+        "--ignore-submodules",
+        *wanted,
+        "--",
+    )
     listed = _listed(raw)
     if len(listed) > MANY_FILES and not end:
         raise SourceError(
@@ -91,9 +101,11 @@ def _commit(root: Path, folder: gitdir.GitFolder, revision: str) -> str:
 def _git(root: Path, *arguments: str) -> bytes:
     try:
         done = subprocess.run(
-            gitdir.git_command(str(root), *arguments), capture_output=True,
-            env=gitdir.git_environment(), check=False,
-        )  # fmt: skip
+            gitdir.git_command(str(root), *arguments),
+            capture_output=True,
+            env=gitdir.git_environment(),
+            check=False,
+        )
     except OSError as error:
         raise SourceError(f"git can't be run: {error.strerror}") from error
     if done.returncode:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from indexes.model.records import dataclass
 from indexes.model.regex import MULTILINE, regex
-from indexes.model.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,9 +81,12 @@ def _present(folder: GitFolder, folders: Sequence[str]) -> list[str]:
 
 
 def dirty(
-    folder: GitFolder, folders: Sequence[str], hash_of: Callable[[str], bytes],
-    counts: Callable[[str], bool] = lambda _: True, asked: Asked | None = None,
-) -> bool | None:  # fmt: skip
+    folder: GitFolder,
+    folders: Sequence[str],
+    hash_of: Callable[[str], bytes],
+    counts: Callable[[str], bool] = lambda _: True,
+    asked: Asked | None = None,
+) -> bool | None:
     """Whether tracked files in ``folders`` differ from HEAD, those whose path ``counts``. None
     when git can't say: there is none, or it refuses a repository that another user owns.
     ``asked`` is what ``ask_dirty`` gave for the same folders.
@@ -206,9 +209,13 @@ def _begin(root: str, *arguments: str, timeout: float | None = None) -> Asked:
 
     try:
         process = subprocess.Popen(
-            git_command(root, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=git_environment(), text=True, errors="replace",
-        )  # fmt: skip
+            git_command(root, *arguments),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=git_environment(),
+            text=True,
+            errors="replace",
+        )
     except OSError:
         return lambda: GitResult(127, "", "git is not installed")
     return lambda: _end(process, timeout)

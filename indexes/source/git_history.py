@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.source import git_folder as gitdir
 from indexes.source.source import Source, read_clone_record
@@ -139,9 +139,15 @@ class History:
         ignored = self._source.root / IGNORED_REVISIONS
         options = ["--ignore-revs-file", str(ignored)] if self._knows(ignored) else []
         found = gitdir.ask(
-            self._git, "blame", "--porcelain", *options, f"-L{line},{end_line or ''}", "--", path,
+            self._git,
+            "blame",
+            "--porcelain",
+            *options,
+            f"-L{line},{end_line or ''}",
+            "--",
+            path,
             timeout=TIMEOUT,
-        )  # fmt: skip
+        )
         if found.status:
             return Blame((), self._failed(found, f"blame {path}"))
         lines = tuple(_blamed(found.output))
@@ -216,9 +222,13 @@ def _blame_change(commit: str, facts: dict[str, str]) -> Change | None:
         return None
     subject = facts.get("summary", "")
     return Change(
-        commit, facts.get("author", ""), _day(facts.get("author-time", "")), subject,
-        pull_request(subject), "boundary" in facts,
-    )  # fmt: skip
+        commit,
+        facts.get("author", ""),
+        _day(facts.get("author-time", "")),
+        subject,
+        pull_request(subject),
+        "boundary" in facts,
+    )
 
 
 def _day(seconds: str) -> str:

@@ -48,9 +48,11 @@ def files_of(root: Path, commit: str, paths: Sequence[str]) -> Iterator[tuple[st
 def _run(root: Path, *arguments: str) -> bytes | None:
     try:
         done = subprocess.run(
-            git_command(str(root), *arguments), capture_output=True, env=git_environment(),
+            git_command(str(root), *arguments),
+            capture_output=True,
+            env=git_environment(),
             check=False,
-        )  # fmt: skip
+        )
     except OSError:  # no git
         return None
     return done.stdout if done.returncode == 0 else None
@@ -84,9 +86,12 @@ class Blobs:
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._git = subprocess.Popen(
-            git_command(self._root, "cat-file", "--batch"), env=git_environment(),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            git_command(self._root, "cat-file", "--batch"),
+            env=git_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         weakref.finalize(self, _end, self._git)
         return self._git
 

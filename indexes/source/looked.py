@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from indexes.model.progress import Report
-from indexes.model.typed import TYPE_CHECKING
 from indexes.source.seen import Seen
 
 if TYPE_CHECKING:
@@ -99,17 +99,20 @@ class Looked:
             return self._seen.again(_WORDS[edited])
         edited = self._source.edited_now(hash_of)
         return Seen.take(
-            self._index, self._whole(list(self.files)),
-            [*self._whole(self._beside), *self._source.watched()], _WORDS[edited], self.started_ns,
-        )  # fmt: skip
+            self._index,
+            self._whole(list(self.files)),
+            [*self._whole(self._beside), *self._source.watched()],
+            _WORDS[edited],
+            self.started_ns,
+        )
 
     def _whole(self, paths: Sequence[str]) -> list[str]:
         return [f"{self._root}/{path}" for path in paths]
 
 
-def as_left(source: Source, index: str, seen: Seen | None = None) -> None:
+def as_left(source: Source, index: str) -> None:
     """Takes over what was known of a tree when its index was last up to date."""
-    if seen := _known(index, seen):
+    if seen := Seen.load(index):
         source.know_edited(_value(seen.edited))
 
 
@@ -117,10 +120,6 @@ def _value(word: str) -> bool | None:
     return {"yes": True, "no": False}.get(word)
 
 
-def look(source: Source, index: str, seen: Seen | None = None) -> Looked:
-    """Looks at a tree; ``seen`` is what was loaded for the index before, in this very run."""
-    return Looked(source, index, _known(index, seen))
-
-
-def _known(index: str, seen: Seen | None) -> Seen | None:
-    return seen if seen and seen.index == index else Seen.load(index)
+def look(source: Source, index: str) -> Looked:
+    """Looks at a tree."""
+    return Looked(source, index, Seen.load(index))

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import time
+from struct import pack, unpack_from
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from indexes.source.forked import Task
 
 _HEAD = b"torchnav seen 1"
 RACY_NS = 2_000_000_000
@@ -47,13 +47,10 @@ class Seen:
         """The paths as they are kept, between zeros."""
         self.looked_ns = 0
         """When the paths were begun to be looked at; 0 before that."""
-        self.noted = ""
-        """What who looks ahead was given to note; nothing before that is done."""
         self._looks = False
         self._values = values
         self._now = values
         self._moved: list[int] = []
-        self._ahead: Task | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -75,8 +72,6 @@ class Seen:
     def again(self, edited: str) -> Seen:
         """The same paths as ``moved`` found them, before anything was read, and the index file
         as it is now."""
-        from struct import pack, unpack_from
-
         values = bytearray(self._values)
         for at in self.moved():
             start = at * _SIZE
@@ -116,30 +111,6 @@ class Seen:
             file.write(head + self._values)
         os.replace(aside, seen_file(index))
 
-    def look_ahead(self, note: Callable[[], str] = str) -> None:
-        """Begins to look at the paths while other things are done, where a processor is free
-        for that; what ``note`` gives before is there as ``noted`` when it is done."""
-        if not self.looked_ns and has_free_processor():
-            from indexes.source.forked import Task
-
-            self.looked_ns = time.time_ns()
-            self._ahead = Task(lambda: (note(), self._changed()))
-
-    @property
-    def looks_ahead(self) -> bool:
-        """Whether that was begun, and nobody has asked yet what came of it."""
-        return self._ahead is not None and not self._looks
-
-    @property
-    def is_awaited(self) -> bool:
-        """Whether who asks now what came of it would have to wait."""
-        return self._ahead is not None and not self._looks and not self._ahead.is_ready()
-
-    def _changed(self) -> bytes | None:
-        """What the paths are like now; None, which is quickly told, where all is as it was."""
-        now = _look(self.paths)
-        return None if now == self._values else now
-
     def moved(self) -> list[int]:
         """The numbers of the paths that are not as they were; none says that all holds. The
         paths are looked at once."""
@@ -147,11 +118,7 @@ class Seen:
             self._looks = True
             self.looked_ns = self.looked_ns or time.time_ns()
             was = self._values
-            if self._ahead:
-                self.noted, now = self._ahead.result()
-                self._now = now or was
-            else:
-                self._now = _look(self.paths)
+            self._now = _look(self.paths)
             self._moved = list(_differing(self._now, was)) if self._now != was else []
         return self._moved
 
@@ -168,21 +135,11 @@ def _differing(now: bytes, was: bytes) -> Iterator[int]:
                 yield at // _SIZE
 
 
-def has_free_processor() -> bool:
-    """Whether another process would not have to wait for this one."""
-    try:
-        return os.getloadavg()[0] < (os.cpu_count() or 1)
-    except (OSError, AttributeError):
-        return False  # how busy it is can't be told
-
-
 def _state(started_ns: int) -> str:
     return f"{started_ns:x}-{os.getpid():x}"
 
 
 def _look(paths: list[str], racy_from: int | None = None) -> bytes:
-    from struct import pack  # who has another process look needs it not
-
     values: list[int] = []
     stat = os.stat
     for path in paths:

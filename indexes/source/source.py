@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
-from indexes.model.typed import TYPE_CHECKING
 from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source import git_folder as gitdir
 from indexes.source.roots import YAML as _YAML

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
-from indexes.model.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-
-from indexes.model.records import dataclass
-from indexes.model.typed import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
 Layout = Literal["checkout", "wheel"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from indexes.model.typed import TYPE_CHECKING
 from indexes.store.definition_rows import insert_many, unpack_calls
 from indexes.store.packed import Defined, pack_calls
 

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate
+from typing import Any, NamedTuple
 
-from indexes.model.typed import Any, NamedTuple
 from indexes.store.index_file import Store
 from indexes.store.name_index import Found, KnownNames, Lines
 
@@ -84,17 +84,19 @@ class Catalogue:
         )
         """Every overload."""
         self.nodes = Kind(
-            store, "grad_fn",
+            store,
+            "grad_fn",
             "SELECT grad_fn,op,position FROM nodes WHERE {} AND position IS NOT NULL"
             " GROUP BY grad_fn",
-        )  # fmt: skip
+        )
         """Every Node class, with an operator that records it and its derivative entry."""
         self.stubs = Kind(
-            store, "u.stub",
+            store,
+            "u.stub",
             "SELECT u.stub,f.path,u.line,u.name,u.arguments,min(u.name NOT LIKE 'DEFINE%')"
             " FROM uses u JOIN files f ON f.id=u.file"
             " WHERE {} AND u.stub IS NOT NULL AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub",
-        )  # fmt: skip
+        )
         """Every stub, at its definition, or where it is declared: a macro makes its name."""
         self.files = Kind(store, "path", "SELECT path FROM files WHERE {} ORDER BY path")
         """The path of every file."""

@@ -6,12 +6,13 @@ would be most of their text.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from json import loads
 from operator import attrgetter
+from typing import Any
 
-from indexes.model.json_text import compact, loads
-from indexes.model.typed import Any
 from indexes.model.vocabulary import (
     DerivativeEntry,
     EngineFunction,
@@ -28,6 +29,7 @@ NATIVE_LINE, NATIVE_END_LINE, NATIVE_TAGS = "$[3][1]", "$[3][2]", "$[13]"
 DERIVATIVE_PATH, DERIVATIVE_LINE = "$[2][0]", "$[2][1]"
 """Where it finds these in the text of an entry of derivatives.yaml."""
 
+_compact = partial(json.dumps, allow_nan=False, separators=(",", ":"))
 _LEAVES = frozenset((str, int, bool, type(None)))
 
 
@@ -35,24 +37,41 @@ def dump_native(function: NativeFunction) -> str:
     """An overload as JSON text, for ``load_native``."""
     f, kernels = function, function.dispatch
     dispatch = None if kernels is None else [(k.key, k.symbol, k.line) for k in kernels]
-    return compact((
-        f.name, f.overload, f.schema, _place(f.location), f.field_lines, dispatch, f.variants,
-        f.structured, f.structured_delegate, f.structured_inherits, f.precomputed,
-        f.ufunc_inner_loop, f.autogen, f.tags, f.python_module, f.flags,
-    ))  # fmt: skip
+    return _compact(
+        (
+            f.name,
+            f.overload,
+            f.schema,
+            _place(f.location),
+            f.field_lines,
+            dispatch,
+            f.variants,
+            f.structured,
+            f.structured_delegate,
+            f.structured_inherits,
+            f.precomputed,
+            f.ufunc_inner_loop,
+            f.autogen,
+            f.tags,
+            f.python_module,
+            f.flags,
+        )
+    )
 
 
 def dump_derivative(entry: DerivativeEntry) -> str:
     """An entry of derivatives.yaml as JSON text, for ``load_derivative``."""
     sets = [
         (
-            one.key, one.grad_fn, _place(one.location),
+            one.key,
+            one.grad_fn,
+            _place(one.location),
             [(f.inputs, f.text, _place(f.location), f.kind) for f in one.formulas],
         )
         for one in entry.sets
-    ]  # fmt: skip
+    ]
     place = _place(entry.location)
-    return compact((entry.op, entry.schema, place, sets, entry.output_differentiability))
+    return _compact((entry.op, entry.schema, place, sets, entry.output_differentiability))
 
 
 def _place(location: Location) -> tuple[str, int, int]:
@@ -82,9 +101,23 @@ def _fields(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], Any]]:
 def load_native(text: str, lines: int = 0) -> NativeFunction:
     """The overload in ``dump_native``'s text, which stands ``lines`` further down by now."""
     (
-        name, overload, schema, place, fields, kernels, variants, structured, delegate, inherits,
-        precomputed, loops, autogen, tags, module, flags,
-    ) = loads(text)  # fmt: skip
+        name,
+        overload,
+        schema,
+        place,
+        fields,
+        kernels,
+        variants,
+        structured,
+        delegate,
+        inherits,
+        precomputed,
+        loops,
+        autogen,
+        tags,
+        module,
+        flags,
+    ) = loads(text)
     if lines:
         place = (place[0], place[1] + lines, place[2] + lines)
         fields = {field: line + lines for field, line in fields.items()}
@@ -92,9 +125,23 @@ def load_native(text: str, lines: int = 0) -> NativeFunction:
     if kernels is not None:
         dispatch = tuple(Kernel(key, symbol, line + lines) for key, symbol, line in kernels)
     return NativeFunction(
-        name, overload, schema, Location(*place), fields, dispatch, tuple(variants), structured,
-        delegate, inherits, tuple(precomputed), loops, tuple(autogen), tuple(tags), module, flags,
-    )  # fmt: skip
+        name,
+        overload,
+        schema,
+        Location(*place),
+        fields,
+        dispatch,
+        tuple(variants),
+        structured,
+        delegate,
+        inherits,
+        tuple(precomputed),
+        loops,
+        tuple(autogen),
+        tuple(tags),
+        module,
+        flags,
+    )
 
 
 def moved(function: NativeFunction, lines: int) -> NativeFunction:
@@ -106,9 +153,12 @@ def load_derivative(text: str) -> DerivativeEntry:
     """The entry in ``dump_derivative``'s text."""
     op, schema, place, sets, differentiable = loads(text)
     return DerivativeEntry(
-        op, schema, Location(*place), tuple(_formula_set(*one) for one in sets),
+        op,
+        schema,
+        Location(*place),
+        tuple(_formula_set(*one) for one in sets),
         None if differentiable is None else tuple(differentiable),
-    )  # fmt: skip
+    )
 
 
 def _formula_set(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
-from indexes.model.typed import TYPE_CHECKING, Any
 from indexes.model.vocabulary import TEMPLATE, Definition, Location
 from indexes.store.tables import FIELD, FILE_OF, IN_FILE, QUALIFIED, UFUNC
 
@@ -59,9 +59,17 @@ def definition(row: tuple[Any, ...]) -> Definition:
     is_global, macro, macro_path, macro_line, base = row[9:COLUMN_COUNT]
     placed = Location(macro_path, macro_line) if macro_path else None
     return Definition(
-        name, scope, kind, Location(path, line, end_line), parameters, guard, macro, placed,
-        bool(is_global), base == TEMPLATE and kind == "function",
-    )  # fmt: skip
+        name,
+        scope,
+        kind,
+        Location(path, line, end_line),
+        parameters,
+        guard,
+        macro,
+        placed,
+        bool(is_global),
+        base == TEMPLATE and kind == "function",
+    )
 
 
 _MOST_VALUES = 999

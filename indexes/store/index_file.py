@@ -6,11 +6,12 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from indexes.model.errors import SourceError
-from indexes.model.typed import TYPE_CHECKING, Any
 from indexes.store.definition_rows import insert_many
 from indexes.store.tables import (
     CPP_INDEXES,
@@ -24,7 +25,6 @@ from indexes.store.tables import (
 )
 
 if TYPE_CHECKING:
-    import sqlite3
     from pathlib import Path
 
     from indexes.model.vocabulary import Problem
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from indexes.readers.cxx.lexer import MacroFact
     from indexes.store.callers import Callers
     from indexes.store.packed import Defined
-
-else:
-    try:  # what sqlite3 is around: that loads datetime too, for values which no index has
-        import _sqlite3 as sqlite3
-    except ImportError:
-        import sqlite3
 
 _OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "outlines")
 _BUFFERED = ("files", "definitions", *_OF_A_FILE)
@@ -91,16 +85,6 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self.db.close()
-
-    def begin_reading(self) -> None:
-        """Reads one state of the file until ``end_reading``: statements lock it no more one by
-        one. Nobody can write meanwhile, so not for long."""
-        self.query("BEGIN")
-
-    def end_reading(self) -> None:
-        """Ends what ``begin_reading`` began, if an error has not."""
-        if self.db.in_transaction:
-            self.query("ROLLBACK")
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query; SourceError when the file is damaged."""
@@ -293,7 +277,7 @@ class Store:
         if len(names) == 1:
             where = " WHERE m.name=?"
         elif names:  # one statement, however many there are
-            from indexes.model.json_text import dumps
+            from json import dumps
 
             wanted = "json_each(?) w CROSS JOIN macros m ON m.name=w.value"
             given = (dumps(names),)

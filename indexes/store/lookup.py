@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
+from json import dumps, loads
+from typing import Any
 
 from indexes.linking.facts import Call, Known, StubUse
-from indexes.model.json_text import dumps, loads
-from indexes.model.records import replace
-from indexes.model.typed import Any
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,

@@ -4,8 +4,8 @@ and texts where a file or a body is only asked for as a whole."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from indexes.model.typed import TYPE_CHECKING, Any, NamedTuple
 from indexes.store.definition_rows import CallRow
 from indexes.store.tables import FIELD
 

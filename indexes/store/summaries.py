@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from json import loads
+from typing import Any
 
-from indexes.model.json_text import loads
-from indexes.model.typed import Any
 from indexes.model.vocabulary import Location, OperatorSummary
 from indexes.store.definition_rows import OP_LINES
 from indexes.store.index_file import Store
@@ -37,6 +37,13 @@ def _read(store: Store, which: str, given: Sequence[str] = ()) -> tuple[Operator
 def _summary(full_name: str, values: list[Any], lines: int) -> OperatorSummary:
     schema, (path, line, end), keys, tags, module, has_derivative, kind, files = values
     return OperatorSummary(
-        full_name, schema, Location(path, line + lines, end + lines), tuple(keys), tuple(tags),
-        module, has_derivative, kind, tuple(files),
-    )  # fmt: skip
+        full_name,
+        schema,
+        Location(path, line + lines, end + lines),
+        tuple(keys),
+        tuple(tags),
+        module,
+        has_derivative,
+        kind,
+        tuple(files),
+    )

@@ -28,11 +28,17 @@ def library_uses(facts: Lookup, where: str = "", given: tuple[str, ...] = ()) ->
     )
     return [
         LibraryUse(
-            op, block, method, arguments, Location(path, line), block_line, guard,
+            op,
+            block,
+            method,
+            arguments,
+            Location(path, line),
+            block_line,
+            guard,
             Location(macro, macro_line) if macro else None,
         )
         for op, block, method, arguments, path, line, block_line, guard, macro, macro_line in rows
-    ]  # fmt: skip
+    ]
 
 
 def written_for(facts: Lookup, op: str) -> tuple[Written, ...]:

@@ -64,17 +64,34 @@ def _abi(torch: object) -> int:
 def _compile(compiler: str, output: str, torch_folder: str, abi: int) -> None:
     include = os.path.join(torch_folder, "include")
     libraries = os.path.join(torch_folder, "lib")
-    includes = [include, os.path.join(include, "torch", "csrc", "api", "include"),
-                sysconfig.get_paths()["include"]]  # fmt: skip
+    includes = [
+        include,
+        os.path.join(include, "torch", "csrc", "api", "include"),
+        sysconfig.get_paths()["include"],
+    ]
     error = ""
     for standard in _STANDARDS:
         command = [
-            compiler, f"-std={standard}", "-O2", "-DNDEBUG", "-shared", "-fPIC", "-w",
-            f"-D_GLIBCXX_USE_CXX11_ABI={abi}", *(f"-I{folder}" for folder in includes), SOURCE,
-            "-o", output, f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{libraries}",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S,
-                              check=False)  # fmt: skip
+            compiler,
+            f"-std={standard}",
+            "-O2",
+            "-DNDEBUG",
+            "-shared",
+            "-fPIC",
+            "-w",
+            f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+            *(f"-I{folder}" for folder in includes),
+            SOURCE,
+            "-o",
+            output,
+            f"-L{libraries}",
+            "-ltorch_cpu",
+            "-lc10",
+            f"-Wl,-rpath,{libraries}",
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
         if done.returncode == 0:
             return
         error = next((line for line in done.stderr.splitlines() if "error" in line), "")
@@ -83,8 +100,11 @@ def _compile(compiler: str, output: str, torch_folder: str, abi: int) -> None:
 
 if __name__ == "__main__":
     # This folder has modules of the names of modules that torch needs.
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != os.path.dirname(
-        os.path.abspath(__file__))]  # fmt: skip
+    sys.path[:] = [
+        entry
+        for entry in sys.path
+        if os.path.abspath(entry or ".") != os.path.dirname(os.path.abspath(__file__))
+    ]
     try:
         print(build(sys.argv[1]))
     except (BuildError, OSError, subprocess.SubprocessError) as problem:

@@ -98,8 +98,10 @@ class CompiledRecorder:
             handle.remove()
         self._write(last=True)
         if torch.cuda.is_initialized():
-            self.note("the program used CUDA: the compiled recorder sees no device kernels, the "
-                      "other one does")  # fmt: skip
+            self.note(
+                "the program used CUDA: the compiled recorder sees no device kernels, the "
+                "other one does"
+            )
         self._file.write([metadata("end", {"calls": 0}, self._pid)])
         self._file.close()
 
@@ -130,8 +132,10 @@ class CompiledRecorder:
         with self._lock:
             stacks, keys, lines, whole = self._native.take()
             events = [self._stack(*stack) for stack in stacks]
-            events += [metadata("keys", {"keys": number, "names": names.split()}, self._pid)
-                       for number, names in keys]  # fmt: skip
+            events += [
+                metadata("keys", {"keys": number, "names": names.split()}, self._pid)
+                for number, names in keys
+            ]
             if lines:
                 events.append(lines[:-2])
             if lines and (whole or last):

@@ -27,9 +27,7 @@ def guard(recorder: Guarded) -> None:
     atexit.register(recorder.finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
-            before=recorder.pause,
-            after_in_parent=recorder.resume,
-            after_in_child=recorder.abandon,
+            before=recorder.pause, after_in_parent=recorder.resume, after_in_child=recorder.abandon
         )
     for name in ("_exit", "abort", "execv", "execve"):
         _before(name, recorder.finish)

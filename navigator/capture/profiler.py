@@ -88,8 +88,11 @@ class Profiler:
 
         ``x.shape`` and ``x.grad`` are among them, ``x.T`` and ``x.real`` are not.
         """
-        found = {name: value for name, value in vars(torch._C.TensorBase).items()
-                 if type(value) is GetSetDescriptorType}  # fmt: skip
+        found = {
+            name: value
+            for name, value in vars(torch._C.TensorBase).items()
+            if type(value) is GetSetDescriptorType
+        }
         names = list(found)
         probe = torch.ones(2, 2, dtype=torch.complex64, requires_grad=True)
         self.start()

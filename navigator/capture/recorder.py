@@ -172,8 +172,10 @@ class Recorder:
             self._open_window()
         else:
             self.due = time_ns()
-            self.note("a thread was started where the profiler could not be restarted: its first "
-                      "operators are missing")  # fmt: skip
+            self.note(
+                "a thread was started where the profiler could not be restarted: its first "
+                "operators are missing"
+            )
 
     @contextmanager
     def mode_of_thread(self) -> Iterator[None]:
@@ -225,8 +227,10 @@ class Recorder:
             self._close_window()
             self._open_window()
         elif len(self._log) > _CALLS_AT_MOST:
-            self.note("there was no safe moment to restart the profiler: from here on only "
-                      "the outermost calls are recorded")  # fmt: skip
+            self.note(
+                "there was no safe moment to restart the profiler: from here on only "
+                "the outermost calls are recorded"
+            )
             self._close_window()
             self._stopped = True
             self.due = _NEVER
@@ -235,8 +239,10 @@ class Recorder:
         """The program is about to use the profiler itself."""
         if self.marking:
             self._close_window()
-            self.note("the program ran a profiler of its own: until it ended only the "
-                      "outermost calls were recorded")  # fmt: skip
+            self.note(
+                "the program ran a profiler of its own: until it ended only the "
+                "outermost calls were recorded"
+            )
         self.due = _NEVER
 
     def step_back(self) -> None:
@@ -279,8 +285,10 @@ class Recorder:
 
     def _after_unfinished(self, count: int) -> None:
         """A window of the other kind never touches the open operators; a third one might."""
-        self.note(f"{count} operators were running when a window closed; what they called "
-                  "after that stands without them")  # fmt: skip
+        self.note(
+            f"{count} operators were running when a window closed; what they called "
+            "after that stands without them"
+        )
         self._all_threads = not self._all_threads
         self._last_window = True
 

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 PYTORCH = "https://github.com/pytorch/pytorch"
 
 # Files at the top of the repository (version.txt, CODEOWNERS) come with any of them.
-FOLDERS = (
-    "aten", "c10", "torch", "torchgen", "tools/autograd", "tools/pyi", "test", ".github",
-)  # fmt: skip
+FOLDERS = ("aten", "c10", "torch", "torchgen", "tools/autograd", "tools/pyi", "test", ".github")
 
 ProgressCallback = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -52,10 +50,18 @@ _ENVIRONMENT = {
     "LC_ALL": "C",  # what git says is read
 }
 _CONFIGURATION = (
-    "-c", "advice.detachedHead=false", "-c", "gc.auto=0", "-c", "core.autocrlf=false",
+    "-c",
+    "advice.detachedHead=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "core.autocrlf=false",
     # Give up on a connection that has been dead for half a minute.
-    "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30",
-)  # fmt: skip
+    "-c",
+    "http.lowSpeedLimit=1000",
+    "-c",
+    "http.lowSpeedTime=30",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,16 @@ State = Literal["ok", "note", "missing"]
 _EDITORS = ("nvim", "vim", "hx", "emacs", "code", "zed", "subl", "nano", "vi")
 _CLIPBOARDS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 _PACKAGES = (
-    "textual", "tree-sitter", "tree-sitter-cpp", "tree-sitter-c", "tree-sitter-python",
-    "PyYAML", "GitPython", "msgspec", "pydemumble",
-)  # fmt: skip
+    "textual",
+    "tree-sitter",
+    "tree-sitter-cpp",
+    "tree-sitter-c",
+    "tree-sitter-python",
+    "PyYAML",
+    "GitPython",
+    "msgspec",
+    "pydemumble",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import click
 
-from navigator.cli.asking import EXIT_INTERRUPTED, guarded
 from navigator.cli.commands.common import Settings, source_options, version
+from navigator.cli.session import EXIT_INTERRUPTED, guarded
 
 EXIT_USAGE = 2
 
@@ -142,12 +142,16 @@ def _open_screen(settings: Settings) -> int:
     return open_screen(settings.tree, settings.cache)
 
 
-def main(arguments: Sequence[str] | None = None, settings: Settings | None = None) -> int:
-    """Runs one command line; returns its exit code. ``arguments`` default to ``sys.argv``;
-    ``settings`` tell afterwards what was said and found."""
+def run() -> NoReturn:
+    """``main`` as a process of its own."""
+    sys.exit(main())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line; returns its exit code. ``arguments`` default to ``sys.argv``."""
     if "_TORCHNAV_COMPLETE" in os.environ:  # click's protocol for completion in shells
         torchnav.main(prog_name="torchnav")
-    settings = settings or Settings()
+    settings = Settings()
     given = sys.argv[1:] if arguments is None else arguments
     return guarded(lambda: _run(given, settings), settings)
 

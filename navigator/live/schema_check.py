@@ -48,9 +48,13 @@ def torchgen_check(schema: str) -> Check:
     version = torch.version if torch else ""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _CODE], input=schema, capture_output=True, text=True,
-            timeout=_TIMEOUT, check=False,
-        )  # fmt: skip
+            [sys.executable, "-c", _CODE],
+            input=schema,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Check("torchgen", True, f"not asked: {error}; read by torchnav's own rules alone")
     said = done.stdout.strip()

@@ -26,7 +26,7 @@ from indexes.source.torch_install import installed_torch
 if TYPE_CHECKING:
     from indexes.queries.index import Index
 
-_DUMP = Path(__file__).with_name("live_dump.py")
+_DUMP = Path(__file__).with_name("torch_dump.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,12 @@ def live_torch(operators: Iterable[str]) -> LiveTorch:
     """Runs Python with torch once. Raises SourceError, in one line, when there is no torch."""
     try:
         done = subprocess.run(
-            [sys.executable, str(_DUMP)], input="\n".join(operators), capture_output=True,
-            text=True, check=True,
-        )  # fmt: skip
+            [sys.executable, str(_DUMP)],
+            input="\n".join(operators),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         data: dict[str, Any] = json.loads(done.stdout)
     except subprocess.CalledProcessError as error:
         words = error.stderr.strip().splitlines() or [f"status {error.returncode}"]

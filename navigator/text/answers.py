@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
-from indexes.model.typed import TYPE_CHECKING
 from indexes.model.vocabulary import (
     Chain,
     DeviceKernelAnswer,

@@ -50,11 +50,14 @@ def sections(one: Contribution) -> tuple[Section, ...]:
         Section("Tests", tuple(_tests(one)), _tests_note(one)),
         Section("Commands", tuple(_commands(one.commands))),
         Section("Reviewers", tuple(_reviews(one.reviews))),
-        Section("One approval for all", tuple(_reviews(one.covering)),
-                "merge rules that cover every file above"),
+        Section(
+            "One approval for all",
+            tuple(_reviews(one.covering)),
+            "merge rules that cover every file above",
+        ),
         Section("Conventions and traps", tuple(_conventions(one))),
         Section("History", tuple(_histories(one.history)), one.history_missing),
-    )  # fmt: skip
+    )
     return tuple(section for section in found if section.rows or section.note)
 
 
@@ -122,8 +125,9 @@ def _reviews(reviews: Iterable[Review]) -> Iterator[Row]:
 
 def _histories(places: Iterable[PlaceHistory]) -> Iterator[Row]:
     for place in places:
-        yield Row(place.step.symbol, place.step.location, place.changes.note,
-                  place.changes.followed)  # fmt: skip
+        yield Row(
+            place.step.symbol, place.step.location, place.changes.note, place.changes.followed
+        )
         for change in place.changes.changes:
             yield Row(f"  {change_text(change)}")
 
@@ -148,14 +152,22 @@ def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
     found = (
         Section("Checks", tuple(_check(one) for one in plan.checks)),
         Section("Operators like it", likeness),
-        Section("Draft", tuple(Row("", code=plan.draft) for _ in plan.draft[:1]),
-                "an entry for native_functions.yaml in the shape of the first one's"),
+        Section(
+            "Draft",
+            tuple(Row("", code=plan.draft) for _ in plan.draft[:1]),
+            "an entry for native_functions.yaml in the shape of the first one's",
+        ),
         Section("To add", tuple(_addition(one) for one in plan.additions)),
-        Section("Rebuild", tuple(_cost(one) for one in plan.costs),
-                "sources to compile again after a change"),
-        Section("Conventions and traps",
-                tuple(Row(one.text, one.location, one.about) for one in plan.conventions)),
-    )  # fmt: skip
+        Section(
+            "Rebuild",
+            tuple(_cost(one) for one in plan.costs),
+            "sources to compile again after a change",
+        ),
+        Section(
+            "Conventions and traps",
+            tuple(Row(one.text, one.location, one.about) for one in plan.conventions),
+        ),
+    )
     return tuple(section for section in found if section.rows)
 
 

@@ -49,8 +49,9 @@ class _Sides:
         self.second = array("i")
         """Of a frame its module or NONE; the number of a runtime call's name; a place."""
 
-    def append(self, kind: int, thread: int, start: float, duration: float,
-               first: int, second: int) -> None:  # fmt: skip
+    def append(
+        self, kind: int, thread: int, start: float, duration: float, first: int, second: int
+    ) -> None:
         self.kind.append(kind)
         self.thread.append(thread)
         self.start.append(start)
@@ -84,9 +85,18 @@ class Builder:
 
     # ---------------------------------------------------------------------- feeding
 
-    def add(self, kind: int, name: int, thread: int, start: float, duration: float,
-            inputs: int = NONE, sequence: int = NONE, external: int = 0,
-            forward_thread: int = 0) -> int:  # fmt: skip
+    def add(
+        self,
+        kind: int,
+        name: int,
+        thread: int,
+        start: float,
+        duration: float,
+        inputs: int = NONE,
+        sequence: int = NONE,
+        external: int = 0,
+        forward_thread: int = 0,
+    ) -> int:
         """An event that becomes a row. ``kind`` is CALL, ANNOTATION or OP; an operator's is
         worked out from its name and place."""
         row = self.table.append(kind, name, thread, start, duration, inputs, sequence)
@@ -103,8 +113,9 @@ class Builder:
         self._rows.append(row)
         self._external.append(0)
 
-    def add_frame(self, thread: int, start: float, duration: float, stack: int,
-                  module: int) -> None:  # fmt: skip
+    def add_frame(
+        self, thread: int, start: float, duration: float, stack: int, module: int
+    ) -> None:
         """A Python frame of a profile with stacks."""
         self._sides.append(_PYTHON, thread, start, duration, stack, module)
 
@@ -113,8 +124,9 @@ class Builder:
         number = self.table.places.number(place)
         self._sides.append(_MEMORY, thread, start, 0.0, size, number)
 
-    def add_launch(self, thread: int, start: float, duration: float, correlation: int,
-                   name: str) -> None:  # fmt: skip
+    def add_launch(
+        self, thread: int, start: float, duration: float, correlation: int, name: str
+    ) -> None:
         """A call of the device runtime."""
         number = self.table.kernels.names.number(name)
         self._sides.append(_RUNTIME, thread, start, duration, correlation, number)

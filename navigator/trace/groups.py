@@ -59,8 +59,11 @@ class LineTotal:
 def line_totals(trace: Trace, path: str) -> dict[int, LineTotal]:
     """Operators by the line of a file of the user's that led to them."""
     table = trace.table
-    lines = {number: stack.location.line for number, stack in enumerate(table.stacks)
-             if stack.location is not None and stack.location.path == path}  # fmt: skip
+    lines = {
+        number: stack.location.line
+        for number, stack in enumerate(table.stacks)
+        if stack.location is not None and stack.location.path == path
+    }
     totals: dict[int, LineTotal] = {}
     for row, stack in enumerate(table.stack):
         line = lines.get(stack)

@@ -84,8 +84,10 @@ def _examples(trace: Trace) -> dict[str, TraceOp]:
 
 
 def _operator(trace: Trace, group: Group, op: TraceOp | None, linker: Linker) -> Iterator[str]:
-    yield (f'<tr><td class="n">{duration(group.own_us)}<td class="n">{duration(group.total_us)}'
-           f'<td class="n">{group.count:,}<td><code>{_e(group.name)}</code>')  # fmt: skip
+    yield (
+        f'<tr><td class="n">{duration(group.own_us)}<td class="n">{duration(group.total_us)}'
+        f'<td class="n">{group.count:,}<td><code>{_e(group.name)}</code>'
+    )
     if op is None:
         return
     link = linker.link(op)
@@ -94,8 +96,7 @@ def _operator(trace: Trace, group: Group, op: TraceOp | None, linker: Linker) ->
     if link.kernel is not None and link.kernel.definitions:
         yield from _kernel_source(link.kernel, linker.index)
     if link.derivative is not None:
-        formulas = [f for one in link.derivative.sets for f in one.formulas
-                    if f.kind == "gradient"]  # fmt: skip
+        formulas = [f for one in link.derivative.sets for f in one.formulas if f.kind == "gradient"]
         for formula in formulas[:4]:
             text = f"{', '.join(formula.inputs)}: {formula.text}"
             yield f"<br>{_place(linker.schemas, formula.location)} <code>{_e(text)}</code>"
@@ -123,8 +124,10 @@ def _excerpt(index: Index, location: Location) -> str:
 def _groups(title: str, groups: list[Group]) -> Iterator[str]:
     yield f"<h2>{_e(title)}</h2>\n<table><tr><th>own<th>calls<th>"
     for group in groups[: _LINES * 5]:
-        yield (f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
-               f"<td><code>{_e(group.name)}</code>")  # fmt: skip
+        yield (
+            f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
+            f"<td><code>{_e(group.name)}</code>"
+        )
     yield "</table>\n"
 
 
@@ -136,10 +139,15 @@ def _kernels(trace: Trace, linker: Linker) -> Iterator[str]:
     example = {kernel.name: kernel for kernel in trace.kernels()}
     for group in groups[:_OPERATORS]:
         answer = linker.kernel_name(example[group.name])
-        where = _place(linker.index, answer.source.location) if answer.source else _e(
-            answer.library or answer.reason)  # fmt: skip
-        yield (f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
-               f"<td>{where}<br><code>{_e(group.name)}</code>")  # fmt: skip
+        where = (
+            _place(linker.index, answer.source.location)
+            if answer.source
+            else _e(answer.library or answer.reason)
+        )
+        yield (
+            f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
+            f"<td>{where}<br><code>{_e(group.name)}</code>"
+        )
     yield "</table>\n"
 
 

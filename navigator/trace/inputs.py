@@ -9,23 +9,64 @@ from typing import Any
 from navigator.trace.model import Input
 
 _DTYPES = {
-    "float": "float32", "double": "float64", "int": "int32", "long int": "int64",
-    "long": "int64", "short": "int16", "short int": "int16", "char": "int8",
-    "signed char": "int8", "unsigned char": "uint8", "bool": "bool",
-    "unsigned short": "uint16", "unsigned int": "uint32", "unsigned long": "uint64",
-    "c10::Half": "float16", "c10::BFloat16": "bfloat16", "c10::qint8": "qint8",
-    "c10::quint8": "quint8", "c10::qint32": "qint32", "c10::complex<float>": "complex64",
-    "c10::complex<double>": "complex128", "c10::complex<c10::Half>": "complex32",
-}  # fmt: skip
+    "float": "float32",
+    "double": "float64",
+    "int": "int32",
+    "long int": "int64",
+    "long": "int64",
+    "short": "int16",
+    "short int": "int16",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "bool": "bool",
+    "unsigned short": "uint16",
+    "unsigned int": "uint32",
+    "unsigned long": "uint64",
+    "c10::Half": "float16",
+    "c10::BFloat16": "bfloat16",
+    "c10::qint8": "qint8",
+    "c10::quint8": "quint8",
+    "c10::qint32": "qint32",
+    "c10::complex<float>": "complex64",
+    "c10::complex<double>": "complex128",
+    "c10::complex<c10::Half>": "complex32",
+}
 """C++ type names, which kineto writes, to torch's names. A spelling that is not here is shown
 as it stands: ``c10::Float8_e4m3fn`` loses its namespace and its capital."""
 
-_SCALARS = frozenset({"Scalar", "Int", "SymInt", "Double", "SymFloat", "Bool", "SymBool",
-                      "ComplexDouble", "String", "Device", "Enum"})  # fmt: skip
+_SCALARS = frozenset(
+    {
+        "Scalar",
+        "Int",
+        "SymInt",
+        "Double",
+        "SymFloat",
+        "Bool",
+        "SymBool",
+        "ComplexDouble",
+        "String",
+        "Device",
+        "Enum",
+    }
+)
 _SCALAR_LISTS = frozenset({"ScalarList", "IntList", "SymIntList", "DoubleList", "BoolList"})
 _TENSOR_LISTS = frozenset({"TensorList", "GenericList"})
-_OTHERS = frozenset({"None", "GenericDict", "Tuple", "Object", "PyObject", "Generator", "Stream",
-                     "Quantizer", "Storage", "Future", "Capsule"})  # fmt: skip
+_OTHERS = frozenset(
+    {
+        "None",
+        "GenericDict",
+        "Tuple",
+        "Object",
+        "PyObject",
+        "Generator",
+        "Stream",
+        "Quantizer",
+        "Storage",
+        "Future",
+        "Capsule",
+    }
+)
 """Tags of ``c10::IValue``, as profiles print them for what is no tensor."""
 
 

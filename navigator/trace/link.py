@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from indexes.model.records import dataclass, replace
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
@@ -221,8 +221,10 @@ class Linker:
             reasons.append(f"the tree of {self.index.info.version} has no {full_name}")
             return None
         if not keys:
-            reasons.append("the trace does not say which kind of tensor it ran on: one of the "
-                           f"kernels for {', '.join(rows)}")  # fmt: skip
+            reasons.append(
+                "the trace does not say which kind of tensor it ran on: one of the "
+                f"kernels for {', '.join(rows)}"
+            )
             return None
         row = self._serving(rows, keys, reasons)
         if row is not None and not row.definitions:
@@ -236,8 +238,9 @@ class Linker:
         found = [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
         first = found[0]
         if first is None:
-            reasons.append(f"no kernel for {keys[0]} in native_functions.yaml: it is registered "
-                           "elsewhere")  # fmt: skip
+            reasons.append(
+                f"no kernel for {keys[0]} in native_functions.yaml: it is registered elsewhere"
+            )
         elif any(row is None or _code(row) != _code(first) for row in found):
             symbols = ", ".join(row.symbol for row in found if row is not None)
             reasons.append(f"the trace does not say on which device it ran: one of {symbols}")

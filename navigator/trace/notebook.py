@@ -14,8 +14,12 @@ from navigator.trace.wording import duration
 
 _PARTS = 120
 _SHOWN = 12
-_COLOURS = {"forward": "#4c78a8", "backward": "#e45756", "optimizer": "#eeca3b",
-            "device": "#54a24b"}  # fmt: skip
+_COLOURS = {
+    "forward": "#4c78a8",
+    "backward": "#e45756",
+    "optimizer": "#eeca3b",
+    "device": "#54a24b",
+}
 
 
 def notebook_html(trace: Trace) -> str:
@@ -67,8 +71,10 @@ def _bar(when: Timeline, parts: list[tuple[float, str]]) -> str:
 def _table(what: str, groups: list[Group]) -> Iterator[str]:
     yield f"<table><tr><th>own time</th><th>calls</th><th>{what}</th></tr>"
     for group in groups[:_SHOWN]:
-        yield (f"<tr><td>{duration(group.own_us)}</td><td>{group.count:,}</td>"
-               f"<td><code>{_e(group.name)}</code></td></tr>")  # fmt: skip
+        yield (
+            f"<tr><td>{duration(group.own_us)}</td><td>{group.count:,}</td>"
+            f"<td><code>{_e(group.name)}</code></td></tr>"
+        )
     yield "</table>"
 
 

@@ -14,9 +14,20 @@ from navigator.trace.model import Input
 _WHOLE = frozenset({"int", "SymInt", "ScalarType", "Layout", "MemoryFormat"})
 _NUMBER = frozenset({"float", "double", "Scalar", "complex"})
 _UNRECORDED = frozenset(
-    ("str", "Device", "Dimname", "Generator", "Storage", "Stream", "QScheme",
-     "ConstQuantizerPtr", "DeviceIndex", "DimnameList", "Quantizer")
-)  # fmt: skip
+    (
+        "str",
+        "Device",
+        "Dimname",
+        "Generator",
+        "Storage",
+        "Stream",
+        "QScheme",
+        "ConstQuantizerPtr",
+        "DeviceIndex",
+        "DimnameList",
+        "Quantizer",
+    )
+)
 """Types whose values the profiler leaves empty."""
 _LISTS = frozenset({"int", "SymInt", "float", "bool", "Scalar", "double"})
 

@@ -27,25 +27,36 @@ def reduce_trace(trace: Trace, path: Path) -> Rank:
     on_device = not kernels.is_empty()
     use = _device_use(kernels if on_device else rows.filter("outermost"))
     return Rank(
-        _number(trace, path), str(path), len(rows) + len(kernels), _span(rows, kernels), *use,
-        on_device, tuple(trace.meta.problems),
-        (*_totals(rows.filter("timed"), "operator", "label"), *_totals(kernels, "kernel", "label"),
-         *_totals(rows, "phase", "phase"), *_totals(kernels, "device phase", "phase")),
-    )  # fmt: skip
+        _number(trace, path),
+        str(path),
+        len(rows) + len(kernels),
+        _span(rows, kernels),
+        *use,
+        on_device,
+        tuple(trace.meta.problems),
+        (
+            *_totals(rows.filter("timed"), "operator", "label"),
+            *_totals(kernels, "kernel", "label"),
+            *_totals(rows, "phase", "phase"),
+            *_totals(kernels, "device phase", "phase"),
+        ),
+    )
 
 
 def _rows(trace: Trace) -> pl.DataFrame:
     """Columns: label, phase, start, end, own (time without what it calls), timed, outermost."""
     table = trace.table
     labels = [f"{name}.{overload}" if overload else name for name, overload in table.names.values]
-    frame = pl.DataFrame({
-        "kind": pl.Series(table.kind, dtype=pl.Int8),
-        "label": pl.Series(table.name, dtype=pl.Int32),
-        "phase": pl.Series(table.phase, dtype=pl.Int8),
-        "parent": pl.Series(table.parent, dtype=pl.Int32),
-        "start": pl.Series(table.start, dtype=pl.Float64),
-        "time": pl.Series(table.duration, dtype=pl.Float64),
-    }).with_row_index("id")  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "kind": pl.Series(table.kind, dtype=pl.Int8),
+            "label": pl.Series(table.name, dtype=pl.Int32),
+            "phase": pl.Series(table.phase, dtype=pl.Int8),
+            "parent": pl.Series(table.parent, dtype=pl.Int32),
+            "start": pl.Series(table.start, dtype=pl.Float64),
+            "time": pl.Series(table.duration, dtype=pl.Float64),
+        }
+    ).with_row_index("id")
     inside = frame.group_by(pl.col("parent").cast(pl.UInt32, strict=False).alias("id")).agg(
         pl.col("time").sum().alias("inside")
     )
@@ -53,7 +64,8 @@ def _rows(trace: Trace) -> pl.DataFrame:
     return (
         frame.join(inside, on="id", how="left")
         .with_columns(
-            _named("label", labels), _named("phase", PHASES),
+            _named("label", labels),
+            _named("phase", PHASES),
             own=(pl.col("time") - pl.col("inside").fill_null(0.0)).clip(0.0),
             end=pl.col("start") + pl.col("time"),
             copy=pl.lit(False),
@@ -62,23 +74,27 @@ def _rows(trace: Trace) -> pl.DataFrame:
             & outer.is_in([CALL, ANNOTATION]).fill_null(True),
         )
         .filter(pl.col("kind") != GONE)
-    )  # fmt: skip
+    )
 
 
 def _kernels(trace: Trace) -> pl.DataFrame:
     """Columns: label, phase, start, end, own, copy, of kernels, copies and fills."""
     table, rows = trace.table.kernels, trace.table
     phases = [rows.phase[op] if op != NONE else 0 for op in table.op]
-    return pl.DataFrame({
-        "label": pl.Series(table.name, dtype=pl.Int32),
-        "phase": pl.Series(phases, dtype=pl.Int8),
-        "work": pl.Series(table.work, dtype=pl.Int8),
-        "start": pl.Series(table.start, dtype=pl.Float64),
-        "own": pl.Series(table.duration, dtype=pl.Float64),
-    }).with_columns(
-        _named("label", table.names.values), _named("phase", PHASES),
-        end=pl.col("start") + pl.col("own"), copy=pl.col("work") != _KERNEL,
-    )  # fmt: skip
+    return pl.DataFrame(
+        {
+            "label": pl.Series(table.name, dtype=pl.Int32),
+            "phase": pl.Series(phases, dtype=pl.Int8),
+            "work": pl.Series(table.work, dtype=pl.Int8),
+            "start": pl.Series(table.start, dtype=pl.Float64),
+            "own": pl.Series(table.duration, dtype=pl.Float64),
+        }
+    ).with_columns(
+        _named("label", table.names.values),
+        _named("phase", PHASES),
+        end=pl.col("start") + pl.col("own"),
+        copy=pl.col("work") != _KERNEL,
+    )
 
 
 def _named(column: str, names: object) -> pl.Expr:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from indexes.model.records import dataclass, replace
 from navigator.trace.ranks import BadRank, Rank
 
 _FAR = 1.05
@@ -63,8 +63,11 @@ def summarise(results: Iterable[Rank | BadRank]) -> RunSummary:
         elif result.number is None:
             unnumbered.append(result)
         elif result.number in ranks:
-            bad.append(BadRank(result.path, f"is rank {result.number} too, as is "
-                               f"{ranks[result.number].path}"))  # fmt: skip
+            bad.append(
+                BadRank(
+                    result.path, f"is rank {result.number} too, as is {ranks[result.number].path}"
+                )
+            )
         else:
             ranks[result.number] = result
     _number(unnumbered, ranks)
@@ -83,19 +86,34 @@ def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:
 
 
 def _spreads(ranks: Sequence[Rank]) -> Iterable[Spread]:
-    totals = [(rank.number, one.kind, one.name, one.count, one.own_us)
-              for rank in ranks for one in rank.totals]  # fmt: skip
-    schema = {"rank": pl.Int64, "kind": pl.String, "name": pl.String, "count": pl.Int64,
-              "own": pl.Float64}  # fmt: skip
+    totals = [
+        (rank.number, one.kind, one.name, one.count, one.own_us)
+        for rank in ranks
+        for one in rank.totals
+    ]
+    schema = {
+        "rank": pl.Int64,
+        "kind": pl.String,
+        "name": pl.String,
+        "count": pl.Int64,
+        "own": pl.Float64,
+    }
     frame = pl.DataFrame(totals, schema=schema, orient="row")
     own, missing = pl.col("own"), len(ranks) - pl.len()
     padded = pl.concat_list(own.implode(), pl.lit(0.0).repeat_by(missing))
-    spread = frame.group_by("kind", "name").agg(
-        pl.len().alias("ranks"), pl.col("count").sum(),
-        pl.when(missing > 0).then(0.0).otherwise(own.min()).alias("min_us"),
-        padded.list.median().first().alias("median_us"), own.max().alias("max_us"),
-        own.sum().alias("total_us"), pl.col("rank").get(own.arg_max()).alias("slowest"),
-    ).sort("kind", "total_us", "name", descending=[False, True, False])  # fmt: skip
+    spread = (
+        frame.group_by("kind", "name")
+        .agg(
+            pl.len().alias("ranks"),
+            pl.col("count").sum(),
+            pl.when(missing > 0).then(0.0).otherwise(own.min()).alias("min_us"),
+            padded.list.median().first().alias("median_us"),
+            own.max().alias("max_us"),
+            own.sum().alias("total_us"),
+            pl.col("rank").get(own.arg_max()).alias("slowest"),
+        )
+        .sort("kind", "total_us", "name", descending=[False, True, False])
+    )
     return [Spread(*row) for row in spread.iter_rows()]
 
 

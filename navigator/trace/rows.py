@@ -170,12 +170,7 @@ def _node(node: NodeLink) -> Object | None:
         return {**entry, "grad_fn": node.grad_fn, "formulas": _formulas(iter(node.formulas))}
     if node.definition is None:
         return None
-    return {
-        "op": None,
-        **_line(node.definition.location),
-        "grad_fn": node.grad_fn,
-        "formulas": {},
-    }
+    return {"op": None, **_line(node.definition.location), "grad_fn": node.grad_fn, "formulas": {}}
 
 
 def _formulas(formulas: Iterator[Formula]) -> Object:

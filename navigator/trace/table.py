@@ -119,8 +119,16 @@ class Table:
     def __len__(self) -> int:
         return len(self.origin)  # the last column that complete_rows extends
 
-    def append(self, kind: int, name: int, thread: int, start: float, duration: float,
-               inputs: int = NONE, sequence: int = NONE) -> int:  # fmt: skip
+    def append(
+        self,
+        kind: int,
+        name: int,
+        thread: int,
+        start: float,
+        duration: float,
+        inputs: int = NONE,
+        sequence: int = NONE,
+    ) -> int:
         """A new row. Call ``complete_rows`` before anything else is set or read."""
         row = len(self.kind)
         self.kind.append(kind)
@@ -136,8 +144,16 @@ class Table:
         """Give the rows that were appended what every row begins with."""
         new = len(self.kind) - len(self.origin)
         nothing = array("i", (NONE,)) * new
-        for column in (self.parent, self.first_child, self.last_child, self.next_sibling,
-                       self.node, self.stack, self.module, self.keys):  # fmt: skip
+        for column in (
+            self.parent,
+            self.first_child,
+            self.last_child,
+            self.next_sibling,
+            self.node,
+            self.stack,
+            self.module,
+            self.keys,
+        ):
             column.extend(nothing)
         self.place.extend(array("h", (NONE,)) * new)
         self.phase.extend(array("b", (FORWARD,)) * new)
@@ -255,8 +271,15 @@ class KernelTable:
     def __len__(self) -> int:
         return len(self.work)
 
-    def append(self, work: int, name: str, place: tuple[str, str], start: float,
-               duration: float, correlation: int) -> int:  # fmt: skip
+    def append(
+        self,
+        work: int,
+        name: str,
+        place: tuple[str, str],
+        start: float,
+        duration: float,
+        correlation: int,
+    ) -> int:
         self.work.append(work)
         self.name.append(self.names.number(name))
         self.place.append(self.places.number(place))

@@ -49,9 +49,11 @@ def timeline(trace: Trace, parts: int) -> Timeline:
     cpu = _filled(operators, start, length / parts, parts, len(PHASES))
     device = _filled(_merged(kernels), start, length / parts, parts, 1)
     return Timeline(
-        start - (trace.table.zero or 0.0), length, tuple(map(tuple, cpu)),
+        start - (trace.table.zero or 0.0),
+        length,
+        tuple(map(tuple, cpu)),
         tuple(part[0] for part in device) if kernels else (),
-    )  # fmt: skip
+    )
 
 
 def _operators(trace: Trace) -> Iterator[Span]:

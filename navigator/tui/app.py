@@ -48,7 +48,7 @@ class TorchnavApp(App[int]):
     COMMANDS = App.COMMANDS | {_operators}
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True),
+        Binding("question_mark,f1", "help", "Help", key_display="?", id="help", priority=True)
     ]
 
     def __init__(self, opener: Opener, config: Config, op: str | None = None) -> None:
@@ -137,18 +137,32 @@ class TorchnavApp(App[int]):
 def _unknown_keys(config: Config) -> list[str]:
     from navigator.tui.keys import unknown_ids
     from navigator.tui.screens import (  # isort: skip
-        about, commands, copied, find, goto, help,  # noqa: A004
-    )  # fmt: skip
+        about,
+        commands,
+        copied,
+        find,
+        goto,
+        help,  # noqa: A004
+    )
     from navigator.tui.chain import chain_tree
     from navigator.tui.source import source_pane, source_view
     from navigator.tui.widgets import place_list
 
     owners = (
-        TorchnavApp, BrowserScreen, about.AboutScreen, commands.SectionsScreen,
-        copied.CopiedScreen, find.FindScreen, goto.GotoScreen, help.HelpScreen,
-        chain_tree.ChainTree, place_list.PlaceList, source_pane.SearchLine,
-        source_view.SourceView, FilterInput,
-    )  # fmt: skip
+        TorchnavApp,
+        BrowserScreen,
+        about.AboutScreen,
+        commands.SectionsScreen,
+        copied.CopiedScreen,
+        find.FindScreen,
+        goto.GotoScreen,
+        help.HelpScreen,
+        chain_tree.ChainTree,
+        place_list.PlaceList,
+        source_pane.SearchLine,
+        source_view.SourceView,
+        FilterInput,
+    )
     return unknown_ids(owners, config.keys)
 
 
@@ -206,9 +220,11 @@ def _runner(screen: Screen[Any], action: str) -> Callable[[], Awaitable[None]]:
 
 
 def run(
-    tree: str | None = None, cache: Path | str | None = None, op: str | None = None,
+    tree: str | None = None,
+    cache: Path | str | None = None,
+    op: str | None = None,
     first: FirstRows | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Show the browser on this terminal until the reader quits; the exit code.
 
     ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with,

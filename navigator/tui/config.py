@@ -15,11 +15,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-from indexes.model.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from indexes.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

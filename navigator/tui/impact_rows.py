@@ -60,8 +60,14 @@ def _step_row(step: Step, depth: int = 0) -> PlaceRow:
     if step.candidates > 1:
         sure = f"{sure}, one of {step.candidates}"
     place = step.evidence or step.location
-    return PlaceRow(step.symbol, place, step.kind, "" if sure == "exact" else f"[{sure}]",
-                    depth=depth, comment=f"{step.rule}\n{sure}")  # fmt: skip
+    return PlaceRow(
+        step.symbol,
+        place,
+        step.kind,
+        "" if sure == "exact" else f"[{sure}]",
+        depth=depth,
+        comment=f"{step.rule}\n{sure}",
+    )
 
 
 def _operators(title: str, listed: list[ReachedOperator], found: Impact) -> Iterator[PlaceRow]:
@@ -70,8 +76,13 @@ def _operators(title: str, listed: list[ReachedOperator], found: Impact) -> Iter
         way = found.way(one.step)[:-1]
         sure = "" if one.confidence == "exact" else f" [{one.confidence}]"
         yield PlaceRow(
-            one.name, one.location, "operator", f"{', '.join(one.aspects)}{sure}", one.name,
-            comment=found.steps[one.step].rule, below=len(way),
-        )  # fmt: skip
+            one.name,
+            one.location,
+            "operator",
+            f"{', '.join(one.aspects)}{sure}",
+            one.name,
+            comment=found.steps[one.step].rule,
+            below=len(way),
+        )
         for step in reversed(way):
             yield _step_row(step, depth=1)

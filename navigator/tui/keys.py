@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import format_key, key_to_character
-
-from indexes.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from indexes.model.dispatch import DispatchSlot
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Definition, EngineFunction, Hit, Location, Member
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
@@ -92,9 +92,13 @@ def of_members(members: Sequence[Member]) -> list[PlaceRow]:
 def _of_member(member: Member) -> Iterator[PlaceRow]:
     bits = f" : {member.bits} bits" if member.bits is not None else ""
     yield PlaceRow(
-        member.name, member.location, "", member.type + bits,
-        comment=member.comment, below=len(member.accessors),
-    )  # fmt: skip
+        member.name,
+        member.location,
+        "",
+        member.type + bits,
+        comment=member.comment,
+        below=len(member.accessors),
+    )
     for name, location in zip(member.accessor_names, member.accessors, strict=False):
         yield PlaceRow(f"{name}()", location, "accessor", depth=1)
 

@@ -70,9 +70,11 @@ class Opener:
     """What is shown before anything is opened, if that is looked for."""
 
     def sessions(
-        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool],
+        self,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
         tell: Callable[[str], None],
-    ) -> Iterator[Session]:  # fmt: skip
+    ) -> Iterator[Session]:
         """What there is to ask at once, then the same brought up to date. For a thread.
 
         At once there is the index as it was left, or the operators of the YAML where there
@@ -99,9 +101,12 @@ class Opener:
             yield _session(index)
 
     def _brought_up(
-        self, source: Source, progress: Callable[[Progress], None],
-        cancelled: Callable[[], bool], tell: Callable[[str], None],
-    ) -> Index:  # fmt: skip
+        self,
+        source: Source,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        tell: Callable[[str], None],
+    ) -> Index:
         """The index brought up to date beside the screen, or else here."""
         from indexes.queries.index import Index
 

@@ -67,7 +67,7 @@ def imported(path: Path) -> list[str]:
 _ANSWER = """
 import io, sys
 from contextlib import redirect_stdout
-from navigator.cli import main
+from navigator.cli.main import main
 with redirect_stdout(io.StringIO()) as out:
     status = main({arguments!r})
 assert status == 0, (status, out.getvalue()[:500])
@@ -91,7 +91,7 @@ _QUERY = """
 import contextlib, sys
 from pathlib import Path
 from indexes.queries.index import Index
-from indexes.source import Source
+from indexes.source.source import Source
 with contextlib.closing(Index.open(Source.find({tree!r}), Path({cache!r}))) as index:
     assert index.chain("mul.Tensor").hops and index.find("mul") and index.operators()
     assert index.uses("mul_stub") and index.at("aten/src/ATen/native/BinaryOps.cpp", 90)
@@ -104,48 +104,3 @@ def test_asking_an_index_loads_only_what_it_needs(small_tree: tuple[str, ...]) -
     loaded = loaded_by(_QUERY.format(tree=options["--tree"], cache=options["--cache"]))
     heavy = {"torch", "textual", "rich", "click", "git", "tree_sitter", "yaml", "asyncio"}
     assert not loaded & heavy
-
-
-_ASKED_FIRST = """
-import os, sys
-os.environ["TORCHNAV_CACHE"] = {cache!r}
-from navigator.start import main
-told = os.dup(1)
-os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-status = main(["--tree", {tree!r}, *{question!r}, "--json"])
-os.dup2(told, 1)
-print(status, *sys.modules)
-"""
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        ["op", "mul.Tensor"],
-        ["find", "mul"],
-        ["at", "aten/src/ATen/native/BinaryOps.cpp:90"],
-        ["uses", "mul_stub"],
-    ],
-    ids=lambda question: question[0],
-)
-def test_a_question_loads_nothing_that_takes_longer_than_its_answer(
-    question: list[str], small_tree: tuple[str, ...]
-) -> None:
-    options = dict(zip(small_tree[::2], small_tree[1::2], strict=True))
-    tree, cache = options["--tree"], options["--cache"]
-    code = _ASKED_FIRST.format(cache=cache, tree=tree, question=question)
-    # Without site: what it loads is not the question's doing.
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    status, *loaded = done.stdout.split()
-    assert status == "0", done.stderr[-2000:]
-    assert "indexes.queries.index" in loaded
-    slow = {"typing", "pathlib", "contextlib", "urllib", "dataclasses", "inspect", "subprocess"}
-    unneeded = {
-        "indexes.build.builder",
-        "indexes.source.walk",
-        "indexes.build.refresh",
-        "navigator.cli.main",
-    }
-    assert not set(loaded) & (slow | unneeded)

@@ -7,7 +7,7 @@ nvcc names the anonymous namespace after the file it compiles
 
 from __future__ import annotations
 
-from indexes.model.records import dataclass
+from dataclasses import dataclass
 
 _TAGS = ("_GLOBAL__N__", "_INTERNAL_")
 _LONGEST = 4096

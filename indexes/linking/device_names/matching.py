@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from indexes.linking.device_names.parser import (
     ANONYMOUS,
@@ -19,7 +20,6 @@ from indexes.linking.device_names.parser import (
     parse_type,
 )
 from indexes.model.regex import regex
-from indexes.model.typed import Protocol
 from indexes.model.vocabulary import Definition
 
 _UNIT_SUFFIXES = (".cu", ".hip")

@@ -7,6 +7,7 @@ runs a lambda of ``gpu_kernel_impl``, which was handed ``MulFunctor``: that is t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexes.linking.device_names.matching import (
@@ -17,7 +18,6 @@ from indexes.linking.device_names.matching import (
     qualified,
 )
 from indexes.linking.device_names.parser import LAMBDA, KernelName, Part, Type, nested
-from indexes.model.records import dataclass, replace
 from indexes.model.vocabulary import Definition
 
 _FOREIGN = frozenset(

@@ -10,6 +10,7 @@ one reading, or names its candidates, or gives the reason why there is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from indexes.linking.device_names import libraries
 from indexes.linking.device_names.demangle import Readable, is_mangled, readable
@@ -23,7 +24,6 @@ from indexes.linking.device_names.matching import (
 )
 from indexes.linking.device_names.owner import Follower, Owner
 from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Type, parse
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Confidence, Definition, DeviceKernelAnswer
 
 __all__ = ["Resolver", "SymbolTable", "classify", "resolve"]

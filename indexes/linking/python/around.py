@@ -39,8 +39,17 @@ _REGISTERED: dict[str, tuple[Role, str]] = {
     "autograd_impl": ("registration", "torch.library.register_autograd"),
     "sharding": ("registration", "DTensor's sharding rule: register_op_strategy"),
 }
-_ORDER = ("python", "docs", "decomposition", "ref", "meta_registration", "registration",
-          "opinfo", "test", "owner")  # fmt: skip
+_ORDER = (
+    "python",
+    "docs",
+    "decomposition",
+    "ref",
+    "meta_registration",
+    "registration",
+    "opinfo",
+    "test",
+    "owner",
+)
 
 
 def around(
@@ -75,11 +84,14 @@ def owners(paths: Iterable[str], rules: tuple[OwnerRule, ...], codeowners: str) 
             links.setdefault(
                 rule,
                 Link(
-                    "owner", " ".join(rule.owners), Location(codeowners, rule.line, rule.line),
+                    "owner",
+                    " ".join(rule.owners),
+                    Location(codeowners, rule.line, rule.line),
                     f"CODEOWNERS: {rule.pattern} is the last rule that matches {path}",
-                    "exact", rule.section,
+                    "exact",
+                    rule.section,
                 ),
-            )  # fmt: skip
+            )
     return tuple(links.values())
 
 
@@ -112,9 +124,15 @@ def _registration(found: Found, packet: bool, left: str) -> Link:
     keys = (detail["key"],) if "key" in detail else ()
     note = ", ".join(filter(None, (left, _note(detail))))
     return Link(
-        role, fact.symbol, _location(found), rule, "exact" if certain else "by rule",
-        note, _evidence(path, detail), keys,
-    )  # fmt: skip
+        role,
+        fact.symbol,
+        _location(found),
+        rule,
+        "exact" if certain else "by rule",
+        note,
+        _evidence(path, detail),
+        keys,
+    )
 
 
 def _table(fact: PythonFact, detail: dict[str, str]) -> str:
@@ -170,10 +188,15 @@ class _Metas:
         if _unsure(found) and not all(map(_unsure, self._ruled)):
             return
         yield Link(
-            "meta_registration", found[1].symbol, _location(found),
-            f"{_name(rule)} registers a decomposition for the Meta key too", "by rule",
-            "", (_location(rule),), ("Meta",),
-        )  # fmt: skip
+            "meta_registration",
+            found[1].symbol,
+            _location(found),
+            f"{_name(rule)} registers a decomposition for the Meta key too",
+            "by rule",
+            "",
+            (_location(rule),),
+            ("Meta",),
+        )
 
     def _leaves(self, rule: Found) -> bool:
         if rule is self._rules.activate:
@@ -229,10 +252,14 @@ def _generated(op: NativeFunction, path: str, generator: Found) -> Link:
     source, fact = generator
     template = f"{source.rpartition('/')[0]}/templates/{fact.symbol}"
     return Link(
-        "python", path, Location(template, 0),
+        "python",
+        path,
+        Location(template, 0),
         f"binding THPVariable_{op.name} in {fact.symbol}, generated from this template",
-        "by rule", "", (_location(generator), op.location),
-    )  # fmt: skip
+        "by rule",
+        "",
+        (_location(generator), op.location),
+    )
 
 
 def _entry(entry: Entry) -> Link:
@@ -244,9 +271,14 @@ def _entry(entry: Entry) -> Link:
     method = entry.through.startswith("torch.Tensor.")
     rule = f"returns what {entry.through} gives"
     return Link(
-        "python", entry.name, _location(entry.found), rule, "by rule" if method else "exact",
-        "a method of an argument, taken for a tensor" if method else "", _evidence(path, detail),
-    )  # fmt: skip
+        "python",
+        entry.name,
+        _location(entry.found),
+        rule,
+        "by rule" if method else "exact",
+        "a method of an argument, taken for a tensor" if method else "",
+        _evidence(path, detail),
+    )
 
 
 def _modules(names: list[str], facts: PythonIndex) -> Iterator[Link]:
@@ -257,9 +289,14 @@ def _modules(names: list[str], facts: PythonIndex) -> Iterator[Link]:
             if fact.kind == "module" and ("returned" in detail or "binding" in detail):
                 rule = f"forward calls {name}"
                 yield Link(
-                    "python", fact.symbol, _location(found), rule, "exact", "",
+                    "python",
+                    fact.symbol,
+                    _location(found),
+                    rule,
+                    "exact",
+                    "",
                     _evidence(path, detail),
-                )  # fmt: skip
+                )
 
 
 def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
@@ -339,6 +376,11 @@ def _tests(
     for test in tests_naming(tuple(words), facts, read):
         rule = f"its name has {test.word!r}" + (f" and it calls {test.call}" if test.call else "")
         yield Link(
-            "test", test.symbol, Location(test.path, test.line, test.end_line), rule,
-            "by rule" if test.qualified else "ambiguous", "", test.evidence,
-        )  # fmt: skip
+            "test",
+            test.symbol,
+            Location(test.path, test.line, test.end_line),
+            rule,
+            "by rule" if test.qualified else "ambiguous",
+            "",
+            test.evidence,
+        )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from indexes.linking.python.paths import Found, PythonIndex
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Location
 from indexes.readers.python.blocks import occurrences, statement
 from indexes.readers.python.facts import PythonFact

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from indexes.model.regex import regex
-from indexes.model.typed import NamedTuple, Protocol
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.generated import SKIPPED

@@ -4,8 +4,9 @@ Editors jump into ``torch/_C/_VariableFunctions.pyi``, which is in no repository
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from indexes.linking.python.paths import PythonIndex
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Location
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import canonical

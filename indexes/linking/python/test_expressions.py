@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from indexes.model.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,12 @@ class Made(NamedTuple):
 
 
 def opinfo_expression(
-    wanted: Iterable[tuple[Made, str]], others: Iterable[tuple[Made, str]], named: Iterable[str],
-    unknown: Iterable[str] = (), device: str = "cpu",
-) -> Expression:  # fmt: skip
+    wanted: Iterable[tuple[Made, str]],
+    others: Iterable[tuple[Made, str]],
+    named: Iterable[str],
+    unknown: Iterable[str] = (),
+    device: str = "cpu",
+) -> Expression:
     """Selects the tests of some OpInfos in one file.
 
     ``wanted`` and ``others`` are functions that take OpInfos, each with the name of one as
@@ -88,9 +90,10 @@ def _shortest(terms: Iterable[str]) -> list[str]:
     """Without the terms that others are a part of."""
     unique = list(dict.fromkeys(terms))
     return [
-        one for one in unique
+        one
+        for one in unique
         if not any(other != one and other.lower() in one.lower() for other in unique)
-    ]  # fmt: skip
+    ]
 
 
 def _excluding(terms: list[str], good: set[str], bad: set[str], without: list[str]) -> str | None:

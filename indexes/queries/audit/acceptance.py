@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.records import dataclass, field
 from indexes.model.vocabulary import DeviceKernelAnswer, Hop, KernelRow, Location, Role
 from indexes.queries.index import Index
 
@@ -68,10 +68,13 @@ class Score:
 def score_all(index: Index, folder: Path) -> Iterator[Score]:
     """The tables of a folder, one after the other. Raises SourceError when it has none."""
     tables: tuple[tuple[str, Callable[[Index, Path], Iterable[Score]]], ...] = (
-        ("kernels.tsv", _one(_kernels)), ("stubs.tsv", _one(_stubs)), ("chains.jsonl", _chains),
-        ("decoys.tsv", _one(_decoys)), ("nokernel.tsv", _one(_nokernel)),
+        ("kernels.tsv", _one(_kernels)),
+        ("stubs.tsv", _one(_stubs)),
+        ("chains.jsonl", _chains),
+        ("decoys.tsv", _one(_decoys)),
+        ("nokernel.tsv", _one(_nokernel)),
         ("cuda_kernel_names.tsv", _one(score_names)),
-    )  # fmt: skip
+    )
     found = [(folder / name, score) for name, score in tables if (folder / name).is_file()]
     if not found:
         raise SourceError(f"{folder} holds no table that can be scored")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from indexes.model.records import dataclass, field
 from indexes.model.regex import regex
 from indexes.queries.index import Index
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from indexes.linking.formulas import formula_functions
-from indexes.model.records import dataclass, field
 from indexes.model.regex import regex
 from indexes.model.vocabulary import DerivativeEntry
 from indexes.queries.index import Index

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from indexes.linking.hops import HopList
 from indexes.linking.reach import Walker
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass, field
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, KernelRow, Location, StubRow
 from indexes.queries.index import Index
@@ -148,9 +148,13 @@ def stub_reach(rows: Iterable[KernelRow], index: Index) -> StubReach:
 
 
 def _judge(
-    op: str, definition: Definition, stubs: frozenset[str], found: frozenset[str], kernels: bool,
+    op: str,
+    definition: Definition,
+    stubs: frozenset[str],
+    found: frozenset[str],
+    kernels: bool,
     reach: StubReach,
-) -> None:  # fmt: skip
+) -> None:
     if not stubs <= found:
         names = ", ".join(sorted(stubs - found))
         reach.missed[op] = f"{definition.qualified} at {definition.location} leads to {names}"

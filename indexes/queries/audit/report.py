@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import KernelRow
 from indexes.queries.audit.acceptance import Score, score_all, score_names
 from indexes.queries.audit.dtypes import dispatches_of
@@ -57,9 +57,11 @@ class LiveFacts:
 
 
 def measures(
-    index: Index, live: LiveFacts | None = None, acceptance: Path | None = None,
+    index: Index,
+    live: LiveFacts | None = None,
+    acceptance: Path | None = None,
     names: Path | None = None,
-) -> Iterator[Measure]:  # fmt: skip
+) -> Iterator[Measure]:
     """Each measure as it is done."""
     rows = list(index.kernel_rows())
     yield pairs(rows, index.source.kind != "wheel")
@@ -96,9 +98,13 @@ def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
     total = sum(counts.values())
     met = len(short) <= 0.005 * total if has_sources else None
     return Measure(
-        "(overload, key) pairs with a kernel", "at least 99.5 %", total, {**counts, **kinds},
-        met, tuple(short if has_sources else ()),
-    )  # fmt: skip
+        "(overload, key) pairs with a kernel",
+        "at least 99.5 %",
+        total,
+        {**counts, **kinds},
+        met,
+        tuple(short if has_sources else ()),
+    )
 
 
 def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
@@ -107,9 +113,13 @@ def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
     counts = {"right": total - len(wrong), "wrong": len(wrong)}
     met = len(wrong) <= 0.001 * total if total else None
     return Measure(
-        "lines that hold what they are said to define", "wrong at most 0.1 %", total, counts, met,
+        "lines that hold what they are said to define",
+        "wrong at most 0.1 %",
+        total,
+        counts,
+        met,
         tuple(wrong),
-    )  # fmt: skip
+    )
 
 
 def registrations(index: Index) -> Measure:
@@ -126,9 +136,13 @@ def registrations(index: Index) -> Measure:
             short.append(f"{row.registration}: {row.stub}: {row.reason}")
     total = sum(counts.values())
     return Measure(
-        "REGISTER_* lines to the registered function", "100 %", total, counts,
-        not short if total else None, tuple(short),
-    )  # fmt: skip
+        "REGISTER_* lines to the registered function",
+        "100 %",
+        total,
+        counts,
+        not short if total else None,
+        tuple(short),
+    )
 
 
 def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
@@ -142,21 +156,32 @@ def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
     total = sum(counts.values())
     met = len(reach.missed) <= 0.01 * total if total else None
     return Measure(
-        "operators whose kernel calls a stub: stub and device kernels", "at least 99 %", total,
-        counts, met, tuple(f"{op}: {why}" for op, why in reach.missed.items()),
-    )  # fmt: skip
+        "operators whose kernel calls a stub: stub and device kernels",
+        "at least 99 %",
+        total,
+        counts,
+        met,
+        tuple(f"{op}: {why}" for op, why in reach.missed.items()),
+    )
 
 
 def dtypes(index: Index) -> Measure:
     """Uses of AT_DISPATCH macros to the dtypes that they cover."""
     found = dispatches_of(index)
-    counts = {"dtypes": found.expanded, "layouts and others": found.other,
-              "not read": len(found.unread)}  # fmt: skip
+    counts = {
+        "dtypes": found.expanded,
+        "layouts and others": found.other,
+        "not read": len(found.unread),
+    }
     total = sum(counts.values())
     return Measure(
-        "AT_DISPATCH_* uses expanded to dtypes", "100 %", total, counts,
-        not found.unread if total else None, tuple(found.unread),
-    )  # fmt: skip
+        "AT_DISPATCH_* uses expanded to dtypes",
+        "100 %",
+        total,
+        counts,
+        not found.unread if total else None,
+        tuple(found.unread),
+    )
 
 
 # --------------------------------------------------------------------------- formulas
@@ -168,9 +193,13 @@ def formulas(index: Index, live: LiveFacts | None) -> Iterator[Measure]:
     total, wrong = misplaced_formulas(entries, index)
     counts = {"entries": len(entries), "formulas": total - len(entries), "wrong": len(wrong)}
     yield Measure(
-        "entries and formulas of derivatives.yaml, with lines", "100 %", total, counts,
-        not wrong if total else None, tuple(wrong),
-    )  # fmt: skip
+        "entries and formulas of derivatives.yaml, with lines",
+        "100 %",
+        total,
+        counts,
+        not wrong if total else None,
+        tuple(wrong),
+    )
     if live is not None and live.same_version:
         yield nodes(index, live)
     yield _functions(functions_of(index, entries), index)
@@ -181,8 +210,11 @@ def nodes(index: Index, live: LiveFacts) -> Measure:
     unknown, unexplained = nodes_of(index, live.nodes)
     short = [f"{name}: the installed torch has no such class" for name in unknown]
     short += [f"{name}: of the installed torch, from no entry" for name in unexplained]
-    counts = {"of the installed torch": len(live.nodes), "not named here": len(unexplained),
-              "not in the installed torch": len(unknown)}  # fmt: skip
+    counts = {
+        "of the installed torch": len(live.nodes),
+        "not named here": len(unexplained),
+        "not in the installed torch": len(unknown),
+    }
     return Measure("Node class names", "100 %", len(live.nodes), counts, not short, tuple(short))
 
 
@@ -196,9 +228,13 @@ def _functions(found: Functions, index: Index) -> Measure:
     }
     met = not found.unresolved if index.source.kind != "wheel" else None
     return Measure(
-        "functions in formulas", "100 % of those that are no operators", sum(counts.values()),
-        counts, met, (*found.unresolved, *found.absent) if met is not None else (),
-    )  # fmt: skip
+        "functions in formulas",
+        "100 % of those that are no operators",
+        sum(counts.values()),
+        counts,
+        met,
+        (*found.unresolved, *found.absent) if met is not None else (),
+    )
 
 
 # ----------------------------------------------------------------------------- tables
@@ -224,14 +260,16 @@ def tables(index: Index, live: LiveFacts) -> Measure:
     counts = {key: total - differ[key] for key in (*BACKENDS, *LAYERS)}
     counts["other keys that differ, explained"] = sum(
         n for key, n in differ.items() if key not in (*BACKENDS, *LAYERS)
-    ) - sum(1 for line in short if "not explained" in line)  # fmt: skip
+    ) - sum(1 for line in short if "not explained" in line)
     good = all(not differ[k] for k in BACKENDS) and all(differ[k] <= 0.001 * total for k in LAYERS)
     return Measure(
         f"operators whose table agrees with torch {live.version}",
-        f"{', '.join(BACKENDS)} 100 %; {', '.join(LAYERS)} 99.9 %", total, counts,
+        f"{', '.join(BACKENDS)} 100 %; {', '.join(LAYERS)} 99.9 %",
+        total,
+        counts,
         good and not any("not explained" in s for s in short) if live.same_version else None,
         tuple(short),
-    )  # fmt: skip
+    )
 
 
 def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
@@ -246,9 +284,13 @@ def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
             short.append(f"{name}: {answer.reason}")
     total = sum(counts.values())
     return Measure(
-        f"launches in {trace}", "all classified", total, counts, not short if total else None,
+        f"launches in {trace}",
+        "all classified",
+        total,
+        counts,
+        not short if total else None,
         tuple(short),
-    )  # fmt: skip
+    )
 
 
 def _scored(score: Score) -> Measure:

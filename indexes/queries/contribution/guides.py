@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Location
 from indexes.readers.project.guide import Paragraph, read_commands, read_comments, read_paragraphs
 from indexes.source.source import Source
@@ -51,11 +51,18 @@ _WANTED = (
     _Wanted("set up", r"git submodule update --init --recursive"),
     _Wanted("set up", r"pip install (?:-r requirements\.txt|--group dev)"),
     _Wanted("build", r"(?:python3? setup\.py develop|(?:python3? -m )?pip install .*-e \.)$"),
-    _Wanted("build", r"(?:[A-Z_]+=\S+ )*USE_CUDA=0 (?:[A-Z_]+=\S+ )*(?:python3? setup\.py develop"
-            r"|.*pip install .*-e \.)$", "for the CPU alone"),
+    _Wanted(
+        "build",
+        r"(?:[A-Z_]+=\S+ )*USE_CUDA=0 (?:[A-Z_]+=\S+ )*(?:python3? setup\.py develop"
+        r"|.*pip install .*-e \.)$",
+        "for the CPU alone",
+    ),
     _Wanted("build", r"ninja torch_cpu", "that library alone, in build/"),
-    _Wanted("build", r"(?:\./|python3? )tools/build_with_debinfo\.py",
-            "some files again, with debug information"),
+    _Wanted(
+        "build",
+        r"(?:\./|python3? )tools/build_with_debinfo\.py",
+        "some files again, with debug information",
+    ),
     _Wanted("test", r"python3? test/run_test\.py$", "everything"),
     _Wanted("test", r"python3? test/test_\w+\.py \w+\.\w+$", "one test, for example"),
     _Wanted("test", r"pytest test/test_\w+\.py -k", "some tests, for example"),
@@ -64,7 +71,7 @@ _WANTED = (
     _Wanted("lint", r"make quicklint"),
     _Wanted("lint", r"lintrunner(?: -a)?"),
     _Wanted("lint", r"spin (?:lint|fixlint|quicklint)"),
-)  # fmt: skip
+)
 
 
 class _Rule(NamedTuple):
@@ -94,10 +101,13 @@ _RULES = (
     _Rule(r"\.cuh?$", "CONTRIBUTING.md", r"CUDA_DEVICE_DEBUG"),
     _Rule(r"^torch/.*\.py$", "CONTRIBUTING.md", r"setup\.py develop`.*Python runtime will use"),
     _Rule(r"^test/|testing/_internal/", "CONTRIBUTING.md", r"^All PyTorch test suites are located"),
-    _Rule(r"testing/_internal/", "torch/testing/_internal/opinfo/core.py",
-          r"DOES NOT necessarily verify"),
+    _Rule(
+        r"testing/_internal/",
+        "torch/testing/_internal/opinfo/core.py",
+        r"DOES NOT necessarily verify",
+    ),
     _Rule(r"_docs\.py$|^docs/", "CONTRIBUTING.md", r"Google style"),
-)  # fmt: skip
+)
 _LONGEST = 420
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.yaml.schema import Schema, parse_schema
 

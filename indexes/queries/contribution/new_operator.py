@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Chain, Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Convention, Guides
 from indexes.queries.contribution.neighbours import Neighbour, neighbours
@@ -77,8 +77,11 @@ class _Part(NamedTuple):
 _COMPOSITE = "unless it is composite, and made of operators that have one"
 _PARTS = (
     _Part("native_functions.yaml", "schema"),
-    _Part("native_functions.yaml: the delegate that names the kernels", "delegate",
-          "if it is structured"),
+    _Part(
+        "native_functions.yaml: the delegate that names the kernels",
+        "delegate",
+        "if it is structured",
+    ),
     _Part("Meta function", "meta", "if it is structured"),
     _Part("Kernel", "kernel"),
     _Part("Stub", "stub", "if a kernel for the CPU is compiled for each capability"),
@@ -94,9 +97,13 @@ _PARTS = (
     _Part("Docs", "docs", "if it is public"),
     _Part("Overrides", "python", "if it is public", r"^torch/overrides\.py$"),
     _Part("OpInfo", "opinfo"),
-    _Part("Inductor lowering", "registration", "if torch.compile shall not fall back to it",
-          r"^torch/_inductor/"),
-)  # fmt: skip
+    _Part(
+        "Inductor lowering",
+        "registration",
+        "if torch.compile shall not fall back to it",
+        r"^torch/_inductor/",
+    ),
+)
 
 
 class _List(NamedTuple):
@@ -114,15 +121,31 @@ _ON_PAGE = r"^\s+(?:torch\.|Tensor\.)?(?:nn\.functional\.)?BASE\s*$"
 _LISTS = (
     _List("Docs page", "docs/source/*.rst", _ON_PAGE, "if it is public"),
     _List("Docs page", "docs/source/*.md", _ON_PAGE, "if it is public"),
-    _List("Expected list of the decomposition test", "test/expect/HasDecompTest.*.expect",
-          r"^aten::BASEOVERLOAD(?:\s|$)", "what `--accept` writes when the test is run"),
-    _List("Inductor fall-back with a C shim", "torchgen/aoti/fallback_ops.py",
-          r"[\"']aten\.BASE\.", "if AOTInductor shall call it"),
-    _List("C shim, generated and checked in", "torch/csrc/inductor/aoti_torch/generated/c_shim_*.h",
-          r"\baoti_torch_\w+?_BASE\(", "with the fall-back"),
-    _List("Operators of lazy tensors", "aten/src/ATen/native/ts_native_functions.yaml",
-          r"^\s+- BASE(?:\.|\s*$)", "if lazy tensors shall know it"),
-)  # fmt: skip
+    _List(
+        "Expected list of the decomposition test",
+        "test/expect/HasDecompTest.*.expect",
+        r"^aten::BASEOVERLOAD(?:\s|$)",
+        "what `--accept` writes when the test is run",
+    ),
+    _List(
+        "Inductor fall-back with a C shim",
+        "torchgen/aoti/fallback_ops.py",
+        r"[\"']aten\.BASE\.",
+        "if AOTInductor shall call it",
+    ),
+    _List(
+        "C shim, generated and checked in",
+        "torch/csrc/inductor/aoti_torch/generated/c_shim_*.h",
+        r"\baoti_torch_\w+?_BASE\(",
+        "with the fall-back",
+    ),
+    _List(
+        "Operators of lazy tensors",
+        "aten/src/ATen/native/ts_native_functions.yaml",
+        r"^\s+- BASE(?:\.|\s*$)",
+        "if lazy tensors shall know it",
+    ),
+)
 _BC_LIST = "test/forward_backward_compatibility/check_forward_backward_compatibility.py"
 _LONGEST_SHAPE = 14
 _MODELS = 6
@@ -151,11 +174,15 @@ class Planner:
         paths = tuple(dict.fromkeys(one.location.path for one in additions))
         rebuild = Rebuild(self._index.source, self._index.facts.store)
         return NewOperator(
-            info, text, tuple(self._checks(schema, formulas)), tuple(models[:5]),
-            self._draft(schema, models), additions,
+            info,
+            text,
+            tuple(self._checks(schema, formulas)),
+            tuple(models[:5]),
+            self._draft(schema, models),
+            additions,
             tuple(rebuild.cost(path) for path in paths),
             Guides(self._index.source).conventions([NATIVE, DERIVATIVES, *paths]),
-        )  # fmt: skip
+        )
 
     # -------------------------------------------------------------------------- checks
 
@@ -184,10 +211,11 @@ class Planner:
         if schema.kind not in (SchemaKind.INPLACE, SchemaKind.OUT):
             return
         same = [
-            native for native in self._natives
+            native
+            for native in self._natives
             if parse_schema(native.schema).signature() == schema.signature()
             and parse_schema(native.schema).kind is SchemaKind.FUNCTIONAL
-        ]  # fmt: skip
+        ]
         if same:
             words = f"{same[0].full_name} is its functional variant"
             yield Check("variant", True, words, same[0].location)
@@ -249,9 +277,12 @@ class Planner:
             yield from self._of_list(one, models)
         if (line := self._line_of(_BC_LIST, r"ALLOW_LIST = \[")) is not None:
             yield Addition(
-                "Compatibility list", "only if the schema of an operator that is there changes",
-                line, "", tuple(self._lines(line.path, line.line, line.line + 2)),
-            )  # fmt: skip
+                "Compatibility list",
+                "only if the schema of an operator that is there changes",
+                line,
+                "",
+                tuple(self._lines(line.path, line.line, line.line + 2)),
+            )
 
     def _of_part(self, part: _Part, models: Sequence[Neighbour]) -> Iterator[Addition]:
         """The entries of the nearest neighbour that has any, one for each device."""
@@ -267,8 +298,9 @@ class Planner:
                 if kind not in seen:
                     seen.add(kind)
                     title = f"{part.title} for {hop.device}" if hop.device else part.title
-                    yield Addition(title, part.when, where, model.native.full_name,
-                                   self._shape(where))  # fmt: skip
+                    yield Addition(
+                        title, part.when, where, model.native.full_name, self._shape(where)
+                    )
             if seen:
                 return
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from indexes.linking.python.paths import operator_named
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Chain, Hit, Hop, Location, NativeFunction, Place, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides
@@ -24,9 +24,25 @@ if TYPE_CHECKING:
 
 SubjectKind = Literal["operator", "file", "symbol"]
 
-_ROLES = ("schema", "delegate", "meta", "kernel", "stub", "registration", "device_kernel",
-          "derivative", "formula_function", "decomposition", "meta_registration", "ref",
-          "batch_rule", "autocast", "python", "docs", "opinfo")  # fmt: skip
+_ROLES = (
+    "schema",
+    "delegate",
+    "meta",
+    "kernel",
+    "stub",
+    "registration",
+    "device_kernel",
+    "derivative",
+    "formula_function",
+    "decomposition",
+    "meta_registration",
+    "ref",
+    "batch_rule",
+    "autocast",
+    "python",
+    "docs",
+    "opinfo",
+)
 """What a change of an operator may have to touch, in the order of work."""
 _PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
 _MAX_PLACES = 60
@@ -139,16 +155,19 @@ class Contributions:
     def _of_symbol(
         self, name: str, hits: Sequence[Hit], device: str, histories: int
     ) -> Contribution:
-        steps = [Step(hit.kind, hit.name, hit.location, hit.detail or "its definition")
-                 for hit in hits]  # fmt: skip
+        steps = [
+            Step(hit.kind, hit.name, hit.location, hit.detail or "its definition") for hit in hits
+        ]
         operators = self._operators_at(hit.location for hit in hits)
-        return self._make("symbol", name, steps, operators, self._natives(operators), device,
-                          histories)  # fmt: skip
+        return self._make(
+            "symbol", name, steps, operators, self._natives(operators), device, histories
+        )
 
     def _of_file(self, path: str, line: int, device: str, histories: int) -> Contribution:
         places = self._places(path, line)
-        steps = [Step(p.kind, p.name, p.location, p.rule or "it stands at this line")
-                 for p in places]  # fmt: skip
+        steps = [
+            Step(p.kind, p.name, p.location, p.rule or "it stands at this line") for p in places
+        ]
         steps = steps or [Step("file", path, Location(path, line), "the file itself")]
         operators = (
             tuple(dict.fromkeys(op for p in places for op in p.operators))
@@ -156,8 +175,9 @@ class Contributions:
             else self._operators_in(path)
         )
         name = f"{path}:{line}" if line else path
-        return self._make("file", name, steps, operators, self._natives(operators), device,
-                          histories)  # fmt: skip
+        return self._make(
+            "file", name, steps, operators, self._natives(operators), device, histories
+        )
 
     def _places(self, path: str, line: int) -> tuple[Place, ...]:
         try:
@@ -198,21 +218,36 @@ class Contributions:
     # ----------------------------------------------------------------------- answering
 
     def _make(
-        self, kind: SubjectKind, name: str, steps: list[Step], operators: Sequence[str],
-        natives: list[NativeFunction], device: str, histories: int,
-    ) -> Contribution:  # fmt: skip
+        self,
+        kind: SubjectKind,
+        name: str,
+        steps: list[Step],
+        operators: Sequence[str],
+        natives: list[NativeFunction],
+        device: str,
+        histories: int,
+    ) -> Contribution:
         shown = steps[:_MAX_PLACES]
         files = tuple(dict.fromkeys(step.location.path for step in shown))
         op = natives[0] if kind == "operator" else None
         touched = [path for path in files if not path.startswith("docs/")]
         return Contribution(
-            self._index.info, kind, name, tuple(shown), len(steps) - len(shown),
-            tuple(operators), tuple(self.rebuild.cost(path, op) for path in files),
-            self.reviewers.of_all(files), self.reviewers.covering(touched),
-            self.histories(shown, histories), self.history.missing,
+            self._index.info,
+            kind,
+            name,
+            tuple(shown),
+            len(steps) - len(shown),
+            tuple(operators),
+            tuple(self.rebuild.cost(path, op) for path in files),
+            self.reviewers.of_all(files),
+            self.reviewers.covering(touched),
+            self.histories(shown, histories),
+            self.history.missing,
             (*self._own_tests(steps), *((n.full_name, self.suite.of(n, device)) for n in natives)),
-            self.guides.commands, self.guides.conventions(files), self._missing(),
-        )  # fmt: skip
+            self.guides.commands,
+            self.guides.conventions(files),
+            self._missing(),
+        )
 
     def _own_tests(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
         """How a test file, or the test at a line of one, is run itself."""
@@ -287,5 +322,12 @@ def _by_interest(steps: Sequence[Step]) -> list[Step]:
     return sorted(steps, key=lambda step: keys[step])
 
 
-_TELLING = ("kernel", "device_kernel", "formula_function", "schema", "derivative", "meta",
-            "decomposition")  # fmt: skip
+_TELLING = (
+    "kernel",
+    "device_kernel",
+    "formula_function",
+    "schema",
+    "derivative",
+    "meta",
+    "decomposition",
+)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.readers.project.codeowners_file import (
@@ -183,9 +183,11 @@ class Reviewers:
     def missing(self) -> tuple[str, ...]:
         """The lists that this tree does not hold."""
         found = (
-            ("CODEOWNERS", self._owners[0]), (MERGE_RULES, self._rules[1]),
-            (LABELER, self._labeler), ("persons_of_interest", self._persons[0]),
-        )  # fmt: skip
+            ("CODEOWNERS", self._owners[0]),
+            (MERGE_RULES, self._rules[1]),
+            (LABELER, self._labeler),
+            ("persons_of_interest", self._persons[0]),
+        )
         return tuple(name for name, there in found if not there)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from indexes.linking.reverse import reaching
-from indexes.model.records import replace
 from indexes.queries.diff.bodies import Bodies
 from indexes.queries.diff.formulas import deprecated_changes, formula_changes
 from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes

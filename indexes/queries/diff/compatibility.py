@@ -145,9 +145,14 @@ def _return(was: Return, now: Return, at: int, backward: bool) -> Iterator[tuple
 # ------------------------------------------------------------------------------ types
 
 _SEEN_AS = {
-    "SymInt": "int", "ScalarType": "int", "Layout": "int", "MemoryFormat": "int",
-    "DeviceIndex": "int", "SymBool": "bool", "Scalar": "number",
-}  # fmt: skip
+    "SymInt": "int",
+    "ScalarType": "int",
+    "Layout": "int",
+    "MemoryFormat": "int",
+    "DeviceIndex": "int",
+    "SymBool": "bool",
+    "Scalar": "number",
+}
 _NUMBERS = frozenset({"int", "float", "complex"})
 
 

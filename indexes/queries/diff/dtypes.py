@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
-from indexes.model.records import replace
 from indexes.model.vocabulary import Definition, DtypeDispatch
 from indexes.queries.diff.bodies import Bodies, dispatched
 from indexes.queries.diff.model import Change, Side

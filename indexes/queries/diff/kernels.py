@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from indexes.model.records import dataclass, field, replace
 from indexes.model.vocabulary import Definition, KernelRow, StubRow
 from indexes.queries.diff.bodies import Bodies, unnamed
 from indexes.queries.diff.dtypes import dtype_change
@@ -88,9 +88,11 @@ Operators = Callable[[str], tuple[str, ...]]
 
 
 def stub_changes(
-    before: Iterable[StubRow], after: Iterable[StubRow], functions: Functions,
+    before: Iterable[StubRow],
+    after: Iterable[StubRow],
+    functions: Functions,
     operators: tuple[Operators, Operators],
-) -> Iterator[Change]:  # fmt: skip
+) -> Iterator[Change]:
     """Registrations that came, went or name another function, and the functions themselves."""
     was, now = _by_stub(before), _by_stub(after)
     for key in dict.fromkeys((*was, *now)):

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Location, SourceInfo
 
 Facet = Literal[
-    "operator", "schema", "dispatch", "entry", "tags", "formula", "deprecated", "kernel", "stub",
+    "operator",
+    "schema",
+    "dispatch",
+    "entry",
+    "tags",
+    "formula",
+    "deprecated",
+    "kernel",
+    "stub",
     "dtypes",
-]  # fmt: skip
+]
 """What differs. ``entry`` is any other field of native_functions.yaml."""
 
 FACETS: tuple[Facet, ...] = (
-    "operator", "schema", "dispatch", "entry", "tags", "formula", "deprecated", "kernel", "stub",
+    "operator",
+    "schema",
+    "dispatch",
+    "entry",
+    "tags",
+    "formula",
+    "deprecated",
+    "kernel",
+    "stub",
     "dtypes",
-)  # fmt: skip
+)
 
 What = Literal["added", "removed", "changed", "moved", "renamed", "edited"]
 """``moved``: to another file. ``edited``: the same function with another body."""

@@ -17,9 +17,13 @@ _ADDED = "check_forward_backward_compatibility: a new overload breaks no caller"
 _KEPT = "FunctionSchema::isBackwardCompatibleWith holds"
 _KEPT_FORWARD = "FunctionSchema::isForwardCompatibleWith holds"
 _FIELDS = (
-    "structured", "structured_delegate", "structured_inherits", "precomputed",
-    "ufunc_inner_loop", "python_module",
-)  # fmt: skip
+    "structured",
+    "structured_delegate",
+    "structured_inherits",
+    "precomputed",
+    "ufunc_inner_loop",
+    "python_module",
+)
 _SETS = ("autogen", "variants")
 _DEFAULTS = {"device_check": "ExactSame", "device_guard": "True"}
 """What fields mean where they are absent (NativeFunction.from_yaml); of the others, False."""
@@ -54,14 +58,24 @@ def _registered(functions: Natives) -> dict[str, dict[str, Row]]:
 
 def _removed(old: NativeFunction) -> Change:
     side = Side(old.schema, old.location)
-    return Change("operator", "removed", (old.full_name,), _origin(old), side, None,
-                  "breaking", "", (_REMOVED,))  # fmt: skip
+    return Change(
+        "operator",
+        "removed",
+        (old.full_name,),
+        _origin(old),
+        side,
+        None,
+        "breaking",
+        "",
+        (_REMOVED,),
+    )
 
 
 def _added(new: NativeFunction) -> Change:
     side = Side(new.schema, new.location)
-    return Change("operator", "added", (new.full_name,), _origin(new), None, side,
-                  "compatible", "", (_ADDED,))  # fmt: skip
+    return Change(
+        "operator", "added", (new.full_name,), _origin(new), None, side, "compatible", "", (_ADDED,)
+    )
 
 
 def _origin(function: NativeFunction) -> str:
@@ -92,9 +106,16 @@ def schema_change(old: NativeFunction, new: NativeFunction) -> Change:
         *(() if forward else (_KEPT_FORWARD,)),
     ]
     return Change(
-        "schema", "changed", (new.full_name,), "schema", Side(old.schema, old.location),
-        Side(new.schema, new.location), _verdict(backward), _verdict(forward), tuple(rules),
-    )  # fmt: skip
+        "schema",
+        "changed",
+        (new.full_name,),
+        "schema",
+        Side(old.schema, old.location),
+        Side(new.schema, new.location),
+        _verdict(backward),
+        _verdict(forward),
+        tuple(rules),
+    )
 
 
 def _verdict(broken: tuple[tuple[str, str], ...]) -> Verdict:

@@ -75,10 +75,17 @@ def _forward_gap(tree: Tree, op: str, entry: DerivativeEntry, notes: list[Statem
     if notes:
         rule += f'; {notes[0].group} expects it to fail: "{notes[0].comment}"'
     return Gap(
-        "forward-mode", native.name, entry.location, f"no forward-mode derivative for {op}", rule,
-        (entry.location, *(note.location for note in notes)), op=op, keys=("Autograd",),
-        module=native.python_module or "", stated=bool(notes),
-    )  # fmt: skip
+        "forward-mode",
+        native.name,
+        entry.location,
+        f"no forward-mode derivative for {op}",
+        rule,
+        (entry.location, *(note.location for note in notes)),
+        op=op,
+        keys=("Autograd",),
+        module=native.python_module or "",
+        stated=bool(notes),
+    )
 
 
 def find_unimplemented(tree: Tree) -> Iterator[Gap]:
@@ -102,6 +109,14 @@ def _formula_gap(tree: Tree, op: str, key: str, formulas: list[Formula]) -> Gap:
     rule = f"derivatives.yaml says {formulas[0].text.strip(chr(39))}: it raises when it is needed"
     lines = [f.location for f in formulas]
     return Gap(
-        "derivative", native.name, lines[0], what, rule, (*lines, native.location), op=op,
-        keys=(key,), module=native.python_module or "", stated=True,
-    )  # fmt: skip
+        "derivative",
+        native.name,
+        lines[0],
+        what,
+        rule,
+        (*lines, native.location),
+        op=op,
+        keys=(key,),
+        module=native.python_module or "",
+        stated=True,
+    )

@@ -102,7 +102,14 @@ def _gap(
     rule += f"; {_TEST} expects it to fail" if stated else ""
     warned = (fallback,) if fallback else ()
     return Gap(
-        "batch-rule", native.name, native.location, f"no batching rule for {', '.join(ops)}", rule,
-        (native.location, *(one.location for one in stated), *warned), op=ops[0],
-        keys=("FuncTorchBatched",), module=native.python_module or "", stated=bool(stated),
-    )  # fmt: skip
+        "batch-rule",
+        native.name,
+        native.location,
+        f"no batching rule for {', '.join(ops)}",
+        rule,
+        (native.location, *(one.location for one in stated), *warned),
+        op=ops[0],
+        keys=("FuncTorchBatched",),
+        module=native.python_module or "",
+        stated=bool(stated),
+    )

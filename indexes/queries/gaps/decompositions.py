@@ -64,12 +64,17 @@ def _is_decomposed(tree: Tree, op: str) -> bool:
 def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> Gap:
     native = tree.natives[ops[0]]
     return Gap(
-        "decomposition", native.name, native.location, f"no decomposition of {', '.join(ops)}",
+        "decomposition",
+        native.name,
+        native.location,
+        f"no decomposition of {', '.join(ops)}",
         "HasDecompTest lists it among the overloads that want a decomposition and miss one;"
         " it is not tagged core",
-        (*listed, native.location), op=ops[0],
-        module=native.python_module or "", stated=True,
-    )  # fmt: skip
+        (*listed, native.location),
+        op=ops[0],
+        module=native.python_module or "",
+        stated=True,
+    )
 
 
 # ------------------------------------------------------------------------------- meta
@@ -122,10 +127,17 @@ def _meta(tree: Tree, ops: list[str], notes: list[Location]) -> Gap:
     if notes:
         rule += "; test_proxy_tensor expects it to fail: couldn't find symbolic meta function"
     return Gap(
-        "meta", native.name, native.location, f"no Meta kernel for {', '.join(ops)}", rule,
-        (native.location, *notes), op=ops[0], keys=("Meta",), module=native.python_module or "",
+        "meta",
+        native.name,
+        native.location,
+        f"no Meta kernel for {', '.join(ops)}",
+        rule,
+        (native.location, *notes),
+        op=ops[0],
+        keys=("Meta",),
+        module=native.python_module or "",
         stated=bool(notes),
-    )  # fmt: skip
+    )
 
 
 # -------------------------------------------------------------------------- lowerings
@@ -175,8 +187,15 @@ def _lowering(tree: Tree, op: str, line: int, section: str, text: str) -> Gap:
     comment = text.partition("#")[2].strip()
     where = Location(LOWERINGS, line)
     return Gap(
-        "lowering", native.name, where, f"Inductor has no lowering of {native.name}",
+        "lowering",
+        native.name,
+        where,
+        f"Inductor has no lowering of {native.name}",
         f'make_fallback under the heading "{section}"' + (f": {comment}" if comment else ""),
-        (where, native.location), _LEVELS[section], op, ("Inductor",),
-        native.python_module or "", True,
-    )  # fmt: skip
+        (where, native.location),
+        _LEVELS[section],
+        op,
+        ("Inductor",),
+        native.python_module or "",
+        True,
+    )

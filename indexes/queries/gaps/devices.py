@@ -83,10 +83,17 @@ def _gap(
     shown = [tree.natives[one].location for one in having[:3]]
     places: list[Location] = [_dispatch(tree, ops[0]), *(one.location for one in notes), *shown]
     return Gap(
-        "kernel", native.name, native.location, f"no {key} kernel for {', '.join(ops)}", rule,
-        tuple(places), op=ops[0], keys=(key,), module=native.python_module or "",
+        "kernel",
+        native.name,
+        native.location,
+        f"no {key} kernel for {', '.join(ops)}",
+        rule,
+        tuple(places),
+        op=ops[0],
+        keys=(key,),
+        module=native.python_module or "",
         stated=bool(notes),
-    )  # fmt: skip
+    )
 
 
 def _dispatch(tree: Tree, op: str) -> Location:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from indexes.linking.python.paths import Found, same_name
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap
@@ -76,9 +76,15 @@ def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
     opinfo = [where(found) for found in tree.opinfos(op)[:1]]
     evidence = [native.location, *([where(twin)] if twin else opinfo)]
     return Gap(
-        "docs", native.name, native.location, f"{name} has no docstring", rule, tuple(evidence),
-        op=op, module=native.python_module or "",
-    )  # fmt: skip
+        "docs",
+        native.name,
+        native.location,
+        f"{name} has no docstring",
+        rule,
+        tuple(evidence),
+        op=op,
+        module=native.python_module or "",
+    )
 
 
 # ------------------------------------------------------------------------- signatures
@@ -143,8 +149,12 @@ def _numpy_names(tree: Tree) -> dict[str, set[str]]:
     start = text.find("numpy_compatibility_arg_names")
     rows = re.findall(r"\{\"(\w+)\", \{([^{}]*)\}\}", text[start : start + 1000])
     found = {name: set(re.findall(r"\w+", others)) for name, others in rows}
-    return found or {"dim": {"axis"}, "keepdim": {"keepdims"}, "input": {"x", "a", "x1"},
-                     "other": {"x2"}}  # fmt: skip
+    return found or {
+        "dim": {"axis"},
+        "keepdim": {"keepdims"},
+        "input": {"x", "a", "x1"},
+        "other": {"x2"},
+    }
 
 
 def _accepted(
@@ -244,9 +254,15 @@ def _disagreement(tree: Tree, op: str, what: str, rule: str, found: Found) -> Ga
     native = tree.natives[op]
     place = where(found)
     return Gap(
-        "docs-signature", native.name, place, what, rule, (place, native.location), op=op,
+        "docs-signature",
+        native.name,
+        place,
+        what,
+        rule,
+        (place, native.location),
+        op=op,
         module=native.python_module or "",
-    )  # fmt: skip
+    )
 
 
 # ------------------------------------------------------------------------------ pages
@@ -284,7 +300,12 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
 def _unlisted(tree: Tree, name: str, op: str, docstring: Found, twin: str, listed: Location) -> Gap:
     native = tree.natives[op]
     return Gap(
-        "docs-page", native.name, where(docstring), f"no page lists {name}",
+        "docs-page",
+        native.name,
+        where(docstring),
+        f"no page lists {name}",
         f"it has a docstring, and {listed.path} lists {twin}",
-        (where(docstring), listed), op=op, module=native.python_module or "",
-    )  # fmt: skip
+        (where(docstring), listed),
+        op=op,
+        module=native.python_module or "",
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from indexes.linking.python.paths import Found
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap
@@ -85,10 +85,15 @@ def _gap(tree: Tree, op: str, missing: list[str], cpu: Location, cuda: Location)
     row = tree.kernels[op]["CPU"]
     kernels = tuple(one.location for one in row.definitions)
     return Gap(
-        "dtype", native.name, kernels[0] if kernels else native.location,
+        "dtype",
+        native.name,
+        kernels[0] if kernels else native.location,
         f"the CPU kernel of {op} does not take {' and '.join(missing)}",
         "its OpInfo lists it for CUDA and not for CPU; test_dtypes asserts that these lists are"
         " what the operator supports",
-        (cpu, cuda, *kernels), op=op, keys=("CPU",), module=native.python_module or "",
+        (cpu, cuda, *kernels),
+        op=op,
+        keys=("CPU",),
+        module=native.python_module or "",
         stated=True,
-    )  # fmt: skip
+    )

@@ -78,8 +78,12 @@ def _gap(tree: Tree, functions: list[Definition]) -> Gap:
     op = next(filter(None, map(tree.operator_of, functions)), None)
     others = ", ".join(f"{f.name} ({f.location})" for f in functions[1:])
     return Gap(
-        "duplicate", first.name, first.location, f"{first.name} has the body of {others}",
+        "duplicate",
+        first.name,
+        first.location,
+        f"{first.name} has the body of {others}",
         f"the same {_lines(first) + 1} lines but for comments and white space",
-        tuple(f.location for f in functions), op=op,
+        tuple(f.location for f in functions),
+        op=op,
         module=(tree.natives[op].python_module or "") if op else "",
-    )  # fmt: skip
+    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
 from indexes.model.errors import UsageError
-from indexes.model.records import replace
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import DIFFICULTIES, Gap, GapFilter, GapList, Kind, KindCount
@@ -54,9 +54,13 @@ def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
 def _order(gap: Gap) -> tuple[object, ...]:
     kinds = [kind.name for kind in KINDS]
     return (
-        DIFFICULTIES.index(gap.difficulty), kinds.index(gap.kind), not gap.stated, -gap.uses,
-        gap.location.path, gap.location.line,
-    )  # fmt: skip
+        DIFFICULTIES.index(gap.difficulty),
+        kinds.index(gap.kind),
+        not gap.stated,
+        -gap.uses,
+        gap.location.path,
+        gap.location.line,
+    )
 
 
 class _Owners:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.gaps.model import Gap
@@ -121,8 +121,13 @@ def _gap(
     rule = "TORCH_CHECK without a message prints its condition and"
     rule += ' asks "Could this error message be improved?"'
     return Gap(
-        "error-message", function.name, lines[0],
-        f"no message when an argument fails: {shown}{more}", rule,
-        (*lines, *((standard,) if standard else ())), op=op,
-        module=(tree.natives[op].python_module or "") if op else "", stated=standard is not None,
-    )  # fmt: skip
+        "error-message",
+        function.name,
+        lines[0],
+        f"no message when an argument fails: {shown}{more}",
+        rule,
+        (*lines, *((standard,) if standard else ())),
+        op=op,
+        module=(tree.natives[op].python_module or "") if op else "",
+        stated=standard is not None,
+    )

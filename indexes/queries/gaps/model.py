@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
-from indexes.model.records import dataclass
 from indexes.model.vocabulary import Location, SourceInfo
 
 if TYPE_CHECKING:

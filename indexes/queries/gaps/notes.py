@@ -59,7 +59,13 @@ def _gap(tree: Tree, path: str, line: int, words: str) -> Gap:
     op = tree.operator_of(function)
     word = "FIXME" if "FIXME" in words else "TODO"
     return Gap(
-        "todo", function.name if function else path.rpartition("/")[2], Location(path, line),
-        words, f"a {word} that the authors left in a kernel file", (Location(path, line),),
-        op=op, module=(tree.natives[op].python_module or "") if op else "", stated=True,
-    )  # fmt: skip
+        "todo",
+        function.name if function else path.rpartition("/")[2],
+        Location(path, line),
+        words,
+        f"a {word} that the authors left in a kernel file",
+        (Location(path, line),),
+        op=op,
+        module=(tree.natives[op].python_module or "") if op else "",
+        stated=True,
+    )

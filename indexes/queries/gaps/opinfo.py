@@ -57,7 +57,12 @@ def _gap(tree: Tree, ops: list[str], documented: Found) -> Gap:
     rule = f"documented as {documented[1].target}, and no OpInfo has its name or aten_name"
     rule += ": test_ops, test_ops_gradients, functorch's tests and others pass over it"
     return Gap(
-        "opinfo", native.name, native.location, f"no OpInfo for {documented[1].target}", rule,
-        (native.location, place, Location(DATABASE, 0)), op=ops[0],
+        "opinfo",
+        native.name,
+        native.location,
+        f"no OpInfo for {documented[1].target}",
+        rule,
+        (native.location, place, Location(DATABASE, 0)),
+        op=ops[0],
         module=native.python_module or "",
-    )  # fmt: skip
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 
@@ -50,9 +50,13 @@ def expected_failures(text: str, path: str) -> Iterator[Statement]:
         counted = at
         before = bisect(starts, match.start())
         yield Statement(
-            match[1], match[2], groups[before - 1][1] if before else "", (match[4] or "").strip(),
-            Location(path, line), not match[3],
-        )  # fmt: skip
+            match[1],
+            match[2],
+            groups[before - 1][1] if before else "",
+            (match[4] or "").strip(),
+            Location(path, line),
+            not match[3],
+        )
 
 
 _TABLE = regex(r"^[^\S\n]*(\w*UNIMPLEMENTED_XFAILLIST)\b[^={\n]*=\s*\{", re.MULTILINE)
@@ -68,10 +72,13 @@ def unimplemented(text: str, path: str) -> Iterator[Statement]:
         for match in _ROW.finditer(text, table.end(), stop):
             value, _, comment = match[2].partition("#")
             yield Statement(
-                match[1], None, table[1], comment.strip(),
+                match[1],
+                None,
+                table[1],
+                comment.strip(),
                 Location(path, text.count("\n", 0, match.start(1)) + 1),
                 value.strip(" ,") == "None",
-            )  # fmt: skip
+            )
 
 
 def about(

@@ -70,9 +70,13 @@ def _forbidding(tree: Tree) -> Location | None:
 
 
 def _composite_gap(
-    tree: Tree, definition: Definition, ops: list[str], stub: str, line: int,
+    tree: Tree,
+    definition: Definition,
+    ops: list[str],
+    stub: str,
+    line: int,
     readme: Location | None,
-) -> Gap:  # fmt: skip
+) -> Gap:
     native = tree.natives[ops[0]]
     dispatch = Location(
         native.location.path, native.field_lines.get("dispatch", native.location.line)
@@ -83,10 +87,17 @@ def _composite_gap(
         rule += "; the README of native says that such kernels should not be registered so"
     places = (call, dispatch, *((readme,) if readme else ()))
     return Gap(
-        "composite-stub", native.name, definition.location,
-        f"{definition.name} calls {stub} under {_COMPOSITE}: {', '.join(ops)}", rule, places,
-        op=ops[0], keys=(_COMPOSITE,), module=native.python_module or "", stated=readme is not None,
-    )  # fmt: skip
+        "composite-stub",
+        native.name,
+        definition.location,
+        f"{definition.name} calls {stub} under {_COMPOSITE}: {', '.join(ops)}",
+        rule,
+        places,
+        op=ops[0],
+        keys=(_COMPOSITE,),
+        module=native.python_module or "",
+        stated=readme is not None,
+    )
 
 
 # -------------------------------------------------------------------------- structured
@@ -117,10 +128,17 @@ def _meant(tree: Tree, path: str, line: int) -> Definition | None:
 def _noted_gap(tree: Tree, op: str, place: Location, words: str) -> Gap:
     native = tree.natives[op]
     return Gap(
-        "structured", native.name, place, f"{op} could be structured", f"its authors say: {words}",
-        (place, native.location), op=op, keys=tuple(sorted(tree.keys(op))),
-        module=native.python_module or "", stated=True,
-    )  # fmt: skip
+        "structured",
+        native.name,
+        place,
+        f"{op} could be structured",
+        f"its authors say: {words}",
+        (place, native.location),
+        op=op,
+        keys=tuple(sorted(tree.keys(op))),
+        module=native.python_module or "",
+        stated=True,
+    )
 
 
 def _among_structured(tree: Tree) -> Iterator[Gap]:
@@ -165,7 +183,13 @@ def _structured_gap(tree: Tree, op: str, out: str, siblings: list[str], having: 
     rule += " with the same types and a CPU kernel in the same file are structured"
     shown = [tree.natives[one].location for one in having[:3]]
     return Gap(
-        "structured", native.name, native.location, f"{op} and {out} could be structured", rule,
-        (native.location, tree.natives[out].location, *shown), op=op,
-        keys=("CPU", "CUDA"), module=native.python_module or "",
-    )  # fmt: skip
+        "structured",
+        native.name,
+        native.location,
+        f"{op} and {out} could be structured",
+        rule,
+        (native.location, tree.natives[out].location, *shown),
+        op=op,
+        keys=("CPU", "CUDA"),
+        module=native.python_module or "",
+    )

@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 
 OVERRIDES = "torch/overrides.py"
 _KINDS = (
-    "decomposition", "meta_registration", "fake_impl", "py_impl", "functional", "method", "alias",
-    "docs", "opinfo", "binding_skip", "lowering",
-)  # fmt: skip
+    "decomposition",
+    "meta_registration",
+    "fake_impl",
+    "py_impl",
+    "functional",
+    "method",
+    "alias",
+    "docs",
+    "opinfo",
+    "binding_skip",
+    "lowering",
+)
 _DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
 _TESTS = regex(r"/tests?/|_test\.\w+$")
 

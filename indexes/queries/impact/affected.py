@@ -36,9 +36,13 @@ _What = Literal["added", "changed", "removed"]
 
 
 def affected(
-    index: Index, since: str | None = None, until: str | None = None, staged: bool = False,
-    dispatches: int = DISPATCHES, most: int | None = MAX_TESTED,
-) -> Affected:  # fmt: skip
+    index: Index,
+    since: str | None = None,
+    until: str | None = None,
+    staged: bool = False,
+    dispatches: int = DISPATCHES,
+    most: int | None = MAX_TESTED,
+) -> Affected:
     """What differs between two states of the tree, and what that reaches in the indexed one.
 
     Raises SourceError where there is no git history, NotFound for an unknown revision."""
@@ -73,9 +77,13 @@ class _Comparison:
         self.starts += [Start(Node.of(known), "it is removed") for known in self._removed]
         impact = impacts.of(list(dict.fromkeys(self.starts)), dispatches, told=self.told, most=most)
         return Affected(
-            self.tree.base, self.tree.target, tuple(self.changes), tuple(self.quiet), impact,
+            self.tree.base,
+            self.tree.target,
+            tuple(self.changes),
+            tuple(self.quiet),
+            impact,
             len(self.tree.files),
-        )  # fmt: skip
+        )
 
     def _file(self, file: FileChange) -> None:
         if file.unreadable:
@@ -133,8 +141,9 @@ class _Comparison:
     def _differentiated(self, name: str) -> list[str]:
         rows = self.index.facts.store.query(
             "SELECT DISTINCT n.op FROM nodes n JOIN derivatives d ON d.position=n.position"
-            " WHERE d.op=?", (name,),
-        )  # fmt: skip
+            " WHERE d.op=?",
+            (name,),
+        )
         return [row[0] for row in rows]
 
     # --------------------------------------------------------------------- generated, C++
@@ -232,8 +241,14 @@ class _Comparison:
         if "DISPATCH" in use.name and "_DISPATCH" in use.name:
             first, _, rest = use.arguments.partition(",")
             name = rest.rsplit(",", 1)[-1] if use.name.startswith("DECLARE") else first
-            made = StubUse(use.name, name.strip(), use.arguments, use.scope,
-                           Location(path, use.line), use.guard)  # fmt: skip
+            made = StubUse(
+                use.name,
+                name.strip(),
+                use.arguments,
+                use.scope,
+                Location(path, use.line),
+                use.guard,
+            )
             self.starts.append(Start(stub_node(made), f"{use.name} is {one.what}"))
             return
         for known in impacts.facts.in_file(path):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Impact, Step
-from indexes.model.records import replace
 from indexes.model.regex import regex
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
@@ -72,17 +72,24 @@ class Impacts:
         return self.python.of_function(node, True)
 
     def impact(
-        self, symbol: str, dispatches: int = DISPATCHES, tests: bool = True,
+        self,
+        symbol: str,
+        dispatches: int = DISPATCHES,
+        tests: bool = True,
         most: int | None = MAX_TESTED,
-    ) -> Impact:  # fmt: skip
+    ) -> Impact:
         """What is reached if a symbol changes, with the tests of at most so many operators, or
         of all. Raises NotFound."""
         return self.of(self.starts(symbol), dispatches, tests, most=most)
 
     def of(
-        self, starts: Sequence[Start], dispatches: int = DISPATCHES, tests: bool = True,
-        told: Sequence[str] = (), most: int | None = MAX_TESTED,
-    ) -> Impact:  # fmt: skip
+        self,
+        starts: Sequence[Start],
+        dispatches: int = DISPATCHES,
+        tests: bool = True,
+        told: Sequence[str] = (),
+        most: int | None = MAX_TESTED,
+    ) -> Impact:
         """What is reached from some starts."""
         cpp = CppEdges(self.facts)
         walk = Walk(cpp, self.python, dispatches)
@@ -98,9 +105,12 @@ class Impacts:
         unresolved += dict.fromkeys([*cpp.unfollowed, *self.python.unfollowed])
         own = [o for o in operators if o.dispatches == 0 or o.confidence != "ambiguous"]
         found = Impact(
-            self.index.info, tuple(steps), operators, python_names(own, steps, self.facts),
+            self.index.info,
+            tuple(steps),
+            operators,
+            python_names(own, steps, self.facts),
             unresolved=tuple(dict.fromkeys(unresolved)),
-        )  # fmt: skip
+        )
         return self.with_tests(found, most) if tests else found
 
     def with_tests(self, found: Impact, most: int | None = MAX_TESTED) -> Impact:
@@ -142,11 +152,13 @@ class Impacts:
         inside = [
             k
             for k in self.facts.in_file(path)
-            if k.definition.location.line <= line <= max(k.definition.location.end_line,
-                                                         k.definition.location.line)
-        ]  # fmt: skip
-        narrow = min((k.definition.location.end_line - k.definition.location.line
-                      for k in inside), default=0)  # fmt: skip
+            if k.definition.location.line
+            <= line
+            <= max(k.definition.location.end_line, k.definition.location.line)
+        ]
+        narrow = min(
+            (k.definition.location.end_line - k.definition.location.line for k in inside), default=0
+        )
         return [
             Start(Node.of(k))
             for k in inside
@@ -275,8 +287,19 @@ def _surest_first(edge: Edge) -> tuple[bool, int]:
 
 def _step(number: int, parent: int | None, edge: Edge) -> Step:
     node = edge.node
-    return Step(number, parent, node.kind, node.symbol, node.location, edge.rule, edge.evidence,
-                edge.confidence, edge.candidates, edge.confidence, int(edge.dispatch))  # fmt: skip
+    return Step(
+        number,
+        parent,
+        node.kind,
+        node.symbol,
+        node.location,
+        edge.rule,
+        edge.evidence,
+        edge.confidence,
+        edge.candidates,
+        edge.confidence,
+        int(edge.dispatch),
+    )
 
 
 def _missing(index: Index) -> tuple[str, ...]:

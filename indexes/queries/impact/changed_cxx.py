@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from indexes.codegen.library_calls import registered_operator
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, read_cpp
@@ -50,8 +50,9 @@ class _Side:
 
     def text(self, first: int, last: int, without: Iterable[tuple[int, int]] = ()) -> Tokens:
         left = {n for a, b in without for n in range(a, b + 1)}
-        kept = (self.lines[n - 1] for n in range(first, min(last, len(self.lines)) + 1)
-                if n not in left)  # fmt: skip
+        kept = (
+            self.lines[n - 1] for n in range(first, min(last, len(self.lines)) + 1) if n not in left
+        )
         return tuple(_TOKEN.findall("\n".join(kept)))
 
     def definitions(self) -> dict[tuple[str, str, Tokens], list[tuple[DefinitionFact, Tokens]]]:
@@ -120,8 +121,17 @@ def _definitions(before: _Side, after: _Side) -> Iterator[CppChange]:
 
 def _definition(one: DefinitionFact, path: str) -> Definition:
     where = Location(path, one.line, one.end_line)
-    return Definition(one.name, one.scope, one.kind, where, one.parameters, one.guard,  # type: ignore[arg-type]
-                      one.macro, None, bool(one.is_global))  # fmt: skip
+    return Definition(
+        one.name,
+        one.scope,
+        one.kind,  # type: ignore[arg-type]
+        where,
+        one.parameters,
+        one.guard,
+        one.macro,
+        None,
+        bool(one.is_global),
+    )
 
 
 def _uses(before: _Side, after: _Side) -> Iterator[CppChange]:

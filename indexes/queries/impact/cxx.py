@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from indexes.linking.facts import Call, Known
 from indexes.linking.meaning import is_method, meaning
 from indexes.linking.reverse import stubs_of
 from indexes.linking.visible import is_header
-from indexes.model.records import replace
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.chains import device_of_key
 from indexes.queries.impact.dispatch import MAX_SEARCHES, DispatchEdges, formula_node, stub_node
@@ -218,8 +218,13 @@ class CppEdges(DispatchEdges):
                 confidence: Confidence = "exact" if function.candidates == 1 else "ambiguous"
                 inputs = ", ".join(function.formula.inputs)
                 node = formula_node(entry, function.formula)
-                yield Edge(node, f"the formula for {inputs} calls it", function.formula.location,
-                           confidence, function.candidates)  # fmt: skip
+                yield Edge(
+                    node,
+                    f"the formula for {inputs} calls it",
+                    function.formula.location,
+                    confidence,
+                    function.candidates,
+                )
 
     def of_formula(self, node: Node) -> Iterator[Edge]:
         """The operators whose backward a formula computes."""
@@ -235,8 +240,9 @@ class CppEdges(DispatchEdges):
             if where.line <= line <= max(where.end_line, where.line):
                 named = self.facts.store.query(
                     "SELECT DISTINCT n.op FROM nodes n JOIN ops o ON o.full_name=n.op"
-                    " WHERE n.position=? ORDER BY o.position", (position,),
-                )  # fmt: skip
+                    " WHERE n.position=? ORDER BY o.position",
+                    (position,),
+                )
                 return [row[0] for row in named] or [entry.op]
         return []
 

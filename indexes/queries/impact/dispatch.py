@@ -114,8 +114,14 @@ class DispatchEdges:
             fitting = fitting_overloads(call, overloads, None)
             if any(f.full_name == name for f in fitting):
                 sure: Confidence = "exact" if len(fitting) == 1 else "ambiguous"
-                yield Edge(Node.of(caller), "passes the operator on by name", mention.location,
-                           sure, len(fitting), dispatch=True)  # fmt: skip
+                yield Edge(
+                    Node.of(caller),
+                    "passes the operator on by name",
+                    mention.location,
+                    sure,
+                    len(fitting),
+                    dispatch=True,
+                )
 
     def _method_calls(self, base: str, name: str) -> Iterator[Edge]:
         self._searches += 1
@@ -128,9 +134,12 @@ class DispatchEdges:
                 continue
             where = caller.definition.location
             if receiver_is_tensor(
-                self.facts.lines(where.path), call.line, base, where.line,
+                self.facts.lines(where.path),
+                call.line,
+                base,
+                where.line,
                 caller.definition.parameters,
-            ):  # fmt: skip
+            ):
                 yield from self._operator_call(caller, call, name)
 
     def _formulas_calling(self, base: str, name: str) -> Iterator[Edge]:
@@ -141,10 +150,13 @@ class DispatchEdges:
                     node = formula_node(entry, function.formula)
                     count = len(self.facts.overloads(base))
                     yield Edge(
-                        node, f"the formula for {inputs} calls the operator {base}",
-                        function.formula.location, "exact" if count == 1 else "ambiguous", count,
+                        node,
+                        f"the formula for {inputs} calls the operator {base}",
+                        function.formula.location,
+                        "exact" if count == 1 else "ambiguous",
+                        count,
                         dispatch=True,
-                    )  # fmt: skip
+                    )
 
 
 def formula_node(entry: DerivativeEntry, formula: Formula) -> Node:
@@ -164,8 +176,9 @@ def stub_key(use: StubUse) -> str:
 
 def stub_node(use: StubUse) -> Node:
     """The node of the stub that a line registers a function on, for its device."""
-    return Node("stub", stub_key(use), use.stub.rpartition("::")[2], use.location,
-                device=device_of(use))  # fmt: skip
+    return Node(
+        "stub", stub_key(use), use.stub.rpartition("::")[2], use.location, device=device_of(use)
+    )
 
 
 def _is_operator_call(call: Call) -> bool:

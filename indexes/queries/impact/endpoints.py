@@ -43,8 +43,9 @@ def python_names(
                 found[name] = ReachedApi(name, location, rule, (one.name,), sure)
             elif one.name not in before.operators:
                 listed = (*before.operators, one.name)
-                found[name] = ReachedApi(name, before.location, before.rule, listed,
-                                         before.confidence)  # fmt: skip
+                found[name] = ReachedApi(
+                    name, before.location, before.rule, listed, before.confidence
+                )
     return tuple(found.values())
 
 
@@ -91,9 +92,13 @@ def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi
 
 
 def tests_of(
-    operators: Sequence[ReachedOperator], steps: Sequence[Step], facts: ImpactFacts,
-    source: Source, unresolved: list[str], most: int | None,
-) -> tuple[TestCommand, ...]:  # fmt: skip
+    operators: Sequence[ReachedOperator],
+    steps: Sequence[Step],
+    facts: ImpactFacts,
+    source: Source,
+    unresolved: list[str],
+    most: int | None,
+) -> tuple[TestCommand, ...]:
     """Commands that run the tests of the operators reached, those of the surest first; of at
     most so many operators, and how many more there are goes to ``unresolved``."""
     found: dict[str, TestCommand] = {}
@@ -114,9 +119,13 @@ def tests_of(
             before = found.get(selection.command)
             names = (*before.operators, one.name) if before else (one.name,)
             found[selection.command] = TestCommand(
-                selection.command, selection.path, before.reason if before else reason, names,
-                sure, len(selection.tests),
-            )  # fmt: skip
+                selection.command,
+                selection.path,
+                before.reason if before else reason,
+                names,
+                sure,
+                len(selection.tests),
+            )
             ranks.setdefault(selection.command, 1 if kind == _OPINFO else 2)
     return tuple(sorted(found.values(), key=lambda one: (RANK[one.confidence], ranks[one.command])))
 
@@ -134,16 +143,21 @@ def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCo
         expression = named_expression(cls, name, others, path)
         runner = "pytest" if expression.runner == "pytest" else "python"
         yield TestCommand(
-            shlex.join([runner, path, *expression.arguments]), path,
+            shlex.join([runner, path, *expression.arguments]),
+            path,
             "it calls what is reached" if step.parent is not None else "it changes",
-            (), step.way_confidence, 1,
-        )  # fmt: skip
+            (),
+            step.way_confidence,
+            1,
+        )
 
 
 def _tested(
-    operators: Sequence[ReachedOperator], facts: ImpactFacts, unresolved: list[str],
+    operators: Sequence[ReachedOperator],
+    facts: ImpactFacts,
+    unresolved: list[str],
     most: int | None,
-) -> list[ReachedOperator]:  # fmt: skip
+) -> list[ReachedOperator]:
     """One overload for each operator that has OpInfos, the surest and nearest first."""
     python = StoredPython(facts.store)
     chosen: dict[str, ReachedOperator] = {}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Call, Known, LibraryUse
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.corpus import Corpus
@@ -196,15 +196,17 @@ class ImpactFacts(Lookup):
         """What a macro use makes for which ``known`` is the body written behind it."""
         return self._definitions(
             "f.path=? AND d.line=? AND d.macro!='' AND d.kind!='macro_use'",
-            known.definition.location.path, known.definition.location.line,
-        )  # fmt: skip
+            known.definition.location.path,
+            known.definition.location.line,
+        )
 
     def made_by(self, macro: Definition) -> list[Known]:
         """What the uses of a macro define."""
         return self._definitions(
             "d.macro_path=? AND d.macro_line=? AND d.kind!='macro_use'",
-            macro.location.path, macro.location.line,
-        )  # fmt: skip
+            macro.location.path,
+            macro.location.line,
+        )
 
     def methods(self, owner: Definition) -> list[Known]:
         """The functions of a class, those written outside of it too."""

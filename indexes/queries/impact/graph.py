@@ -29,8 +29,12 @@ class Node:
     def of(known: Known) -> Node:
         """The node of a C++ definition."""
         found = known.definition
-        kinds: dict[str, StepKind] = {"macro": "macro", "class": "class", "enum": "class",
-                                      "global": "global"}  # fmt: skip
+        kinds: dict[str, StepKind] = {
+            "macro": "macro",
+            "class": "class",
+            "enum": "class",
+            "global": "global",
+        }
         kind = kinds.get(found.kind, "function")
         return Node(kind, str(known.id), found.qualified, found.location, known)
 

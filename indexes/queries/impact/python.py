@@ -20,11 +20,18 @@ MAX_FILES = 120
 """A name that stands in more files is looked for in its own file alone."""
 
 ASPECTS = {
-    "decomposition": "decomposition", "meta_registration": "meta", "fake_impl": "meta",
-    "ref": "ref", "prim": "ref", "lowering": "lowering", "onnx": "symbolic",
-    "py_impl": "kernel Python", "jagged": "kernel jagged", "autograd_impl": "backward",
+    "decomposition": "decomposition",
+    "meta_registration": "meta",
+    "fake_impl": "meta",
+    "ref": "ref",
+    "prim": "ref",
+    "lowering": "lowering",
+    "onnx": "symbolic",
+    "py_impl": "kernel Python",
+    "jagged": "kernel jagged",
+    "autograd_impl": "backward",
     "sharding": "sharding rule",
-}  # fmt: skip
+}
 _RULES = {
     "decomposition": "registered as its decomposition",
     "meta_registration": "registered as its meta function",
@@ -37,7 +44,7 @@ _RULES = {
     "jagged": "registered as the kernel for jagged nested tensors",
     "autograd_impl": "registered as its autograd",
     "sharding": "registered as DTensor's sharding rule",
-}  # fmt: skip
+}
 
 
 class PythonEdges:
@@ -77,10 +84,12 @@ class PythonEdges:
                 native = self.facts.native(op)
                 yield Edge(
                     Node.operator(op, ASPECTS[kind], native.location if native else None),
-                    f"{_RULES[kind]} for {target}", Location(where.path, line),
-                    "exact" if certain and f"aten::{op}" == target.removesuffix(".default")
+                    f"{_RULES[kind]} for {target}",
+                    Location(where.path, line),
+                    "exact"
+                    if certain and f"aten::{op}" == target.removesuffix(".default")
                     else "by rule",
-                )  # fmt: skip
+                )
 
     # -------------------------------------------------------------------------- callers
 
@@ -171,5 +180,9 @@ def python_node(path: str, block: Block) -> Node:
     qualified = block.head.qualified
     where = Location(path, block.head.line, block.end_line)
     test = block.head.name.startswith("test") and "/test_" in f"/{path}"
-    return Node("test" if test else "python", f"{path}:{qualified}",
-                f"{module_name(path)}.{qualified}", where)  # fmt: skip
+    return Node(
+        "test" if test else "python",
+        f"{path}:{qualified}",
+        f"{module_name(path)}.{qualified}",
+        where,
+    )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from indexes.model.errors import SourceError
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.cxx.includes import read_includes
@@ -31,12 +31,19 @@ _COMPILED = (".cpp", ".cc", ".c", ".cu", ".mm", ".m", ".hip")
 _HEADERS = (".h", ".hpp", ".cuh", ".inl")
 _OF_OPERATOR = regex(r"ATen/ops/(\w+?)(_ops|_native|_meta|_\w+_dispatch)?\.h$")
 _TEMPLATE_OF = {
-    "": "Function.h", "_ops": "Operator.h", "_native": "NativeFunction.h",
+    "": "Function.h",
+    "_ops": "Operator.h",
+    "_native": "NativeFunction.h",
     "_meta": "NativeMetaFunction.h",
-}  # fmt: skip
+}
 """torchgen's template for each header of an operator."""
-_OF_ALL = ("ATen/Functions.h", "ATen/NativeFunctions.h", "ATen/Operators.h",
-           "ATen/NativeMetaFunctions.h", "ATen/RedispatchFunctions.h")  # fmt: skip
+_OF_ALL = (
+    "ATen/Functions.h",
+    "ATen/NativeFunctions.h",
+    "ATen/Operators.h",
+    "ATen/NativeMetaFunctions.h",
+    "ATen/RedispatchFunctions.h",
+)
 """Headers of torchgen that hold or include every operator's."""
 METHODS = "ATen/core/TensorBody.h"
 """Declares ``Tensor``, with a method for every entry that has ``variants: method``."""
@@ -79,9 +86,11 @@ class Rebuild:
             return Cost(path, "unknown", 0, 0, "the C++ sources are not here: torchnav clone")
         if path == NATIVE:
             return self._native_cost(path, op)
-        if path == DERIVATIVES or _is_generator(path) or path.startswith(
-            (_ATEN_TEMPLATES, _AUTOGRAD_TEMPLATES)
-        ):  # fmt: skip
+        if (
+            path == DERIVATIVES
+            or _is_generator(path)
+            or path.startswith((_ATEN_TEMPLATES, _AUTOGRAD_TEMPLATES))
+        ):
             return self._codegen_cost(path)
         if path.endswith(_COMPILED):
             return self._source_cost(path)

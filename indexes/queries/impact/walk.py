@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
 from indexes.linking.visible import path_device
 from indexes.model.impact import ReachedOperator, Step
-from indexes.model.records import dataclass, replace
 from indexes.model.vocabulary import Confidence
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.graph import Edge, Node
@@ -52,9 +52,12 @@ class Walk:
     """The steps reached from some starts."""
 
     def __init__(
-        self, cpp: CppEdges, python: PythonEdges, dispatches: int = DISPATCHES,
+        self,
+        cpp: CppEdges,
+        python: PythonEdges,
+        dispatches: int = DISPATCHES,
         max_steps: int = MAX_STEPS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._cpp = cpp
         self._python = python
         self._dispatches = dispatches
@@ -120,9 +123,20 @@ class Walk:
         self.nodes.append(node)
         weakest: Confidence = ("exact", "by rule", "ambiguous")[cost.weakest]
         self.steps.append(
-            Step(number, parent, node.kind, node.symbol, node.location, edge.rule, edge.evidence,
-                 edge.confidence, edge.candidates, weakest, cost.dispatches)
-        )  # fmt: skip
+            Step(
+                number,
+                parent,
+                node.kind,
+                node.symbol,
+                node.location,
+                edge.rule,
+                edge.evidence,
+                edge.confidence,
+                edge.candidates,
+                weakest,
+                cost.dispatches,
+            )
+        )
         return number
 
     def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
@@ -171,6 +185,8 @@ def _may_run_on(node: Node, device: str) -> bool:
 def _further(cost: _Cost, edge: Edge) -> _Cost:
     rank = RANK[edge.confidence]
     return _Cost(
-        cost.dispatches + edge.dispatch, max(cost.weakest, rank),
-        cost.ambiguous + (rank == RANK["ambiguous"]), cost.length + 1,
-    )  # fmt: skip
+        cost.dispatches + edge.dispatch,
+        max(cost.weakest, rank),
+        cost.ambiguous + (rank == RANK["ambiguous"]),
+        cost.length + 1,
+    )

@@ -6,9 +6,9 @@ Works on the cleaned text of ``cpp_lex``, where comments and strings are blank.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from indexes.model.regex import regex
-from indexes.model.typed import Any
 
 # Bodies are read backwards: a call is then a literal "(" in front of a name, which the
 # engine finds by skipping; forwards, every identifier would be tried first. Alternatives

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from indexes.model.records import dataclass, field
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.cxx.lexer import Lexed, Macro, lex, strip_comments
@@ -73,8 +73,9 @@ class _Header:
         names, synonyms = self._enumerators()
         plain, blocks, aliases = _sorted(names)
         if self._functionalities:
-            blocks = {full: self._block(prefix) for full, (prefix, _) in
-                      self._functionalities.items()}  # fmt: skip
+            blocks = {
+                full: self._block(prefix) for full, (prefix, _) in self._functionalities.items()
+            }
         backends = tuple(self._backends) or tuple(blocks.get("Dense", ()))
         runtime: list[RuntimeKey] = []
         for name, line in plain.items():
@@ -120,8 +121,11 @@ class _Header:
         for part in clean[enum.end() : end].split(","):
             match = _ENUMERATOR.fullmatch(part.strip())
             if match is not None and match[2]:
-                line = self._line(offset + part.rindex(match[2]) if not match[3] else
-                                  offset + part.index(match[2]))  # fmt: skip
+                line = self._line(
+                    offset + part.rindex(match[2])
+                    if not match[3]
+                    else offset + part.index(match[2])
+                )
                 names[match[2]] = line
                 value = (match[3] or "").strip()
                 if value.isidentifier() and _SENTINEL.match(match[2]) is None:

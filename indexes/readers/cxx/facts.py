@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, NamedTuple
 
-from indexes.model.records import dataclass, field
 from indexes.model.regex import regex
-from indexes.model.typed import Any, NamedTuple
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.bodies import body_calls, passed_names
 from indexes.readers.cxx.lexer import NEVER, MacroFact, flat
@@ -165,10 +165,17 @@ class _Assembler:
                 self.facts.definitions.append(self._definition(found, found.kind, found.name, ""))
         for use in self.scan.uses:
             self.facts.uses.append(
-                UseFact(use.name, self._original(use.arguments, use.start, use.end), use.scope,
-                        self.lines.at(use.start), self._guard(use.start), use.start, None,
-                        self.lines.at(use.end))
-            )  # fmt: skip
+                UseFact(
+                    use.name,
+                    self._original(use.arguments, use.start, use.end),
+                    use.scope,
+                    self.lines.at(use.start),
+                    self._guard(use.start),
+                    use.start,
+                    None,
+                    self.lines.at(use.end),
+                )
+            )
         self._passed()
         if any(NEVER in guards for guards in self.scan.lexed.guards):
             self._drop_the_dead()
@@ -201,9 +208,10 @@ class _Assembler:
                 continue
             line = self.lines.at(macro.offset)
             self.facts.macros.append(
-                MacroFact(macro.name, macro.parameters, macro.body, line, macro.offset,
-                          macro.undefined_at)
-            )  # fmt: skip
+                MacroFact(
+                    macro.name, macro.parameters, macro.body, line, macro.offset, macro.undefined_at
+                )
+            )
             if macro.parameters is not None:
                 self.facts.definitions.append(self._macro_definition(macro, line))
 
@@ -218,9 +226,20 @@ class _Assembler:
         ]
         end_line = first + body.count("\n")
         return DefinitionFact(
-            macro.name, "", "macro", line, end_line, ", ".join(macro.parameters or ()),
-            self._guard(macro.offset), 0, "", "", "", 0, calls,
-        )  # fmt: skip
+            macro.name,
+            "",
+            "macro",
+            line,
+            end_line,
+            ", ".join(macro.parameters or ()),
+            self._guard(macro.offset),
+            0,
+            "",
+            "",
+            "",
+            0,
+            calls,
+        )
 
     def _macro_head(self, found: Found) -> None:
         arguments = [flat(a) for a in found.arguments.split(",")]
@@ -238,9 +257,17 @@ class _Assembler:
     def _beginning_use(self, found: Found) -> None:
         made = self._definition(found, "macro_use", found.name, found.name)
         self.facts.uses.append(
-            UseFact(found.name, flat(found.arguments), found.scope, made.line, made.guard,
-                    found.start, found.parameters, made.end_line)
-        )  # fmt: skip
+            UseFact(
+                found.name,
+                flat(found.arguments),
+                found.scope,
+                made.line,
+                made.guard,
+                found.start,
+                found.parameters,
+                made.end_line,
+            )
+        )
         self.facts.definitions.append(made)
 
     def _definition(self, found: Found, kind: str, name: str, macro: str) -> DefinitionFact:
@@ -250,9 +277,20 @@ class _Assembler:
         calls = self._calls(found, line) if looked_into else []
         end_line = self.lines.at(found.end) if found.end > found.body else line
         fields = (
-            name, found.scope, kind, line, end_line, flat(found.parameters),
-            self._guard(at), found.is_global, found.base, macro, "", 0, calls,
-        )  # fmt: skip
+            name,
+            found.scope,
+            kind,
+            line,
+            end_line,
+            flat(found.parameters),
+            self._guard(at),
+            found.is_global,
+            found.base,
+            macro,
+            "",
+            0,
+            calls,
+        )
         made = _new(DefinitionFact, fields)
         self._bodies.append((found, made))
         return made
@@ -295,10 +333,19 @@ class _Assembler:
             self.scan.plain, self.scan.lexed.text, found.body, found.end, variable
         ):
             self.facts.libraries.append(
-                LibraryFact(found.name, block, call.method, flat(call.arguments),
-                            self.lines.at(call.offset), line, self._guard(call.offset),
-                            call.offset, "", 0)
-            )  # fmt: skip
+                LibraryFact(
+                    found.name,
+                    block,
+                    call.method,
+                    flat(call.arguments),
+                    self.lines.at(call.offset),
+                    line,
+                    self._guard(call.offset),
+                    call.offset,
+                    "",
+                    0,
+                )
+            )
 
 
 def _is_dead(guard: str) -> bool:

@@ -6,7 +6,8 @@ or several of these in a row, since a macro use needs no ``;``.
 
 from __future__ import annotations
 
-from indexes.model.records import dataclass
+from dataclasses import dataclass
+
 from indexes.model.regex import ASCII, regex
 
 _ANGLES = regex(r"[<>();]")

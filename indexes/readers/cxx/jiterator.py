@@ -6,8 +6,9 @@ and a profiler prints ``sinc_kernel`` or ``sinc_vectorized4_kernel`` for it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from indexes.model.regex import MULTILINE, regex
-from indexes.model.typed import TYPE_CHECKING
 from indexes.model.vocabulary import Definition, Location, Problem
 
 if TYPE_CHECKING:

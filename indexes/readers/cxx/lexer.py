@@ -6,9 +6,10 @@ contents and directives become spaces; conditional directives are listed beside 
 
 from __future__ import annotations
 
-from indexes.model.records import dataclass, field
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
 from indexes.model.regex import ASCII, VERBOSE, regex
-from indexes.model.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from re import Match

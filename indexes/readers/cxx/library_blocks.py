@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from indexes.model.regex import ASCII, regex
-from indexes.model.typed import NamedTuple
 from indexes.readers.cxx.heads import close
 from indexes.readers.cxx.lexer import strip_comments
 

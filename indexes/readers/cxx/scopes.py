@@ -8,10 +8,10 @@ looks inside. It never fails: what it cannot read it steps over.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from indexes.model.records import dataclass, field
 from indexes.model.regex import ASCII, VERBOSE, regex
-from indexes.model.typed import TYPE_CHECKING
 from indexes.model.vocabulary import TEMPLATE
 from indexes.readers.cxx.heads import (
     NOT_NAMES,
@@ -230,9 +230,18 @@ class _Scanner:
         base = TEMPLATE if self._is_template(name_at) else ""
         self.depth, self.keeps_statement = 1, False
         self.function = found = Found(
-            name, scope, "function", name_at, parameters, "", int(kind == GLOBAL_TYPE), base,
-            at, at, head.start(1),
-        )  # fmt: skip
+            name,
+            scope,
+            "function",
+            name_at,
+            parameters,
+            "",
+            int(kind == GLOBAL_TYPE),
+            base,
+            at,
+            at,
+            head.start(1),
+        )
         self.scan.found.append(found)
         return True
 
@@ -263,9 +272,18 @@ class _Scanner:
     def _found(self, head: Head, body: int, start: int = 0) -> Found:
         scope = _join(self._scope(), head.qualifier)
         return Found(
-            head.name, scope, head.kind, head.name_at, head.parameters, head.arguments,
-            head.is_global, head.base, body, body, start,
-        )  # fmt: skip
+            head.name,
+            scope,
+            head.kind,
+            head.name_at,
+            head.parameters,
+            head.arguments,
+            head.is_global,
+            head.base,
+            body,
+            body,
+            start,
+        )
 
     def _push(self, head: Head, at: int) -> None:
         found = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
-from indexes.model.records import replace
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Member, Problem
 from indexes.readers.cxx.members import (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 

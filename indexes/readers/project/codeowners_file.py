@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.model.typed import NamedTuple
 from indexes.model.vocabulary import Problem
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
 
-from indexes.model.records import dataclass, field
 from indexes.model.vocabulary import Problem
 
 Names = tuple[str, ...]

@@ -12,9 +12,9 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.regex import regex
-from indexes.model.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import ast

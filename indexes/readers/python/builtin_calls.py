@@ -89,9 +89,22 @@ def item(value: object, index: object) -> object:
 # ----------------------------------------------------------------------------- methods
 
 _STRING_METHODS = {
-    "replace", "startswith", "endswith", "split", "rsplit", "partition", "rpartition", "strip",
-    "lstrip", "rstrip", "removeprefix", "removesuffix", "upper", "lower", "title",
-}  # fmt: skip
+    "replace",
+    "startswith",
+    "endswith",
+    "split",
+    "rsplit",
+    "partition",
+    "rpartition",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "removeprefix",
+    "removesuffix",
+    "upper",
+    "lower",
+    "title",
+}
 
 
 def method(owner: object, name: str, args: Sequence[object]) -> object | None:

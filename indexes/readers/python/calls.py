@@ -8,13 +8,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from indexes.readers.python import (
-    builtin_calls as python_builtins,
-)
+from indexes.readers.python import builtin_calls as python_builtins
 from indexes.readers.python import parameters
-from indexes.readers.python import (
-    registration_api as python_roots,
-)
+from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.expressions import Expressions
 from indexes.readers.python.values import (
     UNKNOWN,
@@ -147,11 +143,7 @@ class Calls(Expressions):
         return self._apply(callee, args)
 
     def call_from_outside(
-        self,
-        name: str,
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-        callee: object = None,
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object], callee: object = None
     ) -> object:
         """Call a function of this module (or ``callee``, which it returned) for another one."""
         self._steps = 0
@@ -218,10 +210,17 @@ class Calls(Expressions):
             text = "" if target else python_roots.text(found.written)
             self.registrations.append(
                 Registration(
-                    found.kind, target, function, found.detail, self.at, self.site, text,
-                    helper, condition,
+                    found.kind,
+                    target,
+                    function,
+                    found.detail,
+                    self.at,
+                    self.site,
+                    text,
+                    helper,
+                    condition,
                 )
-            )  # fmt: skip
+            )
         return value
 
     def _condition(self) -> str:
@@ -270,11 +269,7 @@ class Calls(Expressions):
         return self._generators[node]
 
     def bind_parameters(
-        self,
-        callee: Closure,
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-        scope: Scope,
+        self, callee: Closure, args: Sequence[object], kwargs: Mapping[str, object], scope: Scope
     ) -> None:
         """Put a call's arguments, or the parameters' defaults, in a function's scope."""
         bound = parameters.bind(callee.node, args, kwargs)

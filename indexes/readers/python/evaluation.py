@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from indexes.model.records import replace
 from indexes.readers.python import builtin_calls as python_builtins
 from indexes.readers.python import parameters
 from indexes.readers.python.calls import Calls, Deferred, Returned

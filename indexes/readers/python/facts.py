@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from indexes.model.typed import Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 PythonKind = Literal[
-    "decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering",
-    "onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module", "alias",
-    "docs", "page", "override", "opinfo", "test", "def", "class", "generated_file", "binding",
-    "binding_skip", "helpers", "deferred", "unresolved", "owner", "meta_rule",
-]  # fmt: skip
+    "decomposition",
+    "meta_registration",
+    "ref",
+    "prim",
+    "fake_impl",
+    "jagged",
+    "lowering",
+    "onnx",
+    "py_impl",
+    "autograd_impl",
+    "sharding",
+    "functional",
+    "method",
+    "module",
+    "alias",
+    "docs",
+    "page",
+    "override",
+    "opinfo",
+    "test",
+    "def",
+    "class",
+    "generated_file",
+    "binding",
+    "binding_skip",
+    "helpers",
+    "deferred",
+    "unresolved",
+    "owner",
+    "meta_rule",
+]
 
 
 class PythonFact(NamedTuple):

@@ -40,9 +40,7 @@ def _function(data: bytes) -> ast.FunctionDef | None:
 
 def _rule(block: Block, path: str, target: str = "Meta", **detail: str) -> PythonFact:
     symbol = f"{module_name(path)}.{block.head.name}"
-    return PythonFact(
-        "meta_rule", target, symbol, block.head.line, block.end_line, pack(**detail)
-    )  # fmt: skip
+    return PythonFact("meta_rule", target, symbol, block.head.line, block.end_line, pack(**detail))
 
 
 def _activate(function: ast.FunctionDef | None, block: Block, path: str) -> Iterator[PythonFact]:

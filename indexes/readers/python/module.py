@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexes.model.vocabulary import Problem
-from indexes.readers.python import (
-    api as python_api,
-)
-from indexes.readers.python import (
-    docs,
-    opinfo,
-)
-from indexes.readers.python import (
-    generated as python_generated,
-)
-from indexes.readers.python import (
-    symbolics as python_symbolics,
-)
-from indexes.readers.python import (
-    tests as python_tests,
-)
+from indexes.readers.python import api as python_api
+from indexes.readers.python import docs, opinfo
+from indexes.readers.python import generated as python_generated
+from indexes.readers.python import symbolics as python_symbolics
+from indexes.readers.python import tests as python_tests
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.meta_rules import read_meta_rules

@@ -87,8 +87,10 @@ _ENDS = frozenset(bytes([one]) for one in _WORD)
 def _defines(before: bytes) -> bool:
     stripped = before.strip()
     return stripped.startswith((b"import ", b"from ")) or stripped in (
-        b"def", b"class", b"async def",
-    )  # fmt: skip
+        b"def",
+        b"class",
+        b"async def",
+    )
 
 
 def _dotted(written: str, name: str, path: str, imports: dict[str, str]) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from indexes.model.records import dataclass
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
@@ -54,9 +54,7 @@ _DECOMPOSITION = Root(
     ),
 )
 _META = Root(
-    "meta_registration",
-    (0, "op"),
-    extra=(("register_dispatcher", (1, "register_dispatcher")),),
+    "meta_registration", (0, "op"), extra=(("register_dispatcher", (1, "register_dispatcher")),)
 )
 _LOWERING = Root("lowering", (0, "aten_fn"))
 

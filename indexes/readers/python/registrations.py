@@ -93,9 +93,11 @@ def _makers(data: bytes, extents: list[Block]) -> set[int]:
     return {
         block.head.start
         for block in extents
-        if block.head.name in names and not block.head.is_class
-        and block.head.parent < 0 and block.end - block.head.start < _SMALL
-    }  # fmt: skip
+        if block.head.name in names
+        and not block.head.is_class
+        and block.head.parent < 0
+        and block.end - block.head.start < _SMALL
+    }
 
 
 # --------------------------------------------------------------------------------- facts

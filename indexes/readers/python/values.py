@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-
-from indexes.model.records import dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 
 class Unknown:

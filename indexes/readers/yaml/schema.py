@@ -6,10 +6,10 @@ prints (``aten::add.Tensor(...)``, lists with spaces). Pure text work, no I/O.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from indexes.model.records import dataclass
 from indexes.model.regex import regex
 
 

@@ -36,9 +36,13 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @json_option
 @pass_settings
 def audit(
-    settings: Settings, acceptance: Path | None, names: Path | None, traces: Path | None,
-    no_live: bool, full: bool,
-) -> int:  # fmt: skip
+    settings: Settings,
+    acceptance: Path | None,
+    names: Path | None,
+    traces: Path | None,
+    no_live: bool,
+    full: bool,
+) -> int:
     """How much of the tree is linked, and how well, each promise with its count.
 
     Exit code 1 when one of them is not kept.

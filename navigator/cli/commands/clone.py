@@ -38,9 +38,13 @@ def clone(settings: Settings, ref: str | None, url: str, history: bool) -> None:
         )
     if settings.json:
         write_json(
-            {"schema_version": 1, "root": str(record.root), "ref": record.ref,
-             "commit": record.commit}
-        )  # fmt: skip
+            {
+                "schema_version": 1,
+                "root": str(record.root),
+                "ref": record.ref,
+                "commit": record.commit,
+            }
+        )
         return
     from navigator.text.answers import clean
 

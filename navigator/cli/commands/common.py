@@ -1,4 +1,4 @@
-"""What the sub-commands share: their options, and what ``navigator.cli.asking`` has for all."""
+"""What the sub-commands share: their options, and what ``navigator.cli.session`` has for all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any, TypeVar
 
 import click
 
-from navigator.cli.asking import ProgressLine, Settings, say, write_json, write_lines
+from navigator.cli.session import ProgressLine, Settings, say, write_json, write_lines
 
 __all__ = [
-    "ProgressLine", "Settings", "json_option", "pass_settings", "say", "settings_of",
-    "source_options", "version", "write_json", "write_lines",
-]  # fmt: skip
+    "ProgressLine",
+    "Settings",
+    "json_option",
+    "pass_settings",
+    "say",
+    "settings_of",
+    "source_options",
+    "version",
+    "write_json",
+    "write_lines",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -31,14 +39,20 @@ def _remember(context: click.Context, parameter: click.Parameter, value: object)
 def source_options(command: _F) -> _F:
     """``--tree`` and ``--cache``, which may stand before the command's name or after it."""
     tree = click.option(
-        "--tree", metavar="PATH", callback=_remember, expose_value=False,
+        "--tree",
+        metavar="PATH",
+        callback=_remember,
+        expose_value=False,
         help="The source tree: a checkout, or a folder in one. [env: TORCHNAV_CHECKOUT]",
-    )  # fmt: skip
+    )
     cache = click.option(
-        "--cache", metavar="PATH", type=click.Path(file_okay=False, path_type=Path),
-        callback=_remember, expose_value=False,
+        "--cache",
+        metavar="PATH",
+        type=click.Path(file_okay=False, path_type=Path),
+        callback=_remember,
+        expose_value=False,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
-    )  # fmt: skip
+    )
     return tree(cache(command))
 
 

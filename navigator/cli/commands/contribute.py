@@ -21,21 +21,33 @@ from navigator.cli.commands.common import (
 @click.argument("name", required=False)
 @click.option("--new-op", metavar="SCHEMA", help="Plan a new operator with this schema.")
 @click.option(
-    "--formula", "formulas", multiple=True, metavar="INPUT: TEXT",
+    "--formula",
+    "formulas",
+    multiple=True,
+    metavar="INPUT: TEXT",
     help="With --new-op: a derivative formula to check, such as 'self: grad * other'.",
-)  # fmt: skip
+)
 @click.option("--device", default="cpu", show_default=True, help="For which the tests are run.")
 @click.option(
-    "--history", "histories", type=click.IntRange(min=0), default=4, show_default=True,
+    "--history",
+    "histories",
+    type=click.IntRange(min=0),
+    default=4,
+    show_default=True,
     help="For how many places git is asked who changed them.",
-)  # fmt: skip
+)
 @click.option("--markdown", metavar="FILE", help="Write the checklist as Markdown; - is stdout.")
 @json_option
 @pass_settings
 def contribute(
-    settings: Settings, name: str | None, new_op: str | None, formulas: tuple[str, ...],
-    device: str, histories: int, markdown: str | None,
-) -> None:  # fmt: skip
+    settings: Settings,
+    name: str | None,
+    new_op: str | None,
+    formulas: tuple[str, ...],
+    device: str,
+    histories: int,
+    markdown: str | None,
+) -> None:
     """Everything that a change of NAME asks for: an operator, a FILE, FILE:LINE or a symbol.
 
     The places to touch, what they cost to rebuild, the tests that cover them, the commands to

@@ -36,9 +36,15 @@ _FACETS = click.Choice(FACETS)
 @json_option
 @pass_settings
 def diff(
-    settings: Settings, before: str, after: str | None, ops: tuple[str, ...],
-    only: tuple[str, ...], key: str | None, breaking: bool, markdown: bool,
-) -> int:  # fmt: skip
+    settings: Settings,
+    before: str,
+    after: str | None,
+    ops: tuple[str, ...],
+    only: tuple[str, ...],
+    key: str | None,
+    breaking: bool,
+    markdown: bool,
+) -> int:
     """What differs from version BEFORE to version AFTER, or to the tree as it is.
 
     A version is a tag, a branch or a commit of the tree's repository, a folder, or `wheel`

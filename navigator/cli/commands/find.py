@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
-from navigator.cli import questions
-from navigator.cli.commands.common import Settings, json_option, pass_settings
+from indexes.model.errors import NotFound, UsageError
+from indexes.model.regex import regex
+from navigator.cli.commands.common import (
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from indexes.model.vocabulary import Hit
+    from indexes.queries.index import Index
+
+FIND_LIMIT = 50
+USES_LIMIT = 200
+_PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 
 
 @click.command()
 @click.argument("text")
 @click.option(
-    "--limit", default=questions.FIND_LIMIT, show_default=True, type=click.IntRange(1),
-    help="At most.",
-)  # fmt: skip
+    "--limit", default=FIND_LIMIT, show_default=True, type=click.IntRange(1), help="At most."
+)
 @json_option
 @pass_settings
 def find(settings: Settings, text: str, limit: int) -> None:
     """Search operators, kernels, functions, macros, node classes and files by part of a name."""
-    questions.find(settings, text, limit)
+    index = settings.index()
+    hits = index.find(text, limit)
+    if not hits:
+        raise NotFound(f"nothing matches {text!r}", index.resolve(text).suggestions)
+    _write_hits(settings, index, hits, limit)
 
 
 @click.command()
 @click.argument("symbol")
 @click.option(
-    "--limit", default=questions.USES_LIMIT, show_default=True, type=click.IntRange(1),
-    help="At most.",
-)  # fmt: skip
+    "--limit", default=USES_LIMIT, show_default=True, type=click.IntRange(1), help="At most."
+)
 @json_option
 @pass_settings
 def uses(settings: Settings, symbol: str, limit: int) -> None:
     """Where a symbol is used: calls, registrations, formulas, the operators that reach it."""
-    questions.uses(settings, symbol, limit)
+    index = settings.index()
+    hits = index.uses(symbol, limit)
+    if not hits:
+        raise NotFound(f"no use of {symbol!r} found", index.resolve(symbol).suggestions)
+    _write_hits(settings, index, hits, limit)
 
 
 @click.command()
@@ -43,4 +69,53 @@ def at(settings: Settings, place: str) -> None:
 
     FILE is a path in the tree, absolute or relative to the tree or to the current folder.
     """
-    questions.at(settings, place)
+    path, line = _parse(place)
+    index = settings.index()
+    relative = _in_tree(path, index.info.root)
+    places = index.at(relative, line)
+    if not places:
+        raise NotFound(f"nothing that the index knows stands at {relative}:{line}")
+    if settings.json:
+        from indexes.serialize.answers import envelope, place_json
+
+        write_json(envelope(index.info, places=[place_json(one) for one in places]))
+    else:
+        from navigator.text.answers import place_lines, source_lines
+
+        write_lines([*place_lines(places), *source_lines(index.info)])
+
+
+def _parse(place: str) -> tuple[str, int]:
+    found = _PLACE.match(place)
+    if not found or int(found["line"]) == 0:
+        raise UsageError(f"expected FILE:LINE with a line from 1, not {place!r}")
+    return found["path"], int(found["line"])
+
+
+def _in_tree(path: str, root: str) -> str:
+    """The path relative to the tree; it need not exist there."""
+    here = os.path.abspath(path)
+    for place, top in ((here, root), (os.path.realpath(here), os.path.realpath(root))):
+        if _is_in(place, top) and (os.path.isabs(path) or os.path.exists(place)):
+            return os.path.relpath(place, top).replace(os.sep, "/")
+    if os.path.isabs(path):
+        raise UsageError(f"{path} is not in the source tree {root}")
+    return os.path.normpath(path).replace(os.sep, "/")
+
+
+def _is_in(place: str, folder: str) -> bool:
+    inside = os.path.join(os.path.normcase(folder), "")
+    return os.path.normcase(place).startswith(inside)
+
+
+def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: int) -> None:
+    if len(hits) >= limit:
+        say(f"torchnav: these are the first {limit}; --limit gives more")
+    if settings.json:
+        from indexes.serialize.answers import envelope, hit_json
+
+        write_json(envelope(index.info, hits=[hit_json(hit) for hit in hits]))
+    else:
+        from navigator.text.answers import hit_lines, source_lines
+
+        write_lines([*hit_lines(hits), *source_lines(index.info)])

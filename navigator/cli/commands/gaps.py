@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 import click
 
 from indexes.model.errors import NotFound
-from indexes.model.records import replace
 from navigator.cli.commands.common import (
     Settings,
     json_option,
@@ -42,24 +42,42 @@ def _known_kinds(
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option("--kind", "kinds", metavar="KIND", multiple=True, callback=_known_kinds,
-              help="Only gaps of this kind; may be given again.")  # fmt: skip
+@click.option(
+    "--kind",
+    "kinds",
+    metavar="KIND",
+    multiple=True,
+    callback=_known_kinds,
+    help="Only gaps of this kind; may be given again.",
+)
 @click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
 @click.option("--owner", metavar="NAME", default="", help="Only in files that NAME reviews.")
-@click.option("--limit", metavar="N", type=click.IntRange(min=0), default=None,
-              help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one, or all that"
-              " JSON and Markdown have room for.")  # fmt: skip
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=None,
+    help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one, or all that"
+    " JSON and Markdown have room for.",
+)
 @click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
 @click.option("--markdown", is_flag=True, help="Answer as Markdown.")
 @json_option
 @pass_settings
 def gaps(
-    settings: Settings, text: tuple[str, ...], kinds: tuple[str, ...], difficulty: str | None,
+    settings: Settings,
+    text: tuple[str, ...],
+    kinds: tuple[str, ...],
+    difficulty: str | None,
     key: str,
-    module: str, owner: str, limit: int | None, age: bool, markdown: bool,
-) -> None:  # fmt: skip
+    module: str,
+    owner: str,
+    limit: int | None,
+    age: bool,
+    markdown: bool,
+) -> None:
     """Real openings in this tree, easy ones first, each with the lines that make it a gap.
 
     TEXT leaves those that hold every word. Where this source cannot tell, it says why.

@@ -20,9 +20,12 @@ _everything = click.option(
     help="List all, with whole ways, and the tests of all operators.",
 )
 _dispatches = click.option(
-    "--dispatches", default=1, show_default=True, type=click.IntRange(0, 5),
+    "--dispatches",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0, 5),
     help="How many calls of operators are followed.",
-)  # fmt: skip
+)
 
 
 def _tested(everything: bool) -> int | None:
@@ -90,9 +93,14 @@ def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -
 @json_option
 @pass_settings
 def affected(
-    settings: Settings, commits: str | None, since: str | None, staged: bool, markdown: bool,
-    dispatches: int, everything: bool,
-) -> None:  # fmt: skip
+    settings: Settings,
+    commits: str | None,
+    since: str | None,
+    staged: bool,
+    markdown: bool,
+    dispatches: int,
+    everything: bool,
+) -> None:
     """Which operators, Python names and tests your changes affect, with commands to run.
 
     Compares the working tree, untracked files too, with HEAD; or the commits A..B. Changes of

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from navigator.cli.commands.common import Settings, json_option, pass_settings
-from navigator.cli.indexing import bring_up
+from navigator.cli.commands.common import (
+    ProgressLine,
+    Settings,
+    json_option,
+    pass_settings,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from indexes.build.sharing import Label
+    from indexes.model.progress import Report
+    from indexes.model.vocabulary import Problem, SourceInfo
+    from indexes.serialize.answers import Json
+    from indexes.source.source import Source
 
 _PATH = click.Path(path_type=Path)
 
@@ -22,9 +38,14 @@ _PATH = click.Path(path_type=Path)
 @json_option
 @pass_settings
 def index(
-    settings: Settings, verify: bool, force: bool, into: Path | None, shared: Path | None,
-    listed: bool, prune: bool,
-) -> None:  # fmt: skip
+    settings: Settings,
+    verify: bool,
+    force: bool,
+    into: Path | None,
+    shared: Path | None,
+    listed: bool,
+    prune: bool,
+) -> None:
     """Build the index of the tree, or read again what changed in it.
 
     Other commands do this by themselves. Interrupted, it leaves the old index whole. PATH of
@@ -35,4 +56,100 @@ def index(
 
         show(settings, prune)
         return
-    bring_up(settings, verify, force, into, shared)
+    _bring_up(settings, verify, force, into, shared)
+
+
+_PROBLEMS_SHOWN = 20
+
+
+def _bring_up(
+    settings: Settings,
+    verify: bool = False,
+    force: bool = False,
+    into: Path | None = None,
+    shared: Path | None = None,
+) -> None:
+    """Brings the index up to date, from a shared one if one is given, and exports it ``into``
+    a file if one is given."""
+    from indexes.build.current import info_of, open_current
+    from indexes.source.roots import cache_path, index_file
+
+    source = settings.source()
+    cache = str(settings.cache or cache_path())
+    started = time.perf_counter()
+    with ProgressLine() as progress:
+        began = _begin_from(shared, source, cache, progress) if shared else None
+        store, report = open_current(source, cache, progress=progress, verify=verify, force=force)
+    report = began or report
+    seconds = round(time.perf_counter() - started, 3)
+    written = _export(source, cache, into) if into else None
+    path = index_file(source.key, cache)
+    done = _Done(report, info_of(source, report), store.problems(), path, seconds, written)
+    if settings.json:
+        write_json(_json(done))
+    else:
+        write_lines(_text(done))
+
+
+class _Done(NamedTuple):
+    """What was done, and what there is now."""
+
+    report: Report
+    info: SourceInfo
+    problems: tuple[Problem, ...]
+    file: str
+    """The index."""
+    seconds: float
+    written: tuple[Path, Label] | None
+    """The file that the index was exported into, and what that says of it."""
+
+
+def _begin_from(shared: Path, source: Source, cache: str, progress: ProgressLine) -> Report:
+    from indexes.build.builder import Builder
+    from indexes.build.sharing import import_index
+
+    return import_index(Builder(source, cache, progress), shared)
+
+
+def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
+    from indexes.build.builder import Builder
+    from indexes.build.sharing import export_index
+
+    return export_index(Builder(source, cache), into)
+
+
+def _json(done: _Done) -> Json:
+    from indexes.serialize.answers import envelope, problem_json
+
+    report, written = done.report, done.written
+    return envelope(
+        done.info,
+        files=report.files,
+        read=report.read,
+        removed=report.removed,
+        cold=report.cold,
+        seconds=done.seconds,
+        index=done.file,
+        problems=[problem_json(one) for one in done.problems],
+        exported={"path": str(written[0]), "tree": written[1].tree} if written else None,
+    )
+
+
+def _text(done: _Done) -> Iterator[str]:
+    from navigator.text.answers import problem_lines, source_lines
+
+    report, problems, written = done.report, done.problems, done.written
+    did = "built" if report.cold else "up to date"
+    counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"
+    timed = report.cold or report.read
+    yield f"{did}: {counts}, {done.seconds:.1f} s" if timed else f"{did}: {counts}"
+    yield f"index: {done.file}"
+    if written:
+        size = written[0].stat().st_size / 1e6
+        yield f"exported: {written[0]}, {size:.1f} MB, tree {written[1].tree}"
+    if problems:
+        yield f"could not be read: {len(problems):,} places"
+        yield from problem_lines(problems[:_PROBLEMS_SHOWN])
+    if len(problems) > _PROBLEMS_SHOWN:
+        yield "  ... all of them with --json"
+    yield from source_lines(done.info)

@@ -25,13 +25,22 @@ if TYPE_CHECKING:
 
 _SHOWN = 12
 """Ranks, and names of a kind, in the text; JSON has them all."""
-_KINDS = {"kernel": "kernels, device time", "operator": "operators, time in themselves",
-          "phase": "phases, CPU", "device phase": "phases, device"}  # fmt: skip
+_KINDS = {
+    "kernel": "kernels, device time",
+    "operator": "operators, time in themselves",
+    "phase": "phases, CPU",
+    "device phase": "phases, device",
+}
 
 
 @click.command(short_help="Summarise the traces of many ranks.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N",
-              help="Traces to read at the same time; each core one by default.")  # fmt: skip
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Traces to read at the same time; each core one by default.",
+)
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 @pass_settings
@@ -79,19 +88,33 @@ def _json(folder: Path, summary: RunSummary) -> Object:
 
 def _rank_json(rank: Rank) -> Object:
     return {
-        "rank": rank.number, "path": rank.path, "rows": rank.rows, "span_us": rank.span_us,
-        "compute_us": rank.compute_us, "communication_us": rank.communication_us,
-        "exposed_us": rank.exposed_us, "overlap": rank.overlap, "idle_us": rank.idle_us,
-        "on_device": rank.on_device, "problems": list(rank.problems),
-    }  # fmt: skip
+        "rank": rank.number,
+        "path": rank.path,
+        "rows": rank.rows,
+        "span_us": rank.span_us,
+        "compute_us": rank.compute_us,
+        "communication_us": rank.communication_us,
+        "exposed_us": rank.exposed_us,
+        "overlap": rank.overlap,
+        "idle_us": rank.idle_us,
+        "on_device": rank.on_device,
+        "problems": list(rank.problems),
+    }
 
 
 def _spread_json(spread: Spread) -> Object:
     return {
-        "kind": spread.kind, "name": spread.name, "ranks": spread.ranks, "count": spread.count,
-        "min_us": spread.min_us, "median_us": spread.median_us, "max_us": spread.max_us,
-        "total_us": spread.total_us, "slowest": spread.slowest, "imbalance": spread.imbalance,
-    }  # fmt: skip
+        "kind": spread.kind,
+        "name": spread.name,
+        "ranks": spread.ranks,
+        "count": spread.count,
+        "min_us": spread.min_us,
+        "median_us": spread.median_us,
+        "max_us": spread.max_us,
+        "total_us": spread.total_us,
+        "slowest": spread.slowest,
+        "imbalance": spread.imbalance,
+    }
 
 
 def _text(folder: Path, summary: RunSummary) -> Iterator[str]:
@@ -119,8 +142,10 @@ def _stragglers(summary: RunSummary) -> Iterator[str]:
 
     for rank in summary.stragglers:
         factor = rank.compute_us / summary.median_compute_us if summary.median_compute_us else 0
-        yield (f"straggler  rank {rank.number} computes {duration(rank.compute_us)}, "
-               f"{factor:.2f}x the median")  # fmt: skip
+        yield (
+            f"straggler  rank {rank.number} computes {duration(rank.compute_us)}, "
+            f"{factor:.2f}x the median"
+        )
 
 
 def _rank_line(rank: Rank) -> str:

@@ -72,12 +72,17 @@ def _write_json(answer: DispatchTable, differences: tuple[Difference, ...] | Non
             {
                 "key": one.key,
                 "live": (
-                    {"kind": one.theirs.kind, "fallthrough": one.theirs.fallthrough,
-                     "path": one.theirs.path, "line": one.theirs.line}
-                    if one.theirs else None
+                    {
+                        "kind": one.theirs.kind,
+                        "fallthrough": one.theirs.fallthrough,
+                        "path": one.theirs.path,
+                        "line": one.theirs.line,
+                    }
+                    if one.theirs
+                    else None
                 ),
                 "reason": one.reason,
             }
             for one in differences
-        ]  # fmt: skip
+        ]
     write_json(value)

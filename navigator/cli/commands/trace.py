@@ -41,19 +41,34 @@ _TRACE = click.Path(path_type=Path)
 @click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
 @click.option("--python", metavar="PATH", help="The Python that runs the program.")
-@click.option("--window", metavar="SECONDS", type=click.FloatRange(min=0.001), default=1.0,
-              help="How often operators are written; calls are written at once.")  # fmt: skip
+@click.option(
+    "--window",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.001),
+    default=1.0,
+    help="How often operators are written; calls are written at once.",
+)
 @click.option("--memory", is_flag=True, help="Record allocations too.")
-@click.option("--compiled", is_flag=True,
-              help="Record with the compiled recorder: several times less overhead, dispatch "
-              "keys; no device kernels. Built the first time, with a C++ compiler.")  # fmt: skip
+@click.option(
+    "--compiled",
+    is_flag=True,
+    help="Record with the compiled recorder: several times less overhead, dispatch "
+    "keys; no device kernels. Built the first time, with a C++ compiler.",
+)
 @source_options
 @click.argument("program", metavar="SCRIPT [ARGS]...", nargs=-1, type=click.UNPROCESSED)
 @pass_settings
 def trace(
-    settings: Settings, output: Path | None, screen: bool | None, module: bool,
-    python: str | None, window: float, memory: bool, compiled: bool, program: tuple[str, ...],
-) -> int:  # fmt: skip
+    settings: Settings,
+    output: Path | None,
+    screen: bool | None,
+    module: bool,
+    python: str | None,
+    window: float,
+    memory: bool,
+    compiled: bool,
+    program: tuple[str, ...],
+) -> int:
     """Run SCRIPT as Python would and record every operator that it calls.
 
     Everything after SCRIPT is the program's, but for a `-o FILE` right after it when no
@@ -107,7 +122,7 @@ def _cache_file(settings: Settings, program: str) -> Path:
 
 def _recorder(name: str) -> str:
     """The recorder as a file: the program's Python need not have torchnav."""
-    return str(Path(__file__).parent.parent / "capture" / name)
+    return str(Path(__file__).parents[2] / "capture" / name)
 
 
 def _native(settings: Settings, python: str) -> list[str]:
@@ -117,8 +132,13 @@ def _native(settings: Settings, python: str) -> list[str]:
     folder = (settings.cache or cache_folder()) / "native"
     if not folder.exists():
         say("building the compiled recorder, once")
-    done = subprocess.run([python, _recorder("build.py"), str(folder)], capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+    done = subprocess.run(
+        [python, _recorder("build.py"), str(folder)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it could not be built"]
         say(f"{lines[-1].removeprefix('torchnav: ')}; recording without it")
@@ -197,10 +217,20 @@ def open_(settings: Settings, file: Path) -> int:
 
 @click.command("trace")
 @click.argument("file", type=_TRACE)
-@click.option("--html", "report", metavar="FILE", type=_FILE,
-              help="Write a report that needs nothing else to be read.")  # fmt: skip
-@click.option("--markdown", "row", metavar="ID", type=int,
-              help="One operator, by the id of its JSON, for pasting into an issue.")  # fmt: skip
+@click.option(
+    "--html",
+    "report",
+    metavar="FILE",
+    type=_FILE,
+    help="Write a report that needs nothing else to be read.",
+)
+@click.option(
+    "--markdown",
+    "row",
+    metavar="ID",
+    type=int,
+    help="One operator, by the id of its JSON, for pasting into an issue.",
+)
 @json_option
 @pass_settings
 def export_trace(settings: Settings, file: Path, report: Path | None, row: int | None) -> None:

@@ -15,9 +15,10 @@ _EXECUTION_TRACE = re.compile(rb'\{\s*"schema"\s*:\s*"1\.')
 
 
 def read_trace(
-    path: Path, progress: Callable[[int], bool] | None = None,
+    path: Path,
+    progress: Callable[[int], bool] | None = None,
     early: Callable[[Trace], None] | None = None,
-) -> Trace:  # fmt: skip
+) -> Trace:
     """Read a trace of any format that is known. Raises BadTrace, in one line, for others.
 
     ``progress`` is called with the number of rows so far and returns False to stop. ``early``

@@ -40,12 +40,19 @@ class ChromeReader:
         self._saw = {"shapes": False, "frames": False, "operators": False}
         launch, operator = self._launch, self._operator
         self._handlers: dict[str, Callable[[Event, float, float], None]] = {
-            "cpu_op": operator, "Operator": operator, "user_annotation": self._annotation,
-            "torchnav_call": self._call, "python_function": self._python,
-            "cuda_runtime": launch, "cuda_driver": launch, "Runtime": launch,
-            "xpu_runtime": launch, "privateuse1_runtime": launch, "mtia_runtime": launch,
+            "cpu_op": operator,
+            "Operator": operator,
+            "user_annotation": self._annotation,
+            "torchnav_call": self._call,
+            "python_function": self._python,
+            "cuda_runtime": launch,
+            "cuda_driver": launch,
+            "Runtime": launch,
+            "xpu_runtime": launch,
+            "privateuse1_runtime": launch,
+            "mtia_runtime": launch,
             **dict.fromkeys(_WORK, self._device),
-        }  # fmt: skip
+        }
 
     def feed(self, chunk: bytes) -> None:
         """Events as a JSON array."""
@@ -100,8 +107,10 @@ class ChromeReader:
             if not self._saw[seen]:
                 meta.lacks.append(what)
         if not meta.overloads and self._saw["operators"]:
-            meta.lacks.append("overload names (capture_overload_names=True would add them); "
-                              "they are worked out from the inputs")  # fmt: skip
+            meta.lacks.append(
+                "overload names (capture_overload_names=True would add them); "
+                "they are worked out from the inputs"
+            )
 
     # --------------------------------------------------------------------- the events
 
@@ -110,17 +119,28 @@ class ChromeReader:
         inputs = NONE
         if args.types or args.dims or args.dims_old:
             self._saw["shapes"] = True
-            raw = (bytes(args.types), bytes(args.dims or args.dims_old), bytes(args.strides),
-                   bytes(args.values))  # fmt: skip
+            raw = (
+                bytes(args.types),
+                bytes(args.dims or args.dims_old),
+                bytes(args.strides),
+                bytes(args.values),
+            )
             inputs = self._table.raw_inputs.number(raw)
         name = self._names.get(event.name)
         if name is None:
             name = self._new_name(event.name)
         external = args.external if args.external is not None else args.external_old
         row = self._builder.add(
-            OP, name, self._thread(event), start, duration, inputs, _sequence(args),
-            _whole(external), _whole(args.forward_thread),
-        )  # fmt: skip
+            OP,
+            name,
+            self._thread(event),
+            start,
+            duration,
+            inputs,
+            _sequence(args),
+            _whole(external),
+            _whole(args.forward_thread),
+        )
         if args.keys:
             self._own.add_operator(row, args)
 
@@ -151,9 +171,13 @@ class ChromeReader:
         device = args.device if args.device is not None else event.pid
         stream = args.stream if args.stream is not None else event.tid
         self._table.kernels.append(
-            _WORK[event.cat], event.name, (str(device), str(stream)), start, duration,
+            _WORK[event.cat],
+            event.name,
+            (str(device), str(stream)),
+            start,
+            duration,
             _whole(args.correlation),
-        )  # fmt: skip
+        )
 
     def _memory(self, event: Event) -> None:
         args = args_of(event)
@@ -195,9 +219,28 @@ class ChromeReader:
 
 
 _DEVICE_TYPES = (
-    "cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "cuda", "fpga", "maia", "xla", "vulkan",
-    "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone",
-)  # fmt: skip
+    "cpu",
+    "cuda",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "cuda",
+    "fpga",
+    "maia",
+    "xla",
+    "vulkan",
+    "metal",
+    "xpu",
+    "mps",
+    "meta",
+    "hpu",
+    "ve",
+    "lazy",
+    "ipu",
+    "mtia",
+    "privateuseone",
+)
 """By the numbers of ``c10::DeviceType``. HIP, the seventh, goes by the name of CUDA in PyTorch."""
 _LACKS = {
     "shapes": "inputs of operators (record_shapes=True would add them)",

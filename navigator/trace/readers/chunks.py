@@ -33,9 +33,11 @@ class BadTrace(TorchnavError):
 
 
 def event_chunks(
-    path: Path, around: Surroundings, array: re.Pattern[bytes] = _ARRAY_KEY,
+    path: Path,
+    around: Surroundings,
+    array: re.Pattern[bytes] = _ARRAY_KEY,
     boundary: re.Pattern[bytes] = _NEXT_EVENT,
-) -> Iterator[bytes]:  # fmt: skip
+) -> Iterator[bytes]:
     """JSON arrays of events, in file order. ``around`` is complete when the last was given.
 
     ``array`` finds the array in its object, ``boundary`` the end of an event before another.

@@ -60,17 +60,23 @@ def _flat(node: Node) -> Node:
     named = {a["name"]: a.get("value") for a in attributes if isinstance(a, dict) and "name" in a}
     inputs, outputs = (node.get(key) for key in ("inputs", "outputs"))
     return {
-        "id": node.get("id"), "name": node.get("name"), "parent": node.get("ctrl_deps"), **named,
-        **_columns("input", inputs), **_columns("output", outputs),
-    }  # fmt: skip
+        "id": node.get("id"),
+        "name": node.get("name"),
+        "parent": node.get("ctrl_deps"),
+        **named,
+        **_columns("input", inputs),
+        **_columns("output", outputs),
+    }
 
 
 def _columns(prefix: str, part: object) -> Node:
     """``inputs``, ``input_shapes`` ... of the part that holds all of them."""
     if not isinstance(part, dict):
         return {}
-    return {f"{prefix}s" if key == "values" else f"{prefix}_{key}": part.get(key)
-            for key in ("values", "shapes", "types", "strides")}  # fmt: skip
+    return {
+        f"{prefix}s" if key == "values" else f"{prefix}_{key}": part.get(key)
+        for key in ("values", "shapes", "types", "strides")
+    }
 
 
 def _items(nodes: list[Node]) -> Iterator[Item]:
@@ -122,8 +128,9 @@ def _inputs(node: Node) -> RawInputs | None:
     if not types:
         return None
     values = _list(node, "inputs")
-    shown = ["" if "Tensor" in kind else _text(value) for kind, value in
-             zip(types, values, strict=False)]  # fmt: skip
+    shown = [
+        "" if "Tensor" in kind else _text(value) for kind, value in zip(types, values, strict=False)
+    ]
     kinds = [_kind(kind) for kind in types]
     strides = _list(node, "input_strides")
     return raw_inputs(kinds, _list(node, "input_shapes"), strides, shown)

@@ -54,8 +54,18 @@ def _load(path: Path) -> dict[str, Any]:
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
-    except (pickle.UnpicklingError, EOFError, ValueError, IndexError, KeyError, AttributeError,
-            TypeError, MemoryError, RecursionError, OverflowError) as error:  # fmt: skip
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        ValueError,
+        IndexError,
+        KeyError,
+        AttributeError,
+        TypeError,
+        MemoryError,
+        RecursionError,
+        OverflowError,
+    ) as error:
         raise BadTrace(f"{path} is no memory snapshot: {error}") from error
     if not isinstance(value, dict) or "segments" not in value:
         raise BadTrace(f"{path} is no memory snapshot: it has no segments")
@@ -72,9 +82,11 @@ def _items(snapshot: dict[str, Any], table: Table) -> Iterator[Item]:
 
 
 def _item(
-    entry: dict[str, Any], device: int, table: Table,
+    entry: dict[str, Any],
+    device: int,
+    table: Table,
     stacks: dict[tuple[tuple[str, int, str], ...], int],
-) -> Item:  # fmt: skip
+) -> Item:
     count = entry.get("size")
     bytes_ = count if isinstance(count, int) and 0 <= count < 2**62 else 0
     key = tuple(_frames(entry.get("frames")))
@@ -97,8 +109,11 @@ def _frames(frames: object) -> Iterator[tuple[str, int, str]]:
     for frame in frames if isinstance(frames, list) else []:
         if isinstance(frame, dict):
             line = frame.get("line")
-            yield (str(frame.get("filename", "")), line if isinstance(line, int) else 0,
-                   str(frame.get("name", "")))  # fmt: skip
+            yield (
+                str(frame.get("filename", "")),
+                line if isinstance(line, int) else 0,
+                str(frame.get("name", "")),
+            )
 
 
 def _users(frames: tuple[tuple[str, int, str], ...]) -> int:

@@ -36,10 +36,16 @@ class OwnEvents:
         self._key_sets: dict[int, int] = {}
         self.base_ns = 0
         self._handlers: dict[str, Callable[[Event, dict[str, Any]], None]] = {
-            "program": self._program, "run": self._run, "stack": self._stack,
-            "call": self._call, "window": self._window, "backward": self._backward,
-            "problem": self._problem, "end": self._end, "keys": self._keys,
-        }  # fmt: skip
+            "program": self._program,
+            "run": self._run,
+            "stack": self._stack,
+            "call": self._call,
+            "window": self._window,
+            "backward": self._backward,
+            "problem": self._problem,
+            "end": self._end,
+            "keys": self._keys,
+        }
 
     def read(self, event: Event, thread: int) -> None:
         """One metadata event. What cannot be understood is passed over."""

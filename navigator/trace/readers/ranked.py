@@ -40,11 +40,16 @@ def build(trace: Trace, items: Sequence[Item]) -> None:
     places: dict[int, str] = {}
     for rank, (item, end) in enumerate(zip(items, _ends(items), strict=True)):
         row = builder.add(
-            item.kind, table.names.number((item.name, item.overload)),
-            table.threads.number(("0", item.thread)), float(rank), end - rank,
-            table.raw_inputs.number(item.inputs) if item.inputs else NONE, item.sequence,
-            rank + 1, item.forward_thread,
-        )  # fmt: skip
+            item.kind,
+            table.names.number((item.name, item.overload)),
+            table.threads.number(("0", item.thread)),
+            float(rank),
+            end - rank,
+            table.raw_inputs.number(item.inputs) if item.inputs else NONE,
+            item.sequence,
+            rank + 1,
+            item.forward_thread,
+        )
         if item.output:
             table.outputs[row] = item.output
         if item.place:
@@ -72,8 +77,9 @@ def _ends(items: Sequence[Item]) -> list[float]:
     return ends
 
 
-def raw_inputs(types: Sequence[str], shapes: Sequence[object], strides: Sequence[object],
-               values: Sequence[str]) -> RawInputs:  # fmt: skip
+def raw_inputs(
+    types: Sequence[str], shapes: Sequence[object], strides: Sequence[object], values: Sequence[str]
+) -> RawInputs:
     """Inputs in the form in which profiles have them."""
     columns = (types, shapes, strides, values)
     texts = [json.dumps(list(column), separators=(",", ":")).encode() for column in columns]

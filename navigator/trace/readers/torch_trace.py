@@ -22,8 +22,12 @@ _CALL = re.compile(
     r"(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
     r"(?:\.(?P<overload>\w+))?\("
 )
-_GRAPHS = ("aot_forward_graph", "aot_backward_graph", "aot_inference_graph",
-           "inductor_post_grad_graph")  # fmt: skip
+_GRAPHS = (
+    "aot_forward_graph",
+    "aot_backward_graph",
+    "aot_inference_graph",
+    "inductor_post_grad_graph",
+)
 _LARGEST = 1 << 30
 
 
@@ -56,8 +60,9 @@ def read_torch_trace(path: Path) -> Trace:
             _add(graph, items, trace.table)
     if not items:
         meta.problems.append("the log holds no graph: nothing was compiled, or not to its end")
-    meta.lacks.append("times and inputs: a log of the compiler holds what was compiled, not "
-                      "what ran")  # fmt: skip
+    meta.lacks.append(
+        "times and inputs: a log of the compiler holds what was compiled, not what ran"
+    )
     build(trace, items)
     return trace
 
@@ -136,11 +141,18 @@ def _add(graph: _Graph, items: list[Item], table: Table) -> None:
         call = _CALL.search(line)
         if call:
             overload = call["overload"] or ""
-            items.append(Item(
-                OP, f"{call['space']}::{call['name']}", "" if overload == "default" else overload,
-                parent, output=call["type"] or "", stack=stack, place=_place(call["type"]),
-                is_backward=backward,
-            ))  # fmt: skip
+            items.append(
+                Item(
+                    OP,
+                    f"{call['space']}::{call['name']}",
+                    "" if overload == "default" else overload,
+                    parent,
+                    output=call["type"] or "",
+                    stack=stack,
+                    place=_place(call["type"]),
+                    is_backward=backward,
+                )
+            )
 
 
 def _place(kind: str | None) -> str:

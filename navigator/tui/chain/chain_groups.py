@@ -31,9 +31,16 @@ _ROOTS = ("Python", "Schema")
 
 MAIN = ("Python", "Schema", "Derivative", "Meta", "CPU", "CUDA", "MPS", "Composite")
 LAST = (
-    "Generated", "Python implementations", "Batching", "Autocast", "Documentation", "Tests",
-    "Owners", _WITHOUT_DEVICE, "Not resolved",
-)  # fmt: skip
+    "Generated",
+    "Python implementations",
+    "Batching",
+    "Autocast",
+    "Documentation",
+    "Tests",
+    "Owners",
+    _WITHOUT_DEVICE,
+    "Not resolved",
+)
 
 
 def groups(chain: Chain) -> dict[str, list[Step]]:

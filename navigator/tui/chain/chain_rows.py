@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from indexes.model.records import dataclass, field, replace
 from indexes.model.vocabulary import Chain, Hop, Role
 from navigator.tui.chain.chain_groups import Step, groups, tier
 

@@ -16,17 +16,22 @@ from navigator.tui.chain.chain_rows import BUDGET, Key, Outline, Row
 from navigator.tui.text import one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
-MARKS = {
-    "exact": ("●", "good"),
-    "by rule": ("◆", "name"),
-    "ambiguous": ("?", "warn"),
-}
+MARKS = {"exact": ("●", "good"), "by rule": ("◆", "name"), "ambiguous": ("?", "warn")}
 """How sure a hop is, and in which style; what is not resolved is a ``✗``."""
 
 _SELF_EVIDENT: tuple[Role, ...] = (
-    "python", "schema", "kernel", "derivative", "meta", "formula_function", "docs", "test",
-    "autocast", "batch_rule", "owner",
-)  # fmt: skip
+    "python",
+    "schema",
+    "kernel",
+    "derivative",
+    "meta",
+    "formula_function",
+    "docs",
+    "test",
+    "autocast",
+    "batch_rule",
+    "owner",
+)
 """Roles that the heading of their group tells already."""
 _BRIEF = {"registration": "reg", "device kernel": "", "delegate": "to"}
 """What roles are called in a narrow pane."""

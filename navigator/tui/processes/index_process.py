@@ -47,9 +47,11 @@ def possible() -> bool:
 
 
 def bring_up(
-    source: Source, cache: Path | None,
-    progress: Callable[[Progress], None], cancelled: Callable[[], bool],
-) -> Report:  # fmt: skip
+    source: Source,
+    cache: Path | None,
+    progress: Callable[[Progress], None],
+    cancelled: Callable[[], bool],
+) -> Report:
     """Brings the index of ``source`` up to date. For a thread. Raises SourceError as
     ``Index.open`` does, Cancelled when ``cancelled`` says so, and EndedEarly."""
     arguments = (source.top, source.kind, str(cache or ""), str(os.getpid()))
@@ -65,8 +67,9 @@ def bring_up(
 
 def _answer(
     process: subprocess.Popen[bytes],
-    progress: Callable[[Progress], None], cancelled: Callable[[], bool],
-) -> Report:  # fmt: skip
+    progress: Callable[[Progress], None],
+    cancelled: Callable[[], bool],
+) -> Report:
     assert process.stdout is not None
     for told in _told(process.stdout, cancelled):
         if "stage" in told:

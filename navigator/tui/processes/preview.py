@@ -76,9 +76,15 @@ class Preview:
         if entry is None:
             raise NotFound(f"{full_name}: {REASON}")
         schema = Hop(
-            0, None, "schema", full_name, entry.location, "its entry in native_functions.yaml",
-            "exact", note=entry.schema,
-        )  # fmt: skip
+            0,
+            None,
+            "schema",
+            full_name,
+            entry.location,
+            "its entry in native_functions.yaml",
+            "exact",
+            note=entry.schema,
+        )
         rest = Unresolved("kernel", full_name, REASON, parent=0)
         return Chain(self.info, _summary(entry), entry, None, (schema,), (rest,))
 

@@ -18,6 +18,5 @@ def start(module: str, *arguments: str) -> subprocess.Popen[bytes]:
     when no process can be started."""
     command = [sys.executable, "-c", _START.format(module), json.dumps(sys.path), *arguments]
     return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )

@@ -24,7 +24,7 @@ class AboutScreen(ModalScreen[None]):
     CSS_PATH = "about.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,i,enter", "app.pop_screen", "Close", id="about.close", priority=True),
+        Binding("escape,q,i,enter", "app.pop_screen", "Close", id="about.close", priority=True)
     ]
 
     def __init__(self, info: SourceInfo, problems: Sequence[Problem]) -> None:

@@ -56,7 +56,7 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
         Binding("ctrl+r,f5", "reindex", "Look for changes", show=False, id="index.refresh"),
         Binding("ctrl+x", "cancel", "Stop indexing", show=False, priority=True, id="index.cancel"),
-    ]  # fmt: skip
+    ]
 
     def __init__(self, opener: Opener, config: Config, op: str | None = None) -> None:
         super().__init__(opener, config)

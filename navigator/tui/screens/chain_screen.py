@@ -35,10 +35,7 @@ class ChainScreen(SourceScreen):
         Binding("o", "operator", "Open operator", show=False, id="operator"),
         Binding("f", "letters", "Hop by letter", show=False, id="hop.letter"),
         Binding("left_square_bracket,alt+left,ctrl+o", "back", "Back", id="back"),
-        Binding(
-            "right_square_bracket,alt+right", "forward", "Forward",
-            show=False, id="forward",
-        ),
+        Binding("right_square_bracket,alt+right", "forward", "Forward", show=False, id="forward"),
         member("go", "k", "kernel", "kernel"),
         member("go", "y", "yaml", "YAML entry"),
         member("go", "b", "derivative", "derivative"),
@@ -48,7 +45,7 @@ class ChainScreen(SourceScreen):
             Binding(digit, f"hop('{digit}')", f"Hop {digit}", show=False, id=f"hop.{digit}")
             for digit in LABELS
         ),
-    ]  # fmt: skip
+    ]
 
     def __init__(self, session: Session | None, config: Config) -> None:
         super().__init__(session, config)

@@ -33,9 +33,7 @@ def opener(chord: str, key: str, description: str) -> Binding:
 
 def typing(key: str, action: str, description: str, **options: Any) -> Binding:
     """A key behind which letters are typed: it is heard before them, however fast they come."""
-    return Binding(
-        key, f"typing('{action}')", description, priority=True, id=action, **options
-    )  # fmt: skip
+    return Binding(key, f"typing('{action}')", description, priority=True, id=action, **options)
 
 
 class ChordScreen(FittingScreen):

@@ -19,7 +19,7 @@ class CommandsScreen(PlacesScreen):
     """A list of places; ``C`` puts the command of the row at hand on the clipboard."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("C", "copy_command", "Copy command", id="command.copy"),
+        Binding("C", "copy_command", "Copy command", id="command.copy")
     ]
 
     def __init__(self, session: Session, config: Config, title: str) -> None:
@@ -42,7 +42,7 @@ class SectionsScreen(CommandsScreen):
     """Sections of a contribution; ``m`` puts all of it on the clipboard, as Markdown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "copy_markdown", "Copy checklist", id="contribute.markdown"),
+        Binding("m", "copy_markdown", "Copy checklist", id="contribute.markdown")
     ]
 
     def markdown(self) -> Iterable[str]:

@@ -17,7 +17,7 @@ class CopiedScreen(ModalScreen[None]):
     CSS_PATH = "copied.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "app.pop_screen", "Close", id="copied.close", priority=True),
+        Binding("escape,q,enter", "app.pop_screen", "Close", id="copied.close", priority=True)
     ]
 
     def __init__(self, text: str) -> None:

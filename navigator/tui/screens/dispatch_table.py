@@ -32,7 +32,7 @@ class DispatchTableScreen(PlacesScreen):
     """Runtime keys in order of priority, the first to be asked on top, beside their kernels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("L", "live", "Compare with torch", id="table.live"),
+        Binding("L", "live", "Compare with torch", id="table.live")
     ]
 
     def __init__(self, session: Session, config: Config, index: Index, op: str) -> None:

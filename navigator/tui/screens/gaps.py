@@ -42,8 +42,7 @@ class GapsScreen(PlacesScreen, EarlyKeys):
 
     def compose_input(self) -> ComposeResult:
         yield FilterInput(
-            placeholder="words, kind:todo, key:MPS, module:linalg, owner:, easy …",
-            target=PlaceList,
+            placeholder="words, kind:todo, key:MPS, module:linalg, owner:, easy …", target=PlaceList
         )
 
     def focus_first(self) -> None:

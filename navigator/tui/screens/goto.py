@@ -33,9 +33,7 @@ class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
 
     CSS_PATH = "goto.tcss"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Close", id="goto.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", id="goto.close")]
 
     def __init__(self, session: Session | None, config: Config, path: str | None) -> None:
         super().__init__(session, config)

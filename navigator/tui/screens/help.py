@@ -70,7 +70,7 @@ class HelpScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "escape,q,question_mark,f1", "app.pop_screen", "Close", id="help.close", priority=True
-        ),
+        )
     ]
 
     def __init__(self, groups: Sequence[tuple[str, Sequence[Key]]]) -> None:

@@ -17,14 +17,7 @@ from indexes.model.errors import Cancelled, SourceError
 from indexes.model.vocabulary import OperatorSummary
 from navigator.tui import startup
 from navigator.tui.config import Config
-from navigator.tui.messages import (
-    Described,
-    Failed,
-    FirstSeen,
-    Opened,
-    Progressed,
-    UpToDate,
-)
+from navigator.tui.messages import Described, Failed, FirstSeen, Opened, Progressed, UpToDate
 from navigator.tui.screens.chain_screen import ChainScreen
 from navigator.tui.session import Opener, Session
 from navigator.tui.source.highlight import prepare
@@ -48,10 +41,14 @@ class OpeningScreen(ChainScreen):
         Binding("z", "zoom", "Zoom", id="zoom"),
         Binding("tab", "next_pane(1)", "Next pane", show=False, priority=True, id="pane.next"),
         Binding(
-            "shift+tab", "next_pane(-1)", "Pane before",
-            show=False, priority=True, id="pane.previous",
+            "shift+tab",
+            "next_pane(-1)",
+            "Pane before",
+            show=False,
+            priority=True,
+            id="pane.previous",
         ),
-    ]  # fmt: skip
+    ]
 
     def __init__(self, opener: Opener, config: Config) -> None:
         super().__init__(None, config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
@@ -28,7 +29,7 @@ _WIDTHS = [(0, "-narrow"), (110, "-wide"), (150, "-broad")]
 class PlacesScreen(SourceScreen):
     """Choose a place while its source is shown. Answers the visit, or None."""
 
-    CSS_PATH = "places.tcss"
+    CSS_PATH = Path(__file__).with_name("places.tcss")  # also for screens of other folders
     HORIZONTAL_BREAKPOINTS = _WIDTHS
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -30,8 +30,9 @@ class SourceScreen(TakingScreen):
         Binding("c", "contribute", "Contribute", id="contribute"),
         Binding("I", "impact", "Impact", tooltip="Impact: who uses it", id="impact"),
         Binding("A", "affected", "Affected", tooltip="Affected by your work", id="affected"),
-        Binding("P", "new_operator", "New operator", tooltip="Plan a new operator",
-                id="new_operator"),
+        Binding(
+            "P", "new_operator", "New operator", tooltip="Plan a new operator", id="new_operator"
+        ),
         Binding("V", "compare", "Diff", tooltip="Compare with a version", id="compare"),
         Binding("M", "gaps", "Gaps", tooltip="What is missing", id="gaps"),
         Binding("B", "blame", "Blame", id="blame"),
@@ -40,7 +41,7 @@ class SourceScreen(TakingScreen):
         member("go", "g", "top", "top"),
         member("go", "d", "definition", "definition"),
         member("go", "r", "references", "uses"),
-    ]  # fmt: skip
+    ]
 
     def __init__(self, session: Session | None, config: Config) -> None:
         super().__init__(session, config)

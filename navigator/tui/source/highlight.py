@@ -22,9 +22,18 @@ Span = tuple[int, int, str]
 """(first column, column behind the last, style name)"""
 
 STYLES = (
-    "attribute", "comment", "constant", "function", "keyword", "label", "number",
-    "preproc", "property", "string", "type",
-)  # fmt: skip
+    "attribute",
+    "comment",
+    "constant",
+    "function",
+    "keyword",
+    "label",
+    "number",
+    "preproc",
+    "property",
+    "string",
+    "type",
+)
 """Every style name a span can have."""
 
 MAX_BYTES = 1_000_000

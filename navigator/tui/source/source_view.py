@@ -36,11 +36,15 @@ class SourceView(InkedView, can_focus=True):
     PREFIX = "source--"
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "source--line-number", "source--line-number-marked", "source--marked",
+        "source--line-number",
+        "source--line-number-marked",
+        "source--marked",
         "source--cursor-line",
-        "source--cursor", "source--found", "source--found-current",
+        "source--cursor",
+        "source--found",
+        "source--found-current",
         *(f"source--{name}" for name in STYLES),
-    }  # fmt: skip
+    }
 
     DEFAULT_CSS = """
     SourceView {

@@ -18,10 +18,10 @@ from navigator.tui.text import one_line
 class AboutTraceScreen(ModalScreen[None]):
     """A trace in words."""
 
-    CSS_PATH = "about.tcss"
+    CSS_PATH = "../screens/about.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,i,enter", "app.pop_screen", "Close", id="about.close", priority=True),
+        Binding("escape,q,i,enter", "app.pop_screen", "Close", id="about.close", priority=True)
     ]
 
     def __init__(self, trace: Trace) -> None:

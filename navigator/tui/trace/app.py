@@ -28,7 +28,7 @@ MakeScreen = Callable[[Opener, Config], TraceScreen]
 class TraceApp(TorchnavApp):
     """torchnav with a trace as its first screen."""
 
-    CSS_PATH = "screens/trace.tcss"
+    CSS_PATH = "trace.tcss"
 
     def __init__(self, opener: Opener, config: Config, make: MakeScreen) -> None:
         super().__init__(opener, config)
@@ -52,9 +52,8 @@ def follow(
     title = " ".join(command[command.index("--") + 1 :]) if "--" in command else str(file)
     try:
         return _run(
-            tree, cache,
-            lambda opener, config: RunningScreen(opener, config, file, program, title),
-        )  # fmt: skip
+            tree, cache, lambda opener, config: RunningScreen(opener, config, file, program, title)
+        )
     finally:
         program.stop()
 

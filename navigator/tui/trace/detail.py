@@ -57,8 +57,12 @@ class TraceDetail(Widget):
     def _node_lines(self, op: TraceOp) -> list[Content]:
         if op.node is None:
             return []
-        role = {"engine": "engine's work around", "hook": "a hook at", "": "in",
-                "recompute": "computed again for"}[op.origin]  # fmt: skip
+        role = {
+            "engine": "engine's work around",
+            "hook": "a hook at",
+            "": "in",
+            "recompute": "computed again for",
+        }[op.origin]
         words = [(f"{role} ", "dim"), (one_line(op.node), "$text-accent")]
         if self._forward is not None:
             user = self._forward.user
@@ -71,8 +75,11 @@ def _head(op: TraceOp, width: int) -> list[Content]:
     facts = [duration(op.duration_us), op.phase, op.device or "", f"thread {op.thread}"]
     if op.layout != "strided":
         facts.append(op.layout)
-    lines = [Content.assemble((one_line(op.label), "bold"),
-                              (f"  {' · '.join(filter(None, facts))}", "dim"))]  # fmt: skip
+    lines = [
+        Content.assemble(
+            (one_line(op.label), "bold"), (f"  {' · '.join(filter(None, facts))}", "dim")
+        )
+    ]
     if op.inputs or op.output:
         inputs = ", ".join(str(value) for value in op.inputs)
         output = f" → {op.output}" if op.output else ""
@@ -80,8 +87,9 @@ def _head(op: TraceOp, width: int) -> list[Content]:
     if op.user is not None:
         about = "" if op.user_exact else " (the function begins here)"
         module = f"  in {one_line(op.module)}" if op.module else ""
-        lines.append(Content.assemble((place(op.user, width), "$text-primary"),
-                                      (about + module, "dim")))  # fmt: skip
+        lines.append(
+            Content.assemble((place(op.user, width), "$text-primary"), (about + module, "dim"))
+        )
     return lines
 
 
@@ -100,10 +108,14 @@ def _link_lines(link: OpLink | None) -> list[Content]:
     if link is None:
         return []
     node = link.node
-    lines = [Content.assemble((f"{', '.join(formula.inputs)}: ", "dim"), one_line(formula.text))
-             for formula in (node.formulas[:3] if node else ())]  # fmt: skip
-    lines += [Content.assemble(("not resolved · ", "$text-error"), one_line(reason))
-             for reason in link.reasons[:2]]  # fmt: skip
+    lines = [
+        Content.assemble((f"{', '.join(formula.inputs)}: ", "dim"), one_line(formula.text))
+        for formula in (node.formulas[:3] if node else ())
+    ]
+    lines += [
+        Content.assemble(("not resolved · ", "$text-error"), one_line(reason))
+        for reason in link.reasons[:2]
+    ]
     if link.note:
         lines.append(Content.styled(one_line(link.note), "$text-warning"))
     return lines

@@ -36,6 +36,9 @@ class GroupList(LineList):
         group = self._groups[index]
         share = round(_BAR * group.own_us / self._most) if self._most else 0
         bar = "█" * share + " " * (_BAR - share)
-        right = [(f" {group.count:>7,}×", "dim"), (f" {duration(group.own_us):>8}", "strong"),
-                 (f" {duration(group.total_us):>8} ", "dim")]  # fmt: skip
+        right = [
+            (f" {group.count:>7,}×", "dim"),
+            (f" {duration(group.own_us):>8}", "strong"),
+            (f" {duration(group.total_us):>8} ", "dim"),
+        ]
         return fill([(f"{bar} ", "accent"), (one_line(group.name), "")], right, width)

@@ -67,8 +67,13 @@ class TraceLinks:
         """The Node's entry in this tree, at its first formula, or its class."""
         entries = index.node(node.grad_fn)
         if entries and self._has(entries[0].op):
-            formulas = [f for one in entries[0].sets if one.grad_fn in (node.grad_fn, None)
-                        for f in one.formulas if f.kind == "gradient"]  # fmt: skip
+            formulas = [
+                f
+                for one in entries[0].sets
+                if one.grad_fn in (node.grad_fn, None)
+                for f in one.formulas
+                if f.kind == "gradient"
+            ]
             at = formulas[0].location if formulas else entries[0].location
             return _visit(entries[0].op, at, node.grad_fn)
         if node.definition is not None:
@@ -118,8 +123,10 @@ def _visit(op: str | None, at: Location | None, title: str) -> Visit:
 def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
     """For each line of a file what it has run: ``12x 3.4ms``."""
     totals = line_totals(trace, path)
-    notes = [f"{total.count:,}× {duration(total.own_us):>7} " if total else ""
-             for total in map(totals.get, range(1, lines + 1))]  # fmt: skip
+    notes = [
+        f"{total.count:,}× {duration(total.own_us):>7} " if total else ""
+        for total in map(totals.get, range(1, lines + 1))
+    ]
     longest = max(map(len, notes), default=0)
     return [note.rjust(longest) for note in notes] if longest else []
 

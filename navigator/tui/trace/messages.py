@@ -44,9 +44,13 @@ class Linked(Message):
     """Where a row leads: the chain to show, or the reason why there is none."""
 
     def __init__(
-        self, row: int, link: OpLink | None, launched: tuple[Launched, ...], visit: Visit | None,
+        self,
+        row: int,
+        link: OpLink | None,
+        launched: tuple[Launched, ...],
+        visit: Visit | None,
         reason: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.row = row
         self.link = link

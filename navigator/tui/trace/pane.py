@@ -37,8 +37,10 @@ class TracePane(Vertical):
     def compose(self) -> ComposeResult:
         yield PaneTitle()
         with Horizontal(id="filter-line"):
-            yield FilterInput(placeholder="filter: words, phase:backward, node:, module:, dur:>1ms",
-                              target=TraceTree)  # fmt: skip
+            yield FilterInput(
+                placeholder="filter: words, phase:backward, node:, module:, dur:>1ms",
+                target=TraceTree,
+            )
             yield Label("", id="count", markup=False)
         yield TimelineBar()
         yield TraceTree()

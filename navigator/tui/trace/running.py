@@ -69,9 +69,15 @@ class RunningScreen(TraceScreen):
     WAITING: ClassVar = "the program is starting …"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("O", "output", "Output", id="trace.output"),
-        Binding("ctrl+x", "interrupt", "Interrupt the program", show=False, priority=True,
-                id="trace.interrupt"),
-    ]  # fmt: skip
+        Binding(
+            "ctrl+x",
+            "interrupt",
+            "Interrupt the program",
+            show=False,
+            priority=True,
+            id="trace.interrupt",
+        ),
+    ]
 
     def __init__(
         self, opener: Opener, config: Config, file: Path, program: RunningProgram, title: str

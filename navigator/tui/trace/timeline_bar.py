@@ -68,8 +68,10 @@ class TimelineBar(Widget):
 
     def _line(self, shown: Timeline, parts: list[tuple[float, str]]) -> Content:
         marked = self._marked(shown)
-        pieces = [(_level(busy, shown.part_us), f"{ink} reverse" if at == marked else ink)
-                  for at, (busy, ink) in enumerate(parts)]  # fmt: skip
+        pieces = [
+            (_level(busy, shown.part_us), f"{ink} reverse" if at == marked else ink)
+            for at, (busy, ink) in enumerate(parts)
+        ]
         return Content.assemble(*pieces)
 
     def _marked(self, shown: Timeline) -> int:

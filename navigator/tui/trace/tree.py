@@ -17,9 +17,13 @@ from navigator.tui.trace.rows import TraceRows
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 _STYLES: dict[OpKind, str] = {
-    "call": "head", "op": "strong", "node": "accent", "engine": "dim", "annotation": "name",
+    "call": "head",
+    "op": "strong",
+    "node": "accent",
+    "engine": "dim",
+    "annotation": "name",
     "region": "dim",
-}  # fmt: skip
+}
 _PHASES = {"forward": (" ", ""), "backward": ("←", "accent"), "optimizer": ("↻", "name")}
 """A mark in front of each row for the part of the step it belongs to."""
 _PATH_PARTS = 28

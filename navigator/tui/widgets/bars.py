@@ -167,9 +167,8 @@ class ProgressLine(Bar):
         room = min(40, self.size.width - len(words) - len(stop))
         filled = room * self._done // self._total if self._total and room > 0 else 0
         return Content.assemble(
-            words, ("━" * filled, "$text-primary"), ("━" * (room - filled), "dim"),
-            (stop, "dim"),
-        )  # fmt: skip
+            words, ("━" * filled, "$text-primary"), ("━" * (room - filled), "dim"), (stop, "dim")
+        )
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

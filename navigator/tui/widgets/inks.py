@@ -105,9 +105,13 @@ class InkedView(ScrollView):
         if name not in self._inks:
             style = self.get_component_rich_style(f"{self.PREFIX}{name}")
             self._inks[name] = Style(
-                color=style.color, bold=style.bold, italic=style.italic, reverse=style.reverse,
-                dim=style.dim, underline=style.underline,
-            )  # fmt: skip
+                color=style.color,
+                bold=style.bold,
+                italic=style.italic,
+                reverse=style.reverse,
+                dim=style.dim,
+                underline=style.underline,
+            )
         return self._inks[name]
 
     def paper(self, name: str) -> Style:

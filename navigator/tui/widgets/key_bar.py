@@ -19,9 +19,24 @@ Shown = tuple[DOMNode, Key, str]
 _WHILE_TYPING = ("help", "leave", "quit")
 _HELP = len(" ? Help ")
 _ORDER = (
-    "go", "quit", "goto", "find", "edit", "copy", "back", "contribute", "impact", "table",
-    "compare", "gaps", "blame", "affected", "new_operator", "zoom", "trace.open_all",
-)  # fmt: skip
+    "go",
+    "quit",
+    "goto",
+    "find",
+    "edit",
+    "copy",
+    "back",
+    "contribute",
+    "impact",
+    "table",
+    "compare",
+    "gaps",
+    "blame",
+    "affected",
+    "new_operator",
+    "zoom",
+    "trace.open_all",
+)
 """The most useful first, behind the keys that only one kind of screen has."""
 _RANKS = {name: rank for rank, name in enumerate(_ORDER)}
 

@@ -29,8 +29,17 @@ class LineList(InkedView, can_focus=True):
     PREFIX = "line-list--"
 
     STYLES: ClassVar[tuple[str, ...]] = (
-        "strong", "dim", "faint", "good", "warn", "bad", "accent", "name", "head", "match",
-    )  # fmt: skip
+        "strong",
+        "dim",
+        "faint",
+        "good",
+        "warn",
+        "bad",
+        "accent",
+        "name",
+        "head",
+        "match",
+    )
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "line-list--cursor",

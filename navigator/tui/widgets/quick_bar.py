@@ -32,9 +32,15 @@ class QuickBar(ScrollBar, Kept):
         assert style.bgcolor is not None
         assert style.color is not None
         parts = bar.render_bar(
-            self.size.height, bar.virtual_size, bar.window_size, bar.position, bar.thickness,
-            bar.vertical, style.bgcolor, style.color,
-        ).segments  # fmt: skip
+            self.size.height,
+            bar.virtual_size,
+            bar.window_size,
+            bar.position,
+            bar.thickness,
+            bar.vertical,
+            style.bgcolor,
+            style.color,
+        ).segments
         known = {  # a bar has only a few different lines
             (text, ink): Strip([Segment(text, base + ink)], self.thickness)
             for text, ink in dict.fromkeys((text, ink) for text, ink, _ in parts)

@@ -58,16 +58,20 @@ def _add_line_on_top(_: random.Random, text: str) -> str:
 def _add_kernel(chance: random.Random, text: str) -> str:
     name = chance.choice(["add_out", "mul_out", "nowhere_to_be_found"])
     return _with_entry(
-        chance, text, lambda e: e.replace("  dispatch:\n", f"  dispatch:\n    MPS: {name}\n"),
+        chance,
+        text,
+        lambda e: e.replace("  dispatch:\n", f"  dispatch:\n    MPS: {name}\n"),
         "  dispatch:\n",
-    )  # fmt: skip
+    )
 
 
 def _remove_kernel(chance: random.Random, text: str) -> str:
     return _with_entry(
-        chance, text, lambda e: re.sub(r"(  dispatch:\n)    .*\n", r"\1", e, count=1),
+        chance,
+        text,
+        lambda e: re.sub(r"(  dispatch:\n)    .*\n", r"\1", e, count=1),
         "  dispatch:\n",
-    )  # fmt: skip
+    )
 
 
 def _rename(chance: random.Random, text: str) -> str:
@@ -168,13 +172,29 @@ def _undefine(chance: random.Random, text: str) -> str:
 
 
 ENTRY_EDITS: list[Edit] = [
-    _toggle_variant, _add_line, _add_kernel, _remove_kernel, _rename, _change_schema, _remove, _add,
-    _toggle_delegate, _toggle_structured, _remove_autogen, _add_autogen, _add_line_on_top,
-]  # fmt: skip
+    _toggle_variant,
+    _add_line,
+    _add_kernel,
+    _remove_kernel,
+    _rename,
+    _change_schema,
+    _remove,
+    _add,
+    _toggle_delegate,
+    _toggle_structured,
+    _remove_autogen,
+    _add_autogen,
+    _add_line_on_top,
+]
 SOURCE_EDITS: list[Edit] = [
-    _edit_kernel, _edit_signature, _edit_macro, _append_kernel, _insert_helper, _remove_some,
+    _edit_kernel,
+    _edit_signature,
+    _edit_macro,
+    _append_kernel,
+    _insert_helper,
+    _remove_some,
     _undefine,
-]  # fmt: skip
+]
 
 
 def _sources(tree: Path) -> list[Path]:
@@ -279,9 +299,11 @@ def test_edits_of_sources(aged: Path, cache: Path, tmp_path: Path, edit: Edit) -
 
 @pytest.mark.parametrize(
     ("file", "edit"),
-    [*((YAML, edit) for edit in (_toggle_variant, _add_line, _add_kernel, _add, _remove)),
-     (DERIVATIVES, _edit_formula)],
-)  # fmt: skip
+    [
+        *((YAML, edit) for edit in (_toggle_variant, _add_line, _add_kernel, _add, _remove)),
+        (DERIVATIVES, _edit_formula),
+    ],
+)
 def test_an_edit_of_one_entry_does_not_read_all(
     aged: Path, cache: Path, file: str, edit: Edit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

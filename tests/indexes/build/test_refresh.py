@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -222,39 +220,6 @@ def test_a_macro_that_is_undefined_again_means_nothing_in_other_files(
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 
 
-_LOADED = """
-import sys
-from navigator.start import main
-assert main({arguments!r}) == 0
-print(*sorted(name for name in sys.modules if name.startswith("indexes.")))
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "loaded"),
-    [
-        ("\nvoid another() {\n  mul_stub(1);\n}\n", set()),
-        ("\nvoid sub_out() {}\n", {"indexes.build.links"}),
-        ("\nA_USE(1)\n", {"indexes.linking.macros"}),
-    ],
-    ids=["no kernel", "may be a kernel", "a macro's use"],
-)
-def test_an_edit_that_changes_no_link_does_without_the_linker(
-    tree_copy: Path, cache: Path, text: str, loaded: set[str]
-) -> None:
-    with opened(tree_copy, cache):
-        pass
-    with open(tree_copy / BINARY_OPS, "a") as file:
-        file.write(text)
-    arguments = ["--tree", str(tree_copy), "--cache", str(cache), "index"]
-    command = [sys.executable, "-c", _LOADED.format(arguments=arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    linker = {"indexes.build.links", "indexes.linking.macros", "indexes.codegen.rows"}
-    assert loaded <= linker & {*done.stdout.split()} <= loaded | {"indexes.codegen.rows"}
-    assert "1 read" in done.stdout
-    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
-
-
 def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:
     with opened(tree, cache, **options) as index:
         return contents(index_path(index.source, cache))
@@ -305,43 +270,3 @@ def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: P
         assert answers(index) == before
     with opened(renamed / "aten" / "src", cache) as index:
         assert (index.report.read, answers(index)) == (0, before)
-
-
-_REFRESHED = """
-import indexes.source.forked, indexes.source.seen
-indexes.source.seen.has_free_processor = lambda: True
-begun, begin = [], indexes.source.forked.Task.__init__
-indexes.source.forked.Task.__init__ = lambda task, work: (begun.append(work), begin(task, work))[1]
-from navigator.start import main
-assert main({arguments!r}) == 0
-print(len(begun))
-"""
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        (BINARY_OPS, "\nvoid mul_another() {\n  mul_stub(1);\n}\n"),
-        ("torch/_refs/__init__.py", "\n\ndef another(a):\n    return a\n"),
-        (BINARY_OPS, ""),
-    ],
-    ids=["C++", "Python", "only touched"],
-)
-def test_an_edit_is_taken_in_where_a_fork_looks_at_the_tree(
-    tree_copy: Path, cache: Path, path: str, text: str
-) -> None:
-    """In a process of its own: this one may have threads."""
-    for folder, _, names in os.walk(tree_copy):
-        for name in [*names, ""]:
-            os.utime(Path(folder, name), (LONG_AGO, LONG_AGO))
-    with opened(tree_copy, cache):
-        pass
-    with open(tree_copy / path, "a") as file:
-        file.write(text)
-    os.utime(tree_copy / path, (LONG_AGO + 9, LONG_AGO + 9))
-    arguments = ["--tree", str(tree_copy), "--cache", str(cache), "index"]
-    command = [sys.executable, "-c", _REFRESHED.format(arguments=arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split()[-1] == "1"
-    assert f"{int(text != '')} read" in done.stdout
-    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)

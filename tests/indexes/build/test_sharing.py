@@ -138,9 +138,7 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
         shared, at, "UPDATE ops SET data='[]' WHERE position=0"
     ),
     "calls that are none": lambda shared, at: _with_database(
-        shared,
-        at,
-        "INSERT OR REPLACE INTO calls SELECT max(id),'add' FROM definitions",
+        shared, at, "INSERT OR REPLACE INTO calls SELECT max(id),'add' FROM definitions"
     ),
     "callers that are none": lambda shared, at: _with_database(
         shared, at, "INSERT INTO called VALUES('a_name','1]')"

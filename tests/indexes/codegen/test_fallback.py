@@ -102,16 +102,19 @@ def test_matches(
     [
         ("none", [None, None, None, None]),
         ("unary", ["ForeachExpBackward0", "ForeachExpBackward0", None, None]),
-        ("functional", ["ForeachExpBackward0", "ForeachExpBackward0",
-                        "ForeachMulBackward0List", None]),
-        ("all", ["ForeachExpBackward0", "ExpBackward0",
-                 "ForeachMulBackward0List", "MulBackward0"]),
+        (
+            "functional",
+            ["ForeachExpBackward0", "ForeachExpBackward0", "ForeachMulBackward0List", None],
+        ),
+        ("all", ["ForeachExpBackward0", "ExpBackward0", "ForeachMulBackward0List", "MulBackward0"]),
     ],
-)  # fmt: skip
+)
 def test_foreach_formulas_of_older_versions(
-    wheel_derivatives: tuple[DerivativeEntry, ...], wheel_functions: tuple[NativeFunction, ...],
-    foreach: ForeachRule, nodes: list[str | None],
-) -> None:  # fmt: skip
+    wheel_derivatives: tuple[DerivativeEntry, ...],
+    wheel_functions: tuple[NativeFunction, ...],
+    foreach: ForeachRule,
+    nodes: list[str | None],
+) -> None:
     matcher = Derivatives(wheel_derivatives, wheel_functions, foreach=foreach)
     ops = ("_foreach_exp", "_foreach_exp_", "_foreach_mul.List", "_foreach_mul_.List")
     assert [matcher.find(op).grad_fns.get("Default") for op in ops] == nodes

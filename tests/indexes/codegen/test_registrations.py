@@ -64,14 +64,17 @@ def test_a_checkout_agrees_with_what_its_torchgen_writes(checkout: Path, tmp_pat
 @pytest.mark.parametrize(
     ("functionalized", "registered"),
     [
-        ("none", set()), ("views", {"adjoint", "swapaxes_"}),
+        ("none", set()),
+        ("views", {"adjoint", "swapaxes_"}),
         ("all", {"adjoint", "swapaxes_", "absolute_", "__and__.Tensor"}),
     ],
-)  # fmt: skip
+)
 def test_composite_operators_decompose_before_functionalization_in_some_versions(
-    wheel_derivatives: tuple[DerivativeEntry, ...], wheel_functions: tuple[NativeFunction, ...],
-    functionalized: str, registered: set[str],
-) -> None:  # fmt: skip
+    wheel_derivatives: tuple[DerivativeEntry, ...],
+    wheel_functions: tuple[NativeFunction, ...],
+    functionalized: str,
+    registered: set[str],
+) -> None:
     rules = Rules(functionalized=functionalized)  # type: ignore[arg-type]
     made = generated_registrations(wheel_functions, wheel_derivatives, rules)
     found = {one.op for one in made if one.key == "Functionalize"}

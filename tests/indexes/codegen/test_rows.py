@@ -81,14 +81,24 @@ def rows(wheel_functions: tuple[NativeFunction, ...]) -> dict[tuple[str, str], R
         ("addmm", "CPU", "addmm_out_cpu", "structured", "addmm.out"),
         ("linear.out", "CompositeExplicitAutograd", "linear_out", "composite", "linear.out"),
         ("matmul.out", "CompositeImplicitAutograd", "matmul_out", "composite", "matmul.out"),
-        ("_conj_copy", "CompositeExplicitAutogradNonFunctional", "_conj_copy", "generated",
-         "_conj_copy"),
-        ("diagonal_scatter", "CompositeExplicitAutogradNonFunctional", "diagonal_scatter",
-         "composite", "diagonal_scatter"),
+        (
+            "_conj_copy",
+            "CompositeExplicitAutogradNonFunctional",
+            "_conj_copy",
+            "generated",
+            "_conj_copy",
+        ),
+        (
+            "diagonal_scatter",
+            "CompositeExplicitAutogradNonFunctional",
+            "diagonal_scatter",
+            "composite",
+            "diagonal_scatter",
+        ),
         ("_coalesce.out", "CompositeExplicitAutograd", "_coalesce_out", "generated", "_coalesce"),
         ("prelu.out", "CompositeExplicitAutograd", None, None, None),
     ],
-)  # fmt: skip
+)
 def test_rows(
     rows: dict[tuple[str, str], Row],
     op: str,

@@ -87,11 +87,15 @@ def test_a_chain_shows_the_choice_between_backends(tree_index: Index) -> None:
 @pytest.mark.parametrize(
     ("statement", "declares"),
     [
-        ("Queue made(device);", True), ("std::vector<MKL_LONG> made(1, x);", True),
-        ("return made(x);", False), ("auto y = made(x);", False), ("check(made(x));", False),
-        ("if (x) made(x);", False), ("else made(x);", False),
+        ("Queue made(device);", True),
+        ("std::vector<MKL_LONG> made(1, x);", True),
+        ("return made(x);", False),
+        ("auto y = made(x);", False),
+        ("check(made(x));", False),
+        ("if (x) made(x);", False),
+        ("else made(x);", False),
     ],
-)  # fmt: skip
+)
 def test_a_variable_that_is_made_looks_like_a_call(statement: str, declares: bool) -> None:
     text = f"void run(T x) {{\n{statement}\n}}"
     where = Location("a.cpp", 1, text.count("\n") + 1)

@@ -55,8 +55,11 @@ def dispatches(text: str, name: str = "run") -> list[DtypeDispatch]:
 def test_a_macro_is_expanded_to_its_cases_with_its_tag_and_line() -> None:
     (one,) = dispatches('void run(T t) {\n  FLOATS(t.dtype(), "run_cpu", [&] { go(); });\n}')
     assert (one.dtypes, one.type_name, one.tag, one.location.line) == (
-        ("Double", "Float"), "scalar_t", "run_cpu", 2,
-    )  # fmt: skip
+        ("Double", "Float"),
+        "scalar_t",
+        "run_cpu",
+        2,
+    )
 
 
 def test_a_macro_may_be_given_the_switch_and_the_case_that_it_uses() -> None:
@@ -74,8 +77,9 @@ def test_dispatches_inside_a_body_count_for_themselves() -> None:
         'void run(T t) { FLOATS_AND(kHalf, t.dtype(), "a", [&] { INDICES(t.i(), "b", [&] {}); }); }'
     )
     assert [(one.dtypes, one.type_name) for one in found] == [
-        (("Float", "Half"), "scalar_t"), (("Int", "Long"), "index_t"),
-    ]  # fmt: skip
+        (("Float", "Half"), "scalar_t"),
+        (("Int", "Long"), "index_t"),
+    ]
 
 
 def test_a_switch_over_layouts_has_no_dtypes_and_a_parameter_is_not_guessed() -> None:
@@ -91,8 +95,9 @@ def test_each_definition_of_a_local_wrapper_is_shown_with_its_condition() -> Non
         'void run(T t) { LOCAL(t.dtype(), "x", [&] {}); }'
     )
     assert [(one.dtypes, one.guard) for one in found] == [
-        (("Double", "Float"), "defined(SMALL)"), (("Float", "Half"), "!defined(SMALL)"),
-    ]  # fmt: skip
+        (("Double", "Float"), "defined(SMALL)"),
+        (("Float", "Half"), "!defined(SMALL)"),
+    ]
 
 
 def test_comments_and_other_macros_do_not_dispatch() -> None:
@@ -120,6 +125,9 @@ def test_hops_of_the_tree_name_the_dtypes(tree_index: Index) -> None:
         for one in hop.dtypes
     }
     assert found["max_pool2d_with_indices_out_cuda", "AT_DISPATCH_FLOATING_TYPES_AND2"] == (
-        "Double", "Float", "Half", "BFloat16",
-    )  # fmt: skip
+        "Double",
+        "Float",
+        "Half",
+        "BFloat16",
+    )
     assert any(macro == "AT_DISPATCH_V2" for _, macro in found)

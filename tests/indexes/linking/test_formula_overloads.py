@@ -19,16 +19,24 @@ YAML = b"""
 """
 NATIVES = {f.full_name: f for f in read_native_functions(YAML, "n.yaml")[0]}
 OVERLOADS = {
-    "pow_backward": ("const Tensor& grad, const Tensor& self, const Tensor& exponent",
-                     "const Tensor& grad, const Scalar& self, const Tensor& exponent"),
-    "unsqueeze_to": ("const Tensor& self, c10::SymIntArrayRef sizes",
-                     "const Tensor& self, IntArrayRef dims, c10::SymIntArrayRef sizes",
-                     "const Tensor& self, int64_t dim, c10::SymIntArrayRef sizes"),
-    "clamp_backward": ("const Tensor& self, const std::optional<Scalar>& min",
-                       "const Tensor& self, const Tensor& min"),
-    "handle_r_to_c": ("ScalarType self_st, Tensor gradient_result",
-                      "const Tensor& self, Tensor gradient_result"),
-}  # fmt: skip
+    "pow_backward": (
+        "const Tensor& grad, const Tensor& self, const Tensor& exponent",
+        "const Tensor& grad, const Scalar& self, const Tensor& exponent",
+    ),
+    "unsqueeze_to": (
+        "const Tensor& self, c10::SymIntArrayRef sizes",
+        "const Tensor& self, IntArrayRef dims, c10::SymIntArrayRef sizes",
+        "const Tensor& self, int64_t dim, c10::SymIntArrayRef sizes",
+    ),
+    "clamp_backward": (
+        "const Tensor& self, const std::optional<Scalar>& min",
+        "const Tensor& self, const Tensor& min",
+    ),
+    "handle_r_to_c": (
+        "ScalarType self_st, Tensor gradient_result",
+        "const Tensor& self, Tensor gradient_result",
+    ),
+}
 
 
 def overloads(name: str) -> list[Definition]:

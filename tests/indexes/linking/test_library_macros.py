@@ -66,9 +66,16 @@ def expanded() -> list[LibraryFact]:
 def test_each_use_becomes_what_it_registers() -> None:
     made = {registered_operator(f.block, f.method, f.arguments): f for f in expanded()}
     assert list(made) == [
-        "conv1d", "conv1d.padding", "exp", "pow.Scalar", "early", "norm.Scalar", "looped",
-        "add.Tensor", "late",
-    ]  # fmt: skip
+        "conv1d",
+        "conv1d.padding",
+        "exp",
+        "pow.Scalar",
+        "early",
+        "norm.Scalar",
+        "looped",
+        "add.Tensor",
+        "late",
+    ]
     assert "Policy::lower_precision_fp" in made["conv1d"].arguments
     assert "&ADD_NS(norm)>" in made["norm.Scalar"].arguments
     assert "first::early" in made["early"].arguments
@@ -82,9 +89,7 @@ def test_it_stands_where_the_outermost_macro_is_used() -> None:
     for fact in expanded():
         assert fact.arguments
         used = lines[fact.line - 1].split("(")[0].split("{")[-1].strip()
-        assert used in {
-            "KERNEL_CPU", "AT_FORALL_FP32", "OP", "VMAP_SUPPORT2", "KERNEL_SIGNATURE",
-        }  # fmt: skip
+        assert used in {"KERNEL_CPU", "AT_FORALL_FP32", "OP", "VMAP_SUPPORT2", "KERNEL_SIGNATURE"}
         assert fact.macro_path == ("ATen/x.cpp" if used == "OP" else "ATen/helper.h")
         assert fact.block_line in (4, 19)
 
@@ -125,9 +130,13 @@ def test_a_macro_that_holds_a_whole_block_registers_where_it_is_used() -> None:
         registered_operator(f.block, f.method, f.arguments): (f.line, f.macro_line) for f in made
     }
     assert found == {
-        "eig": (12, 4), "eig.out": (12, 4), "qr": (13, 4), "qr.out": (13, 4),
-        "svd": (15, 10), "svd.out": (15, 10),
-    }  # fmt: skip
+        "eig": (12, 4),
+        "eig.out": (12, 4),
+        "qr": (13, 4),
+        "qr.out": (13, 4),
+        "svd": (15, 10),
+        "svd.out": (15, 10),
+    }
     assert {f.block for f in made} == {"aten, FuncTorchBatched, m"}
     assert {f.guard for f in made if f.line == 15} == {"defined(MORE)"}
     assert "rule<eig_name>" in made[0].arguments

@@ -22,11 +22,8 @@ NATIVES = read_native_functions(YAML, "native_functions.yaml")[0]
 
 @pytest.mark.parametrize(
     ("name", "argument", "found"),
-    [
-        ("size", "1", ["size.int"]), ("size", "dim", ["size.int", "size.Dimname"]),
-        ("sub", "x", []),
-    ],
-)  # fmt: skip
+    [("size", "1", ["size.int"]), ("size", "dim", ["size.int", "size.Dimname"]), ("sub", "x", [])],
+)
 def test_a_method_is_made_by_torchgen_or_written_by_hand(
     name: str, argument: str, found: list[str]
 ) -> None:

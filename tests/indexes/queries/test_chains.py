@@ -20,14 +20,6 @@ def chains(tree_index: Index) -> dict[str, Chain]:
     return {op.full_name: tree_index.chain(op.full_name) for op in tree_index.operators()}
 
 
-def test_what_a_fork_works_out_is_what_is_worked_out_here(
-    chains: dict[str, Chain], tree_index: Index, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indexes.queries.index.has_free_processor", lambda: True)
-    for op, chain in chains.items():
-        assert tree_index.chain(op, in_two=True) == chain
-
-
 def _spot(hop: Hop) -> Spot | None:
     return (hop.location.path, hop.location.line) if hop.location else None
 

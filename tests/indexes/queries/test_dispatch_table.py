@@ -190,11 +190,14 @@ def test_decorators_that_register_for_themselves(tree_copy: Path, cache: Path) -
     (torch / "_decomp/decompositions.py").write_text(DECOMPOSED)
     with opened(tree_copy, cache) as index:
         for op, kernel in (
-            ("relu", "torch._meta_registrations.meta_relu"), ("nonzero", ""),
-            ("abs", "torch._meta_registrations.meta_abs"), ("dropout", "dropout"),
-            ("index_select", "torch._decomp.decompositions.indexed"), ("_fft_c2c", ""),
+            ("relu", "torch._meta_registrations.meta_relu"),
+            ("nonzero", ""),
+            ("abs", "torch._meta_registrations.meta_abs"),
+            ("dropout", "dropout"),
+            ("index_select", "torch._decomp.decompositions.indexed"),
+            ("_fft_c2c", ""),
             ("embedding", "embedding_symint"),
-        ):  # fmt: skip
+        ):
             slot = slots(index, op)["Meta"]
             assert (slot.kernel, slot.confidence == "ambiguous") == (kernel, False), op
         made = slots(index, "index_select")["Meta"]
@@ -215,10 +218,12 @@ def test_what_activate_meta_leaves_alone(tree_copy: Path, cache: Path) -> None:
     )
     with opened(tree_copy, cache) as index:
         for op, kernel in (
-            ("relu", "torch._meta_registrations.meta_relu"), ("embedding", "embedding_symint"),
-            ("dropout", "dropout"), ("quantized::add", "torch._meta_registrations.meta_add"),
+            ("relu", "torch._meta_registrations.meta_relu"),
+            ("embedding", "embedding_symint"),
+            ("dropout", "dropout"),
+            ("quantized::add", "torch._meta_registrations.meta_add"),
             ("_fft_c2c", "torch._decomp.decompositions.fft"),
-        ):  # fmt: skip
+        ):
             assert slots(index, op)["Meta"].kernel == kernel, op
         assert slots(index, "quantized::add")["Meta"].guard == "torch._C._has_mkldnn"
         assert metas(index, "index_select", "embedding", "dropout") == ["index_select"]

@@ -116,13 +116,22 @@ def test_a_node_class(text: str, node: str) -> None:
     ("text", "kind", "symbol"),
     [
         ("at::native::add_kernel", "symbol", "at::native::add_kernel"),
-        ("at::native::add_kernel(at::TensorIteratorBase&, c10::Scalar const&)", "symbol",
-         "at::native::add_kernel"),
-        ("void at::native::(anonymous namespace)::softmax_warp_forward<float, X<8>, false>(int)",
-         "symbol", "at::native::(anonymous namespace)::softmax_warp_forward"),
+        (
+            "at::native::add_kernel(at::TensorIteratorBase&, c10::Scalar const&)",
+            "symbol",
+            "at::native::add_kernel",
+        ),
+        (
+            "void at::native::(anonymous namespace)::softmax_warp_forward<float, X<8>, false>(int)",
+            "symbol",
+            "at::native::(anonymous namespace)::softmax_warp_forward",
+        ),
         ("Engine::evaluate_function", "symbol", "Engine::evaluate_function"),
-        ("torch::autograd::generated::details::mul_tensor_backward", "symbol",
-         "torch::autograd::generated::details::mul_tensor_backward"),
+        (
+            "torch::autograd::generated::details::mul_tensor_backward",
+            "symbol",
+            "torch::autograd::generated::details::mul_tensor_backward",
+        ),
         ("_ZN2at6native3fooEv", "symbol", "_ZN2at6native3fooEv"),
         ("quantized::linear", "operator", "quantized::linear"),
         ("at::native::structured_add_out::impl(at::Tensor const&)", "symbol", "add_out"),
@@ -134,7 +143,7 @@ def test_a_node_class(text: str, node: str) -> None:
         ("&add_stub", "stub", "add_stub"),
         ("cpublas::gemm_stub", "stub", "cpublas::gemm_stub"),
     ],
-)  # fmt: skip
+)
 def test_a_symbol(text: str, kind: NameKind, symbol: str) -> None:
     query = parse_name(text)
     assert query.kind == kind
@@ -151,9 +160,22 @@ def test_what_is_kept_for_messages() -> None:
 
 
 HOSTILE = [
-    "", " ", "(((", "<<<>>>", "::", ".", "\0\x1b[31m", "=" * 1000, "a" * 100_000, "<" * 50_000,
-    "add.Tensor(" * 2000, "torch." * 20_000, "%5 : " * 5000, "x_" * 3000 + "!", "a::" * 20_000,
-]  # fmt: skip
+    "",
+    " ",
+    "(((",
+    "<<<>>>",
+    "::",
+    ".",
+    "\0\x1b[31m",
+    "=" * 1000,
+    "a" * 100_000,
+    "<" * 50_000,
+    "add.Tensor(" * 2000,
+    "torch." * 20_000,
+    "%5 : " * 5000,
+    "x_" * 3000 + "!",
+    "a::" * 20_000,
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -45,9 +45,10 @@ def test_torchgens_own_lists_decide_which_kernels_there_are(tree: Path, tmp_path
 
     assert delegated() >= {"CPU"}
     assert "CUDA" not in {
-        r.key for r in index.kernel_rows() if r.rule.startswith("structured_delegate: the kernel")
-        and r.kind != "ufunc"
-    }  # fmt: skip
+        r.key
+        for r in index.kernel_rows()
+        if r.rule.startswith("structured_delegate: the kernel") and r.kind != "ufunc"
+    }
     index.close()
     model.write_text("STRUCTURED_DISPATCH_KEYS = {DispatchKey.CPU, DispatchKey.CUDA}\n")
     index = Index.open(source, tmp_path / "cache")

@@ -35,13 +35,19 @@ def _native(index: Index, name: str) -> NativeFunction:
 @pytest.mark.parametrize(
     ("op", "names", "expression"),
     [
-        ("sin", ["test_out", "test_out_warning", "test_numerics"],
-         "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu and not test_references"),
-        ("relu", ["test_out", "test_out_warning"],
-         "_nn_functional_relu_cpu and not test_references"),
+        (
+            "sin",
+            ["test_out", "test_out_warning", "test_numerics"],
+            "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu and not test_references",
+        ),
+        (
+            "relu",
+            ["test_out", "test_out_warning"],
+            "_nn_functional_relu_cpu and not test_references",
+        ),
         ("add.Tensor", ["test_out", "test_out_warning"], "_add_cpu and not test_references"),
     ],
-)  # fmt: skip
+)
 def test_tests_made_from_opinfos(
     suite: Suite, tree_index: Index, op: str, names: list[str], expression: str
 ) -> None:
@@ -99,9 +105,10 @@ if X:
     instantiate_device_type_tests(TestB, globals())
 """
     assert [(one.name, one.chosen) for one in read_op_tests(text)] == [
-        ("test_1", "one + two"), ("test_2", "short_list"),
+        ("test_1", "one + two"),
+        ("test_2", "short_list"),
         ("test_3", "filter(lambda op: op.x, three)"),
-    ]  # fmt: skip
+    ]
     assert read_instantiated(text) == {"TestA": frozenset({"cpu", "mps"}), "TestB": frozenset()}
 
 
@@ -145,8 +152,10 @@ class TestA:
 
 def test_what_follows_an_opinfo_in_the_names_of_its_tests() -> None:
     assert [(one.name, one.ending) for one in read_op_tests(PARAMETERS)] == [
-        ("test_0", None), ("test_1", ""), ("test_2", "executor"),
-    ]  # fmt: skip
+        ("test_0", None),
+        ("test_1", ""),
+        ("test_2", "executor"),
+    ]
 
 
 def test_names_that_parameters_give() -> None:
@@ -157,10 +166,15 @@ def test_names_that_parameters_give() -> None:
         if one.name not in ("test_0", "test_1", "test_2")
     ]
     assert found == [
-        ("test_3", ("test_3_sin",)), ("test_4", ("test_4_x_c",)), ("test_5", None),
-        ("test_6", ("test_6_nn_Sin",)), ("test_7", ("test_7_f_sin",)),
-        ("test_8", ()), ("test_8", ()), ("test_8", None),
-    ]  # fmt: skip
+        ("test_3", ("test_3_sin",)),
+        ("test_4", ("test_4_x_c",)),
+        ("test_5", None),
+        ("test_6", ("test_6_nn_Sin",)),
+        ("test_7", ("test_7_f_sin",)),
+        ("test_8", ()),
+        ("test_8", ()),
+        ("test_8", None),
+    ]
 
 
 def test_modules_of_the_testing_library() -> None:

@@ -53,13 +53,32 @@ def chain() -> Chain:
     native = NativeFunction("mul", "Tensor", SCHEMA, OP.location, {}, None)
     hops = (
         Hop(0, None, "schema", "mul.Tensor", OP.location, "the entry", "exact"),
-        Hop(1, 0, "kernel", "at::native::mul_kernel", KERNEL.location, "named in dispatch",
-            "by rule", "CPU", ("CPU",), (Location(YAML, 12),), "X", "n",
-            (DtypeDispatch("AT_DISPATCH_INDEX_TYPES", Location("a.cpp", 6), ("Int", "Long"),
-                           "index_t", "mul_cpu"),),
-            (Choice("if (small)", "else", Location("a.cpp", 7)),)),
+        Hop(
+            1,
+            0,
+            "kernel",
+            "at::native::mul_kernel",
+            KERNEL.location,
+            "named in dispatch",
+            "by rule",
+            "CPU",
+            ("CPU",),
+            (Location(YAML, 12),),
+            "X",
+            "n",
+            (
+                DtypeDispatch(
+                    "AT_DISPATCH_INDEX_TYPES",
+                    Location("a.cpp", 6),
+                    ("Int", "Long"),
+                    "index_t",
+                    "mul_cpu",
+                ),
+            ),
+            (Choice("if (small)", "else", Location("a.cpp", 7)),),
+        ),
         Hop(2, 0, "library", "cuBLAS", None, "a closed library", "exact"),
-    )  # fmt: skip
+    )
     unresolved = (Unresolved("kernel", "mul_mps", "not in this tree", ("MPS",), 0),)
     return Chain(SOURCE, OP, native, entry(formula("self", 3)), hops, unresolved)
 
@@ -70,20 +89,42 @@ def test_chain_has_every_key_of_the_contract() -> None:
     assert answer["schema_version"] == 1
     assert list(answer["source"])[:4] == ["kind", "version", "commit", "dirty"]
     expected = {
-        "id": 1, "parent": 0, "role": "kernel", "device": "CPU", "keys": ["CPU"],
-        "symbol": "at::native::mul_kernel", "path": "a.cpp", "line": 5, "end_line": 9,
-        "rule": "named in dispatch", "evidence": [{"path": YAML, "line": 12}],
-        "confidence": "by rule", "guard": "X", "note": "n",
-        "dtypes": [{"macro": "AT_DISPATCH_INDEX_TYPES", "path": "a.cpp", "line": 6,
-                    "dtypes": ["Int", "Long"], "type_name": "index_t", "tag": "mul_cpu",
-                    "guard": "", "unread": []}],
+        "id": 1,
+        "parent": 0,
+        "role": "kernel",
+        "device": "CPU",
+        "keys": ["CPU"],
+        "symbol": "at::native::mul_kernel",
+        "path": "a.cpp",
+        "line": 5,
+        "end_line": 9,
+        "rule": "named in dispatch",
+        "evidence": [{"path": YAML, "line": 12}],
+        "confidence": "by rule",
+        "guard": "X",
+        "note": "n",
+        "dtypes": [
+            {
+                "macro": "AT_DISPATCH_INDEX_TYPES",
+                "path": "a.cpp",
+                "line": 6,
+                "dtypes": ["Int", "Long"],
+                "type_name": "index_t",
+                "tag": "mul_cpu",
+                "guard": "",
+                "unread": [],
+            }
+        ],
         "choices": [{"text": "if (small)", "arm": "else", "path": "a.cpp", "line": 7}],
-    }  # fmt: skip
+    }
     assert answer["hops"][1] == expected
     assert answer["unresolved"][0] == {
-        "role": "kernel", "keys": ["MPS"], "symbol": "mul_mps", "reason": "not in this tree",
+        "role": "kernel",
+        "keys": ["MPS"],
+        "symbol": "mul_mps",
+        "reason": "not in this tree",
         "parent": 0,
-    }  # fmt: skip
+    }
 
 
 def test_every_hop_has_the_same_keys_in_the_same_order() -> None:
@@ -115,8 +156,15 @@ def test_rows_of_the_exports() -> None:
         KernelRow("mul.Tensor", "CPU", "mul_kernel", "plain", (KERNEL,), "exact", "rule")
     )
     assert list(kernel) == [
-        "op", "key", "symbol", "kind", "definitions", "confidence", "rule", "reason",
-    ]  # fmt: skip
+        "op",
+        "key",
+        "symbol",
+        "kind",
+        "definitions",
+        "confidence",
+        "rule",
+        "reason",
+    ]
     assert isinstance(kernel["definitions"], list)
     stub = StubRow("mul_stub", "CPU", "REGISTER_DISPATCH", "f", Location("a.cpp", 7), None, "why")
     row = contract.stub_row_json(stub)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,10 +95,17 @@ def _other_version(tree: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        _edit, _edit_back_in_time, _edit_same_size_and_time, _new_file, _deleted, _replaced,
-        _new_file_in_a_new_folder, _folder_that_was_absent, _other_version,
+        _edit,
+        _edit_back_in_time,
+        _edit_same_size_and_time,
+        _new_file,
+        _deleted,
+        _replaced,
+        _new_file_in_a_new_folder,
+        _folder_that_was_absent,
+        _other_version,
     ],
-)  # fmt: skip
+)
 def test_every_change_is_seen(tree: Path, cache: Path, change: Callable[[Path], None]) -> None:
     assert _unchanged(tree, cache)
     change(tree)
@@ -236,70 +242,3 @@ def test_answers_are_those_of_an_index_built_anew(tree: Path, cache: Path) -> No
 
 def _rows(index: Index) -> list[str]:
     return sorted(map(repr, index.kernel_rows()))
-
-
-_AHEAD = """
-import os, sys
-from indexes import seen
-from indexes.source.seen import Seen
-index, how, *paths = sys.argv[1:]
-seen.has_free_processor = lambda: True
-first = Seen.take(index, paths, [], "no", 4_000_000_000_000_000_000)
-first.save(index)
-loaded = Seen.load(index)
-if how == "edited":
-    with open(paths[1], "a") as file:
-        file.write("more")
-    os.utime(paths[1], (9, 9))
-forks, fork = [], os.fork
-os.fork = lambda: forks.append(1) or fork() or (os._exit(1) if how == "dies" else 0)
-loaded.look_ahead(lambda: "noted")
-print(len(forks), *loaded.moved(), loaded.noted)
-"""
-
-_READY = """
-import os, sys, time
-from indexes import seen
-from indexes.refresh import make_ready
-from indexes.source.seen import Seen
-index, how, path = sys.argv[1:]
-seen.has_free_processor = lambda: True
-Seen.take(index, [path], [], "no", 4_000_000_000_000_000_000).save(index)
-loaded = Seen.load(index)
-begun, go = os.pipe()
-look = seen._look
-seen._look = lambda paths: (how == "slow" and os.read(begun, 1), look(paths))[1]
-loaded.look_ahead()
-while how == "fast" and loaded.is_awaited:
-    time.sleep(0.01)
-make_ready(loaded)
-os.write(go, b".")
-print("indexes.build.refresh_apply" in sys.modules, *loaded.moved())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize(("how", "loaded"), [("slow", "True"), ("fast", "False")])
-def test_what_a_change_needs_is_loaded_only_while_the_tree_is_looked_at(
-    tmp_path: Path, how: str, loaded: str
-) -> None:
-    files = [tmp_path / name for name in ("index", "a")]
-    for file in files:
-        file.write_text("")
-        os.utime(file, (1, 1))
-    run = [sys.executable, "-c", _READY, str(files[0]), how, str(files[1])]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [loaded]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.parametrize(("how", "moved"), [("same", []), ("edited", ["1"]), ("dies", [])])
-def test_looking_ahead_sees_what_looking_sees(tmp_path: Path, how: str, moved: list[str]) -> None:
-    files = [tmp_path / name for name in ("index", "a", "b", "c")]
-    for file in files:
-        file.write_text("")
-        os.utime(file, (1, 1))
-    index, *paths = map(str, files)
-    run = [sys.executable, "-c", _AHEAD, index, how, *paths]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", *moved, "noted"]

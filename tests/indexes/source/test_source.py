@@ -324,9 +324,19 @@ class TestRead:
 
     @pytest.mark.parametrize(
         "path",
-        ["../secret", "aten/../../secret", "/etc/passwd", "", "aten//x", "./version.txt", "a\0b",
-         "..\\secret", "out/secret", "secret-link"],
-    )  # fmt: skip
+        [
+            "../secret",
+            "aten/../../secret",
+            "/etc/passwd",
+            "",
+            "aten//x",
+            "./version.txt",
+            "a\0b",
+            "..\\secret",
+            "out/secret",
+            "secret-link",
+        ],
+    )
     def test_never_outside_the_tree(self, tmp_path: Path, path: str) -> None:
         tree = make_tree(tmp_path / "tree")
         write(tmp_path, "secret", "secret")

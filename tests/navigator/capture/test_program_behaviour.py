@@ -166,13 +166,12 @@ def test_children_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("end", "status"),
     [
-        ("raise SystemExit(7)", 7), ("import os; os._exit(5)", 5),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)",
-         -signal.SIGTERM),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)",
-         -signal.SIGINT),
+        ("raise SystemExit(7)", 7),
+        ("import os; os._exit(5)", 5),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)", -signal.SIGTERM),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", -signal.SIGINT),
     ],
-)  # fmt: skip
+)
 def test_the_trace_is_kept_however_the_program_ends(tmp_path: Path, end: str, status: int) -> None:
     done = run(tmp_path, f"import time\nimport torch\ntorch.ones(3).mul(2)\n{end}\n")
     assert done.returncode == status
@@ -195,8 +194,9 @@ def test_calls_are_written_at_once_and_survive_a_kill(tmp_path: Path) -> None:
     trace = read_trace(file)
     calls = [op for op in trace.ops() if op.kind == "call"]
     assert [(c.name, c.user.line if c.user else 0) for c in calls] == [
-        ("torch.ones", 3), ("torch.Tensor.mul", 3),
-    ]  # fmt: skip
+        ("torch.ones", 3),
+        ("torch.Tensor.mul", 3),
+    ]
     assert any("cut off" in problem for problem in trace.meta.problems)
 
 
@@ -227,12 +227,16 @@ def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
     (package / "__main__.py").write_text("import sys; print(sys.argv[1:], __package__)")
     (package / "__init__.py").write_text("")
     for program in (["-m", "package", "x"], ["package", "x"]):
-        plain = subprocess.run([sys.executable, *program], cwd=tmp_path, capture_output=True,
-                               text=True, check=True)  # fmt: skip
+        plain = subprocess.run(
+            [sys.executable, *program], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
         recorded = subprocess.run(
-            [sys.executable, str(RECORDER), "-o", "t.json", *program], cwd=tmp_path,
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            [sys.executable, str(RECORDER), "-o", "t.json", *program],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert recorded.stdout == plain.stdout
     trace = read_trace(tmp_path / "t.json")
     assert trace.meta.problems == ["the program did not import torch"]

@@ -55,7 +55,12 @@ def test_a_block_steps_and_a_function_are_recorded(tmp_path: Path) -> None:
     program.write_text(PROGRAM)
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300,
-        env={"PYTHONPATH": str(root), "PATH": ""}, check=False,
-    )  # fmt: skip
+        [sys.executable, str(program)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={"PYTHONPATH": str(root), "PATH": ""},
+        check=False,
+    )
     assert done.stdout == "done\n", done.stderr

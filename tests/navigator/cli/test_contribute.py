@@ -15,8 +15,13 @@ from tests.tree_marks import TREE
 def test_text_names_places_costs_tests_and_what_is_missing(torchnav: Run) -> None:
     done = torchnav("contribute", "add.Tensor", "--tree", str(TREE))
     assert (done.returncode, done.stderr) == (0, "")
-    for expected in ("Places", "Rebuild", "Tests", "-k '_add_cpu and not test_references'",
-                     "torchnav clone --history"):  # fmt: skip
+    for expected in (
+        "Places",
+        "Rebuild",
+        "Tests",
+        "-k '_add_cpu and not test_references'",
+        "torchnav clone --history",
+    ):
         assert expected in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines() if " " in line.strip()[:60])
 
@@ -58,8 +63,10 @@ def test_text_of_the_tree_never_becomes_markup() -> None:
     row = Row("<b>*x*</b> [a](b)\x1b[31m", None, "`d`", "echo `x`")
     lines = list(_markdown_row(row, True))
     assert lines == [
-        "- \\<b\\>\\*x\\*\\</b\\> \\[a\\](b)\\\\x1b\\[31m", "  \\`d\\`", "  `echo 'x'`",
-    ]  # fmt: skip
+        "- \\<b\\>\\*x\\*\\</b\\> \\[a\\](b)\\\\x1b\\[31m",
+        "  \\`d\\`",
+        "  `echo 'x'`",
+    ]
     assert Section("a", (row,)).rows == (row,)
 
 
@@ -81,7 +88,14 @@ def test_what_torchgen_refuses_is_said(torchnav: Run) -> None:
 
 
 def test_a_plan_as_markdown(torchnav: Run) -> None:
-    done = torchnav("contribute", "--new-op", "abs2(Tensor self) -> Tensor", "--markdown", "-",
-                    "--tree", str(TREE))  # fmt: skip
+    done = torchnav(
+        "contribute",
+        "--new-op",
+        "abs2(Tensor self) -> Tensor",
+        "--markdown",
+        "-",
+        "--tree",
+        str(TREE),
+    )
     assert "## To add" in done.stdout
     assert done.stdout.count("~~~") % 2 == 0

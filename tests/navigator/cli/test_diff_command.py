@@ -30,8 +30,16 @@ def test_text_markdown_and_json_tell_the_same(repo: Path, torchnav: Run) -> None
     assert set(answer) == {"schema_version", "before", "after", "changes", "notes"}
     (change,) = answer["changes"]
     assert set(change) == {
-        "facet", "what", "ops", "subject", "before", "after", "backward", "forward", "rules",
-    }  # fmt: skip
+        "facet",
+        "what",
+        "ops",
+        "subject",
+        "before",
+        "after",
+        "backward",
+        "forward",
+        "rules",
+    }
     assert (change["facet"], change["ops"]) == ("operator", ["abs"])
     assert "- abs  BREAKING" in text.stdout
     assert "## Breaking for callers (1)" in markdown.stdout

@@ -23,9 +23,13 @@ YAML = "aten/src/ATen/native/native_functions.yaml"
 
 def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*TORCHNAV, *arguments], input=stdin, capture_output=True, text=True, check=False,
+        [*TORCHNAV, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, **environment},
-    )  # fmt: skip
+    )
 
 
 def answer(*arguments: str) -> Any:

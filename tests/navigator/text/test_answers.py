@@ -64,17 +64,25 @@ def chain(*hops: Hop) -> Chain:
 
 def test_children_stand_indented_under_their_parents() -> None:
     tree = chain(
-        hop(0, None, "schema", "relu"), hop(1, 0, "kernel", "at::native::relu", "by rule"),
-        hop(2, 1, "stub", "relu_stub"), hop(3, 0, "derivative", "relu"),
+        hop(0, None, "schema", "relu"),
+        hop(1, 0, "kernel", "at::native::relu", "by rule"),
+        hop(2, 1, "stub", "relu_stub"),
+        hop(3, 0, "derivative", "relu"),
         hop(9, 77, "test", "orphan"),
-    )  # fmt: skip
+    )
     lines = list(chain_lines(tree))
-    names = [line for line in lines if line.strip().split(" ")[0] in
-             ("schema", "kernel", "stub", "derivative", "test")]  # fmt: skip
+    names = [
+        line
+        for line in lines
+        if line.strip().split(" ")[0] in ("schema", "kernel", "stub", "derivative", "test")
+    ]
     assert names[:5] == [
-        "schema relu", "  kernel at::native::relu", "    stub relu_stub", "  derivative relu",
+        "schema relu",
+        "  kernel at::native::relu",
+        "    stub relu_stub",
+        "  derivative relu",
         "test orphan",
-    ]  # fmt: skip
+    ]
     assert "      aten/a.cpp:11  (by rule)  because \\x1b[2J" in lines
     assert lines[-3:] == ["not resolved", "  kernel [MPS] relu_mps", "      not in this tree"]
     assert not any("\x1b" in line for line in lines)
@@ -84,9 +92,12 @@ def test_operators_called_by_a_kernel_are_named_but_those_of_a_composite_followe
     def tree(key: str) -> Chain:
         kernel = replace(hop(1, 0, "kernel", "k"), keys=(key,))
         return chain(
-            hop(0, None, "schema", "relu"), kernel, hop(2, 1, "call", "at::copy_"),
-            hop(3, 2, "schema", "copy_"), hop(4, 3, "kernel", "copy_kernel"),
-        )  # fmt: skip
+            hop(0, None, "schema", "relu"),
+            kernel,
+            hop(2, 1, "call", "at::copy_"),
+            hop(3, 2, "schema", "copy_"),
+            hop(4, 3, "kernel", "copy_kernel"),
+        )
 
     plain = list(chain_lines(tree("CPU")))
     assert "      ... 2 hops: torchnav op copy_" in plain
@@ -99,8 +110,12 @@ def test_operators_called_by_a_kernel_are_named_but_those_of_a_composite_followe
 
 
 def test_calls_of_one_thing_stand_together() -> None:
-    tree = chain(hop(0, None, "kernel", "k"), hop(1, 0, "call", "f"), hop(2, 0, "call", "g"),
-                 hop(5, 0, "call", "f"))  # fmt: skip
+    tree = chain(
+        hop(0, None, "kernel", "k"),
+        hop(1, 0, "call", "f"),
+        hop(2, 0, "call", "g"),
+        hop(5, 0, "call", "f"),
+    )
     lines = [line.strip() for line in chain_lines(tree)]
     assert "aten/a.cpp:11, 15  because \\x1b[2J" in lines
     assert sum(line == "call f" for line in lines) == 1
@@ -108,9 +123,15 @@ def test_calls_of_one_thing_stand_together() -> None:
 
 def test_what_hangs_on_a_place_is_written_once() -> None:
     stub = hop(2, 1, "stub", "s")
-    tree = chain(hop(0, None, "schema", "relu"), hop(1, 0, "call", "f"), stub,
-                 hop(3, 2, "registration", "r"), hop(4, 0, "call", "g"),
-                 replace(stub, id=5, parent=4), hop(6, 5, "registration", "r"))  # fmt: skip
+    tree = chain(
+        hop(0, None, "schema", "relu"),
+        hop(1, 0, "call", "f"),
+        stub,
+        hop(3, 2, "registration", "r"),
+        hop(4, 0, "call", "g"),
+        replace(stub, id=5, parent=4),
+        hop(6, 5, "registration", "r"),
+    )
     lines = list(chain_lines(tree))
     assert sum(line.endswith("registration r") for line in lines) == 1
     assert "      ... 1 hop as above" in lines

@@ -144,9 +144,13 @@ def line_of(program: str, mark: str) -> int:
 
 
 def run(
-    folder: Path, program: str, *args: str, record: bool = True, options: tuple[str, ...] = (),
+    folder: Path,
+    program: str,
+    *args: str,
+    record: bool = True,
+    options: tuple[str, ...] = (),
     stdin: str = "",
-) -> subprocess.CompletedProcess[str]:  # fmt: skip
+) -> subprocess.CompletedProcess[str]:
     """Run ``program`` in ``folder``; the recording is ``trace.json`` beside it."""
     script = folder / "program.py"
     script.write_text(program)
@@ -154,6 +158,12 @@ def run(
     command = [sys.executable, *recorder, "program.py", *args]
     environment = {k: v for k, v in os.environ.items() if k != "KINETO_LOG_LEVEL"}
     return subprocess.run(
-        command, cwd=folder, input=stdin, capture_output=True, text=True, env=environment,
-        timeout=300, check=False,
-    )  # fmt: skip
+        command,
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )

@@ -53,8 +53,10 @@ with open("stacks.json", "w") as file:
 """What a training step is followed by, in a program that is watched."""
 WATCHED = STEP.partition("step()\nwith profile")[0] + _WATCH
 
-_CALL = re.compile(r"c10::Dispatcher::callWithDispatchKeySlowPath<|c10::Dispatcher::callBoxed\("
-                   r"|at::_ops::\w+::call\(")  # fmt: skip
+_CALL = re.compile(
+    r"c10::Dispatcher::callWithDispatchKeySlowPath<|c10::Dispatcher::callBoxed\("
+    r"|at::_ops::\w+::call\("
+)
 """The dispatcher begins a call. The first may be inlined into the last, which calls it."""
 _FRAMES = (
     ("Autograd", re.compile(r"torch::autograd::VariableType::|[aA]utogradNotImplementedFallback")),
@@ -103,8 +105,13 @@ def compare(trace: Trace, linker: Linker, stacks: Path) -> Compared:
         for depth, (row, part) in enumerate(zip(rows, parts, strict=True)):
             if row.id not in done or not depth:
                 done.add(row.id)
-                _compare_one(result, row.full_name, linker.path(row), part,
-                             whole=not depth and part[-1:] == ("Python",))  # fmt: skip
+                _compare_one(
+                    result,
+                    row.full_name,
+                    linker.path(row),
+                    part,
+                    whole=not depth and part[-1:] == ("Python",),
+                )
     return result
 
 

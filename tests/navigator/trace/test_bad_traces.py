@@ -17,8 +17,15 @@ BERT = TRACES / "h100-bert-small.json.gz"
 
 
 def event(**fields: object) -> dict[str, object]:
-    return {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1.0,
-            "dur": 2.0} | fields  # fmt: skip
+    return {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "aten::add",
+        "pid": 1,
+        "tid": 1,
+        "ts": 1.0,
+        "dur": 2.0,
+    } | fields
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -30,11 +37,21 @@ def written(folder: Path, text: str | bytes) -> Path:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"{", b"[", b"[]", b"{}", b"null", b'{"traceEvents": []}', b'{"traceEvents": 3}',
-        bytes(range(256)) * 8, b"\x1f\x8b\x08 not gzip", b"[" * 100_000, b'{"a":' * 50_000,
+        b"",
+        b"{",
+        b"[",
+        b"[]",
+        b"{}",
+        b"null",
+        b'{"traceEvents": []}',
+        b'{"traceEvents": 3}',
+        bytes(range(256)) * 8,
+        b"\x1f\x8b\x08 not gzip",
+        b"[" * 100_000,
+        b'{"a":' * 50_000,
         b'[{"ph": "X", "name": "another program", "ts": 1, "dur": 1}]',
     ],
-)  # fmt: skip
+)
 def test_what_is_no_trace_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(BadTrace) as error:
         read_trace(written(tmp_path, content))
@@ -91,12 +108,17 @@ def test_broken_text_in_the_middle_costs_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"ts": 1e308, "dur": 1e308}, {"ts": -5.0}, {"dur": -1.0}, {"pid": "x", "tid": None},
-        {"args": {"External id": 2**70}}, {"args": {"Sequence number": 2**64 - 1}},
-        {"args": {"Input Dims": {"a": 1}, "Input type": 5}}, {"name": "\x1b[31maten::add\n"},
+        {"ts": 1e308, "dur": 1e308},
+        {"ts": -5.0},
+        {"dur": -1.0},
+        {"pid": "x", "tid": None},
+        {"args": {"External id": 2**70}},
+        {"args": {"Sequence number": 2**64 - 1}},
+        {"args": {"Input Dims": {"a": 1}, "Input type": 5}},
+        {"name": "\x1b[31maten::add\n"},
         {"args": {"Input Dims": [[1, "x", None]], "Input type": ["float", [], {}]}},
     ],
-)  # fmt: skip
+)
 def test_strange_values_do_no_harm(tmp_path: Path, fields: dict[str, object]) -> None:
     trace = read_trace(written(tmp_path, json.dumps([event(), event(**fields)])))
     assert next(op.name for op in trace.ops()) == "aten::add"
@@ -105,21 +127,31 @@ def test_strange_values_do_no_harm(tmp_path: Path, fields: dict[str, object]) ->
 
 def test_hostile_events_of_our_own_kind_do_no_harm(tmp_path: Path) -> None:
     names = ["run", "stack", "call", "window", "backward", "problem", "end", "program", "what"]
-    bad: list[object] = [{}, {"stack": "x", "frames": 3}, {"call": [], "places": {"cpu": ["x"]}},
-                         {"format": "x"}, [], 7]  # fmt: skip
+    bad: list[object] = [
+        {},
+        {"stack": "x", "frames": 3},
+        {"call": [], "places": {"cpu": ["x"]}},
+        {"format": "x"},
+        [],
+        7,
+    ]
     events = [event()]
-    events += [{"ph": "M", "name": f"torchnav_{name}", "args": args} for name in names
-               for args in bad]  # fmt: skip
+    events += [
+        {"ph": "M", "name": f"torchnav_{name}", "args": args} for name in names for args in bad
+    ]
     events.append(event(cat="torchnav_call", name="torch.add", args={"call": "x", "stack": {}}))
     trace = read_trace(written(tmp_path, json.dumps(events)))
     assert "aten::add" in [op.name for op in trace.ops()]
 
 
 def test_nothing_outside_of_the_array_is_taken_for_an_event(tmp_path: Path) -> None:
-    text = json.dumps({
-        "deviceProperties": [{"name": "A"}, {"name": "B"}], "traceEvents": [event()],
-        "more": [{"name": "aten::mul", "ph": "X", "ts": 1, "dur": 1, "cat": "cpu_op"}],
-    })  # fmt: skip
+    text = json.dumps(
+        {
+            "deviceProperties": [{"name": "A"}, {"name": "B"}],
+            "traceEvents": [event()],
+            "more": [{"name": "aten::mul", "ph": "X", "ts": 1, "dur": 1, "cat": "cpu_op"}],
+        }
+    )
     trace = read_trace(written(tmp_path, text))
     assert [op.name for op in trace.ops()] == ["aten::add"]
     assert trace.meta.devices == ("A", "B")

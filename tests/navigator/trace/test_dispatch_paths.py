@@ -45,9 +45,17 @@ def test_every_path_is_what_the_stacks_show(compared: Compared) -> None:
 
 def test_the_stacks_hold_what_is_to_be_told_apart(compared: Compared) -> None:
     assert set(compared.keys) >= {
-        "Autograd", "ADInplaceOrView", "Autocast", "Conjugate", "Negative", "Python", "kernel",
-        "PythonTLSSnapshot", "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode",
-    }  # fmt: skip
+        "Autograd",
+        "ADInplaceOrView",
+        "Autocast",
+        "Conjugate",
+        "Negative",
+        "Python",
+        "kernel",
+        "PythonTLSSnapshot",
+        "FuncTorchDynamicLayerFrontMode",
+        "FuncTorchDynamicLayerBackMode",
+    }
 
 
 def test_steps_carry_kernels_and_lines(watched: Trace, wheel: Index) -> None:

@@ -39,8 +39,11 @@ def test_that_operator_is_the_smallest_one_around_the_launch(
     profile: Trace, events: list[dict[str, object]]
 ) -> None:
     """Checked the slow way, over all operators of the launching thread."""
-    launches = {_args(e).get("correlation"): e for e in events if "runtime" in str(e.get("cat"))
-                or e.get("cat") == "cuda_driver"}  # fmt: skip
+    launches = {
+        _args(e).get("correlation"): e
+        for e in events
+        if "runtime" in str(e.get("cat")) or e.get("cat") == "cuda_driver"
+    }
     cpu_ops = [e for e in events if e.get("cat") == "cpu_op"]
     device = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
     for event, kernel in zip(device, profile.kernels(), strict=True):

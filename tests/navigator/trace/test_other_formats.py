@@ -43,8 +43,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("formats")
     (folder / "program.py").write_text(PROGRAM)
     environment = os.environ | {"TORCH_TRACE": str(folder / "logs")}
-    subprocess.run([sys.executable, "program.py"], cwd=folder, check=True, env=environment,
-                   capture_output=True, timeout=300)  # fmt: skip
+    subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        check=True,
+        env=environment,
+        capture_output=True,
+        timeout=300,
+    )
     return folder
 
 
@@ -54,15 +60,26 @@ def first_generation(new: dict[str, Any]) -> dict[str, Any]:
     for node in new["nodes"]:
         facts = {attribute["name"]: attribute["value"] for attribute in node["attrs"]}
         inputs, outputs = node["inputs"], node["outputs"]
-        nodes.append({
-            "name": node["name"], "id": node["id"], "rf_id": facts["rf_id"],
-            "parent": node["ctrl_deps"], "fw_parent": facts["fw_parent"],
-            "seq_id": facts["seq_id"], "scope": facts["scope"], "tid": facts["tid"],
-            "fw_tid": facts["fw_tid"], "op_schema": facts["op_schema"],
-            "inputs": inputs["values"], "input_shapes": inputs["shapes"],
-            "input_types": inputs["types"], "outputs": outputs["values"],
-            "output_shapes": outputs["shapes"], "output_types": outputs["types"],
-        })  # fmt: skip
+        nodes.append(
+            {
+                "name": node["name"],
+                "id": node["id"],
+                "rf_id": facts["rf_id"],
+                "parent": node["ctrl_deps"],
+                "fw_parent": facts["fw_parent"],
+                "seq_id": facts["seq_id"],
+                "scope": facts["scope"],
+                "tid": facts["tid"],
+                "fw_tid": facts["fw_tid"],
+                "op_schema": facts["op_schema"],
+                "inputs": inputs["values"],
+                "input_shapes": inputs["shapes"],
+                "input_types": inputs["types"],
+                "outputs": outputs["values"],
+                "output_shapes": outputs["shapes"],
+                "output_types": outputs["types"],
+            }
+        )
     return {"schema": "1.0.1", "pid": 1, "time": "", "start_ts": 0, "nodes": nodes, "finish_ts": 1}
 
 

@@ -18,18 +18,32 @@ Span = tuple[str, str, float, float]
 
 
 def trace_of(rank: int | None, spans: Iterable[Span]) -> str:
-    events = [{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": length,
-               "args": {"device": 0, "stream": 7 if "nccl" in name else 0}}
-              for cat, name, start, length in spans]  # fmt: skip
+    events = [
+        {
+            "ph": "X",
+            "cat": cat,
+            "name": name,
+            "pid": 1,
+            "tid": 1,
+            "ts": start,
+            "dur": length,
+            "args": {"device": 0, "stream": 7 if "nccl" in name else 0},
+        }
+        for cat, name, start, length in spans
+    ]
     fields = {} if rank is None else {"distributedInfo": {"rank": rank}}
     return json.dumps({**fields, "traceEvents": events})
 
 
 def step(compute: float) -> list[Span]:
     """A kernel from 10 on, a collective from 50 to 150, which waits for what is computed."""
-    return [("cpu_op", "aten::mm", 0, 30), ("cpu_op", "aten::empty", 5, 10),
-            ("kernel", "gemm", 10, compute), ("gpu_memcpy", "Memcpy DtoH", 160, 40),
-            ("kernel", "ncclDevKernel_AllReduce", 50, 100)]  # fmt: skip
+    return [
+        ("cpu_op", "aten::mm", 0, 30),
+        ("cpu_op", "aten::empty", 5, 10),
+        ("kernel", "gemm", 10, compute),
+        ("gpu_memcpy", "Memcpy DtoH", 160, 40),
+        ("kernel", "ncclDevKernel_AllReduce", 50, 100),
+    ]
 
 
 @pytest.fixture
@@ -86,8 +100,9 @@ def test_bad_ranks_are_named_and_cost_only_themselves(folder: Path) -> None:
     (folder / "7.json").write_text(trace_of(7, step(60))[:-60])
     summary = summary_of(folder)
     assert [(Path(bad.path).name, bad.reason.partition(":")[0]) for bad in summary.bad] == [
-        ("5.json", "is no trace"), ("6.json", f"is rank 2 too, as is {folder / '2.json'}"),
-    ]  # fmt: skip
+        ("5.json", "is no trace"),
+        ("6.json", f"is rank 2 too, as is {folder / '2.json'}"),
+    ]
     cut = next(rank for rank in summary.ranks if rank.number == 7)
     assert any("middle of an event" in problem for problem in cut.problems)
 
@@ -97,13 +112,18 @@ def test_ranks_that_do_not_say_who_they_are(tmp_path: Path) -> None:
         (tmp_path / name).write_text(trace_of(None, step(60)))
     found = {Path(rank.path).name: rank.number for rank in summary_of(tmp_path).ranks}
     assert found == {"rank10.json": 10, "rank2.pt.trace.json": 2, "other.json": 0}
-    assert [file.name for file in rank_files(tmp_path)][1:] == ["rank2.pt.trace.json",
-                                                                "rank10.json"]  # fmt: skip
+    assert [file.name for file in rank_files(tmp_path)][1:] == [
+        "rank2.pt.trace.json",
+        "rank10.json",
+    ]
 
 
 def test_without_devices_operators_are_counted(tmp_path: Path) -> None:
-    spans: list[Span] = [("cpu_op", "aten::mm", 0, 100), ("cpu_op", "aten::add", 10, 20),
-                         ("cpu_op", "c10d::allreduce_", 100, 50)]  # fmt: skip
+    spans: list[Span] = [
+        ("cpu_op", "aten::mm", 0, 100),
+        ("cpu_op", "aten::add", 10, 20),
+        ("cpu_op", "c10d::allreduce_", 100, 50),
+    ]
     (tmp_path / "rank0.json").write_text(trace_of(None, spans))
     (rank,) = summary_of(tmp_path).ranks
     assert not rank.on_device

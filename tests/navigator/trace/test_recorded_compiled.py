@@ -100,8 +100,11 @@ def test_outputs_are_recorded(compiled_step: Trace) -> None:
 def test_recomputation_hooks_threads_and_compiled_regions(compiled_mixed: Trace) -> None:
     def at(mark: str, name: str) -> list[TraceOp]:
         line = line_of(MIXED, mark)
-        return [op for op in compiled_mixed.ops() if op.name == name and op.user
-                and op.user.line == line]  # fmt: skip
+        return [
+            op
+            for op in compiled_mixed.ops()
+            if op.name == name and op.user and op.user.line == line
+        ]
 
     assert sorted(op.origin for op in at("checkpoint", "aten::gelu")) == ["", "recompute"]
     assert [op.origin for op in at("hook", "aten::neg")] == ["hook"]
@@ -118,8 +121,15 @@ def test_the_command_builds_it_in_the_cache(library: str, tmp_path: Path) -> Non
         "PYTHONPATH": str(Path(__file__).parents[3]),
         "TORCHNAV_CACHE": str(Path(library).parents[2]),
     }
-    done = subprocess.run([*arguments, "program.py"], cwd=tmp_path, env=environment, text=True,
-                          capture_output=True, timeout=300, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*arguments, "program.py"],
+        cwd=tmp_path,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "2.0\n", "")
     ones = next(op for op in read_trace(tmp_path / "trace.json").ops() if op.name == "aten::ones")
     assert ones.keys
@@ -140,7 +150,8 @@ def test_a_library_of_another_torch_is_not_used(tmp_path: Path) -> None:
 def test_without_a_compiler_there_is_one_clear_line(tmp_path: Path) -> None:
     command = [sys.executable, str(RECORDER.with_name("build.py")), str(tmp_path / "native")]
     environment = {k: v for k, v in os.environ.items() if k != "CXX"} | {"PATH": ""}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False,
-                          timeout=300)  # fmt: skip
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, check=False, timeout=300
+    )
     assert done.returncode == 1
     assert done.stderr == ("torchnav: there is no C++ compiler: install g++, or name one in CXX\n")

@@ -23,9 +23,11 @@ def test_recomputation_under_checkpointing_is_told_apart(mixed: Trace) -> None:
     ops = [op for op in at_line(mixed, "checkpoint") if op.name in ("aten::linear", "aten::gelu")]
     phases = sorted((op.name, op.phase, op.origin) for op in ops)
     assert phases == [
-        ("aten::gelu", "backward", "recompute"), ("aten::gelu", "forward", ""),
-        ("aten::linear", "backward", "recompute"), ("aten::linear", "forward", ""),
-    ]  # fmt: skip
+        ("aten::gelu", "backward", "recompute"),
+        ("aten::gelu", "forward", ""),
+        ("aten::linear", "backward", "recompute"),
+        ("aten::linear", "forward", ""),
+    ]
 
 
 def test_operators_of_other_threads_have_their_line(mixed: Trace) -> None:
@@ -47,8 +49,11 @@ def test_places_of_tensors_that_are_not_dense_on_the_cpu(mixed: Trace) -> None:
 
 
 def test_autocast_and_transforms_are_seen(mixed: Trace) -> None:
-    half = [op for op in mixed.ops() if op.name == "aten::linear"
-            and any(value.dtype == "bfloat16" for value in op.inputs)]  # fmt: skip
+    half = [
+        op
+        for op in mixed.ops()
+        if op.name == "aten::linear" and any(value.dtype == "bfloat16" for value in op.inputs)
+    ]
     assert half
     assert any(op.name == "aten::cos" for op in mixed.ops()), "the gradient of sin under vmap"
 

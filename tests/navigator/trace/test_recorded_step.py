@@ -51,8 +51,9 @@ def test_overloads_worked_out_from_inputs_are_those_recorded(
     finder = Overloads(parse_schema(op.schema) for op in wheel.operators())
     calls = [op for op in of_kind(ops, "op") if op.name.startswith("aten::") and op.inputs]
     fits = [finder.fitting(op.name.removeprefix("aten::"), op.inputs) for op in calls]
-    unique = [(op.overload or "", one[0]) for op, one in zip(calls, fits, strict=True)
-              if len(one) == 1]  # fmt: skip
+    unique = [
+        (op.overload or "", one[0]) for op, one in zip(calls, fits, strict=True) if len(one) == 1
+    ]
     assert all(recorded == found for recorded, found in unique)
     assert len(unique) >= 0.99 * len(calls) > 500
 
@@ -89,9 +90,12 @@ def test_composite_operators_stand_above_what_they_call(step: Trace, ops: list[T
 def test_modules_by_path_in_forward_and_backward(ops: list[TraceOp]) -> None:
     forward = {op.module for op in ops if op.phase == "forward" and op.name == "aten::linear"}
     assert forward == {
-        "Net.block.attention.qkv", "Net.block.attention.out", "Net.block.mlp.0",
-        "Net.block.mlp.2", "Net.head",
-    }  # fmt: skip
+        "Net.block.attention.qkv",
+        "Net.block.attention.out",
+        "Net.block.mlp.0",
+        "Net.block.mlp.2",
+        "Net.head",
+    }
     backward = {op.module for op in ops if op.node == "AddmmBackward0"}
     assert backward == forward
 
@@ -135,8 +139,9 @@ def test_every_backward_operator_leads_to_its_node_and_formula(
     node = linker.link(mm).node
     assert node is not None
     assert [f.text.partition("(")[0] for f in node.formulas][1:] == [
-        "mm_mat1_backward", "mm_mat2_backward",
-    ]  # fmt: skip
+        "mm_mat1_backward",
+        "mm_mat2_backward",
+    ]
 
 
 def test_kernels_and_schemas_come_with_the_tree(step: Trace, tree_index: Index) -> None:
@@ -152,8 +157,10 @@ def test_kernels_and_schemas_come_with_the_tree(step: Trace, tree_index: Index) 
 def test_inputs_are_recorded(ops: list[TraceOp]) -> None:
     linear = next(op for op in ops if op.name == "aten::linear")
     assert [str(value) for value in linear.inputs] == [
-        "float32[2, 5, 16]", "float32[48, 16]", "float32[48]",
-    ]  # fmt: skip
+        "float32[2, 5, 16]",
+        "float32[48, 16]",
+        "float32[48]",
+    ]
     assert linear.inputs[0].strides == (80, 16, 1)
     view = next(op for op in ops if op.name == "aten::view" and len(op.inputs) == 2)
     assert view.inputs[1].value.startswith("[")

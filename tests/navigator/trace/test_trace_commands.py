@@ -16,8 +16,20 @@ from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import STEP, line_of
 
 BERT = str(TRACES / "h100-bert-small.json.gz")
-OP_KEYS = {"kind", "name", "overload", "phase", "grad_fn", "keys", "user", "schema", "kernel",
-           "derivative", "resolved", "reason"}  # fmt: skip
+OP_KEYS = {
+    "kind",
+    "name",
+    "overload",
+    "phase",
+    "grad_fn",
+    "keys",
+    "user",
+    "schema",
+    "kernel",
+    "derivative",
+    "resolved",
+    "reason",
+}
 KERNEL_KEYS = {"kind", "name", "op_id", "duration_us", "source", "library", "reason"}
 
 
@@ -25,9 +37,15 @@ def torchnav(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.Complete
     root = Path(__file__).parents[3]
     environment = os.environ | {"PYTHONPATH": str(root), "TORCHNAV_CACHE": str(cwd / "cache")}
     return subprocess.run(
-        [sys.executable, "-m", "navigator", *arguments], cwd=cwd, input=stdin, text=True,
-        capture_output=True, timeout=300, env=environment, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "navigator", *arguments],
+        cwd=cwd,
+        input=stdin,
+        text=True,
+        capture_output=True,
+        timeout=300,
+        env=environment,
+        check=False,
+    )
 
 
 def exported(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
@@ -36,9 +54,11 @@ def exported(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[s
 
 
 def test_rows_follow_the_contract(
-    capsys: pytest.CaptureFixture[str], small_tree: tuple[str, ...], wheel_index: str,
+    capsys: pytest.CaptureFixture[str],
+    small_tree: tuple[str, ...],
+    wheel_index: str,
     step_folder: Path,
-) -> None:  # fmt: skip
+) -> None:
     rows = exported(capsys, *small_tree, str(step_folder / "trace.json"))
     rows += exported(capsys, *small_tree, BERT)
     ops = [row for row in rows if row["kind"] == "op"]
@@ -51,9 +71,10 @@ def test_rows_follow_the_contract(
     for row in mm:
         assert row["phase"] == "backward"
         assert row["user"] == {
-            "path": str(step_folder / "program.py"), "line": line_of(STEP, "backward"),
+            "path": str(step_folder / "program.py"),
+            "line": line_of(STEP, "backward"),
             "exact": True,
-        }  # fmt: skip
+        }
         derivative = row["derivative"]
         assert isinstance(derivative, dict)
         assert derivative["grad_fn"] == "AddmmBackward0"
@@ -64,9 +85,11 @@ def test_rows_follow_the_contract(
 
 
 def test_a_report_and_markdown(
-    capsys: pytest.CaptureFixture[str], small_tree: tuple[str, ...], wheel_index: str,
+    capsys: pytest.CaptureFixture[str],
+    small_tree: tuple[str, ...],
+    wheel_index: str,
     tmp_path: Path,
-) -> None:  # fmt: skip
+) -> None:
     report = tmp_path / "report.html"
     assert main(["export", "trace", *small_tree, BERT, "--html", str(report)]) == 0
     text = report.read_text()
@@ -94,11 +117,15 @@ def test_a_summary_without_an_index(capsys: pytest.CaptureFixture[str], nowhere:
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
-        (["trace"], 2), (["trace", "nothing.py"], 2), (["open", "nothing.json"], 2),
-        (["trace", "--python", "/no/python", "x.py"], 2), (["export", "trace", "nothing"], 2),
-        (["export", "trace", "bad.json"], 1), (["open", "bad.json"], 2),
+        (["trace"], 2),
+        (["trace", "nothing.py"], 2),
+        (["open", "nothing.json"], 2),
+        (["trace", "--python", "/no/python", "x.py"], 2),
+        (["export", "trace", "nothing"], 2),
+        (["export", "trace", "bad.json"], 1),
+        (["open", "bad.json"], 2),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_told_in_one_line(
     capsys: pytest.CaptureFixture[str], nowhere: Path, arguments: list[str], status: int
 ) -> None:

@@ -113,10 +113,11 @@ async def in_groups(person: Person) -> None:
 @pytest.mark.parametrize(
     ("name", "size", "story"),
     [
-        ("rows-80x24", (80, 24), on_a_kernel), ("rows-160x45", (160, 45), on_a_kernel),
+        ("rows-80x24", (80, 24), on_a_kernel),
+        ("rows-160x45", (160, 45), on_a_kernel),
         ("groups-120x30", (120, 30), in_groups),
     ],
-)  # fmt: skip
+)
 async def test_the_characters(
     opener: Opener, name: str, size: tuple[int, int], story: Story
 ) -> None:
@@ -161,8 +162,11 @@ async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_fo
         await person.sees("torch.nn.init.normal_")
         screen = screen_of(person)
         assert screen.trace is not None
-        gelu = next(op for op in screen.trace.ops()
-                    if op.name == "aten::gelu" and screen.trace.backward_of(op.id))  # fmt: skip
+        gelu = next(
+            op
+            for op in screen.trace.ops()
+            if op.name == "aten::gelu" and screen.trace.backward_of(op.id)
+        )
         screen.pane.ops.select(gelu.id)
         await person.presses("g", "f")
         await person.sees("GeluBackward0", "gradient of aten::gelu")
@@ -188,8 +192,9 @@ async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> Non
         screen = screen_of(person)
         await person.until(lambda: screen._links is not None)
         await person.presses("d")
-        await person.sees("dispatch path of add.Tensor", "AutogradCPU",
-                          "the kernel of the back end")  # fmt: skip
+        await person.sees(
+            "dispatch path of add.Tensor", "AutogradCPU", "the kernel of the back end"
+        )
         await person.presses("escape")
         await person.until(lambda: person.app.screen is screen)
 

@@ -108,9 +108,14 @@ def sit(small_tree: tuple[str, ...]) -> Sit:
 
     @asynccontextmanager
     async def sit_down(
-        width: int = 120, height: int = 40, *, tree: Path | None = TREE, cache: Path = cache,
-        config: Config | None = None, op: str | None = None,
-    ) -> AsyncIterator[Person]:  # fmt: skip
+        width: int = 120,
+        height: int = 40,
+        *,
+        tree: Path | None = TREE,
+        cache: Path = cache,
+        config: Config | None = None,
+        op: str | None = None,
+    ) -> AsyncIterator[Person]:
         opener = Opener(str(tree) if tree else None, cache)
         app = TorchnavApp(opener, config or Config(), op)
         async with app.run_test(size=(width, height), notifications=True) as pilot:

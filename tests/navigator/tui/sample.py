@@ -31,9 +31,13 @@ CUDA = "aten/src/ATen/native/cuda/ActivationThresholdKernel.cu"
 FORMULAS = "tools/autograd/derivatives.yaml"
 
 INFO = SourceInfo(
-    "checkout", "/src/pytorch", "2.7.0", "0123456789abcdef0123456789abcdef01234567", True,
+    "checkout",
+    "/src/pytorch",
+    "2.7.0",
+    "0123456789abcdef0123456789abcdef01234567",
+    True,
     ("tests: torchnav clone --tests",),
-)  # fmt: skip
+)
 
 TEXTS = {
     YAML: """\
@@ -79,26 +83,78 @@ OPERATORS = (
 )
 
 HOPS = (
-    Hop(0, None, "python", "torch.relu", Location("torch/_torch_docs.py", 7), "its binding",
-        "by rule"),
-    Hop(1, None, "schema", "relu", Location(YAML, 1, 7), "its entry in native_functions.yaml",
-        "exact", note="relu(Tensor self) -> Tensor"),
-    Hop(2, 1, "kernel", "at::native::relu", Location(CPP, 4, 7), "named in dispatch", "exact",
-        keys=("CPU", "CUDA"), evidence=(Location(YAML, 5),)),
-    Hop(3, 2, "call", "at::clamp_min", Location(CPP, 6), "calls an operator: dispatches anew",
-        "ambiguous", note="clamp_min, clamp_min.Tensor"),
-    Hop(4, 3, "device_kernel", "at::native::(anonymous)::clamp_min_scalar_kernel_impl",
-        Location(CUDA, 41, 52), "the registered function, in the file of its registration",
-        "exact", device="CUDA", guard="!AT_ROCM_ENABLED()"),
+    Hop(
+        0,
+        None,
+        "python",
+        "torch.relu",
+        Location("torch/_torch_docs.py", 7),
+        "its binding",
+        "by rule",
+    ),
+    Hop(
+        1,
+        None,
+        "schema",
+        "relu",
+        Location(YAML, 1, 7),
+        "its entry in native_functions.yaml",
+        "exact",
+        note="relu(Tensor self) -> Tensor",
+    ),
+    Hop(
+        2,
+        1,
+        "kernel",
+        "at::native::relu",
+        Location(CPP, 4, 7),
+        "named in dispatch",
+        "exact",
+        keys=("CPU", "CUDA"),
+        evidence=(Location(YAML, 5),),
+    ),
+    Hop(
+        3,
+        2,
+        "call",
+        "at::clamp_min",
+        Location(CPP, 6),
+        "calls an operator: dispatches anew",
+        "ambiguous",
+        note="clamp_min, clamp_min.Tensor",
+    ),
+    Hop(
+        4,
+        3,
+        "device_kernel",
+        "at::native::(anonymous)::clamp_min_scalar_kernel_impl",
+        Location(CUDA, 41, 52),
+        "the registered function, in the file of its registration",
+        "exact",
+        device="CUDA",
+        guard="!AT_ROCM_ENABLED()",
+    ),
     Hop(5, 1, "derivative", "relu", Location(FORMULAS, 1), "has an entry", "exact"),
-    Hop(6, 5, "derivative", "self: threshold_backward(grad, result, 0)", Location(FORMULAS, 2),
-        "gradient formula for self", "exact"),
-)  # fmt: skip
+    Hop(
+        6,
+        5,
+        "derivative",
+        "self: threshold_backward(grad, result, 0)",
+        Location(FORMULAS, 2),
+        "gradient formula for self",
+        "exact",
+    ),
+)
 
 UNRESOLVED = (
-    Unresolved("kernel", "relu_mps", "no Metal sources in this tree: a sparse clone left them out",
-               ("MPS",), 1),
-)  # fmt: skip
+    Unresolved(
+        "kernel",
+        "relu_mps",
+        "no Metal sources in this tree: a sparse clone left them out",
+        ("MPS",),
+        1,
+    ),
+)
 
 
 class SampleIndex:
@@ -125,10 +181,15 @@ class SampleIndex:
         return NameMatch("operator", text, tuple(one.full_name for one in self.filter(text)))
 
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
-        operators = [Hit("operator", one.full_name, one.location, one.schema, one.full_name)
-                     for one in self.filter(text)]  # fmt: skip
-        hops = [Hit("function", hop.symbol, hop.location, "const Tensor & self")
-                for hop in HOPS[2:5] if hop.location and text in hop.symbol]  # fmt: skip
+        operators = [
+            Hit("operator", one.full_name, one.location, one.schema, one.full_name)
+            for one in self.filter(text)
+        ]
+        hops = [
+            Hit("function", hop.symbol, hop.location, "const Tensor & self")
+            for hop in HOPS[2:5]
+            if hop.location and text in hop.symbol
+        ]
         return (*operators, *hops)
 
     def definitions(self, symbol: str) -> tuple[Definition, ...]:
@@ -155,7 +216,9 @@ class SampleOpener(Opener):
     """Opens the sample."""
 
     def sessions(
-        self, progress: Callable[[Progress], None], cancelled: Callable[[], bool],
+        self,
+        progress: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
         tell: Callable[[str], None],
-    ) -> Iterator[Session]:  # fmt: skip
+    ) -> Iterator[Session]:
         yield Session(SampleIndex())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +14,6 @@ from navigator.tui.processes.preview import Preview
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.session import Opener, Session
 from tests.tree_marks import TREE
-
-FORKED = """\
-import sys
-from pathlib import Path
-from indexes import forked
-from navigator.tui import first_rows
-assert forked.possible()
-first = first_rows.begin(sys.argv[1], Path(sys.argv[2]))
-total, rows = first.operators
-print(total, rows[0].full_name, first.entries is not None, "indexes.queries.index" in sys.modules)
-"""
 
 
 def test_they_are_those_of_the_index(small_tree: tuple[str, ...]) -> None:
@@ -50,16 +37,6 @@ def test_where_there_is_no_tree_there_are_none(tmp_path: Path) -> None:
     first = first_rows.begin(str(tmp_path), tmp_path)
     assert first.operators is None
     assert first.entries is None
-
-
-def test_they_are_found_by_another_process(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FORKED, str(TREE), str(tmp_path)],
-        capture_output=True, text=True, check=True, cwd=TREE.parents[1],
-    )  # fmt: skip
-    total, name, has_entries, has_query = done.stdout.split()
-    assert int(total) > 100
-    assert (name, has_entries, has_query) == (next(iter(_names())), "True", "False")
 
 
 def _names() -> Iterator[str]:

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.skipif(
 SCREEN = """\
 import sys
 from pathlib import Path
-from indexes.source import Source
-from navigator.tui.index_process import bring_up
+from indexes.source.source import Source
+from navigator.tui.processes.index_process import bring_up
 bring_up(Source.find(sys.argv[1]), Path(sys.argv[2]), lambda now: print(now.stage, flush=True),
          lambda: False)
 """
@@ -128,8 +128,10 @@ def test_it_is_told_apart_from_an_answer(tmp_path: Path) -> None:
 def test_it_ends_with_the_screen_however_that_ended(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SCREEN, str(TREE), str(tmp_path)],
-        stdout=subprocess.PIPE, text=True, cwd=TREE.parents[1],
-    ) as screen:  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=TREE.parents[1],
+    ) as screen:
         assert screen.stdout is not None
         assert screen.stdout.readline() == "reading\n"
         screen.kill()

@@ -15,9 +15,16 @@ async def test_the_bar_of_a_wide_terminal_names_every_main_screen(sit: Sit) -> N
     async with sit(200, 50) as person:
         await person.asks_for("relu")
         await person.sees(
-            "c Contribute", "I Impact", "d Dispatch table", "V Diff", "M Gaps", "B Blame",
-            "A Affected", "P New operator", "z Zoom",
-        )  # fmt: skip
+            "c Contribute",
+            "I Impact",
+            "d Dispatch table",
+            "V Diff",
+            "M Gaps",
+            "B Blame",
+            "A Affected",
+            "P New operator",
+            "z Zoom",
+        )
         assert bar(person).endswith("? Help")
 
 

@@ -36,14 +36,6 @@ print("left with", status, "and", sorted(heavy))
 """
 
 
-COMMAND_LINE = """\
-import sys
-from navigator.start import main
-status = main(["--tree", sys.argv[1], "--cache", sys.argv[2]])
-print("left with", status, "click" in sys.modules)
-"""
-
-
 class Terminal:
     """A pseudo terminal with a program on it."""
 
@@ -54,8 +46,12 @@ class Terminal:
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, *arguments],
-            stdin=side, stdout=side, stderr=side, env=environ, start_new_session=True,
-        )  # fmt: skip
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            env=environ,
+            start_new_session=True,
+        )
         os.close(side)
         self.output = b""
 
@@ -116,15 +112,6 @@ def test_it_starts_answers_and_leaves_the_terminal_as_it_was(start: Start) -> No
     assert terminal.process.wait(20) == 0
 
 
-def test_the_command_line_opens_it_without_click(start: Start) -> None:
-    terminal = start(program=COMMAND_LINE)
-    terminal.shows("filter operators")
-    terminal.types("softmax")
-    terminal.shows("softmax_cpu_out")
-    terminal.types("\x11")
-    terminal.shows("left with 0 False")
-
-
 def test_keys_typed_before_it_has_started_are_not_lost(start: Start) -> None:
     terminal = start()
     terminal.types("softmax\n")
@@ -168,9 +155,13 @@ def test_an_editor_that_fails_is_one_line(start: Start) -> None:
 
 def test_without_a_terminal_it_says_so() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, check=False, cwd=TREE.parents[1],
-    )  # fmt: skip
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=TREE.parents[1],
+    )
     assert "left with 2" in done.stdout
     assert done.stderr.strip().startswith("torchnav: this needs a terminal")
     assert "\n" not in done.stderr.strip()

@@ -80,8 +80,15 @@ def test_without_the_demangler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("text", "mangled"),
-    [("_Z3addi", True), ("_ZN2at", True), ("_ZL3addi", True), ("_Zoo", False), ("_Z", False),
-     ("add", False), ("", False)],
-)  # fmt: skip
+    [
+        ("_Z3addi", True),
+        ("_ZN2at", True),
+        ("_ZL3addi", True),
+        ("_Zoo", False),
+        ("_Z", False),
+        ("add", False),
+        ("", False),
+    ],
+)
 def test_what_is_mangled(text: str, mangled: bool) -> None:
     assert is_mangled(text) is mangled

@@ -63,7 +63,7 @@ from indexes.linking.device_names.parser import parse
         ("spmm_kernel", "other"),
         ("memcpy_free_attention_kernel", "other"),
     ],
-)  # fmt: skip
+)
 def test_categories(name: str, category: str) -> None:
     assert classify(name) == category
 
@@ -107,11 +107,13 @@ def test_inductor_s_names_tell_what_they_fuse() -> None:
     [
         ("third_party/flash-attention/csrc/flash_attn/src/flash.h", "FlashAttention"),
         ("third_party/fbgemm/fbgemm_gpu/src/x.cu", "FBGEMM"),
-        ("aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernels/cutlassF_f16_aligned.cu",
-         "memory-efficient attention"),
+        (
+            "aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernels/cutlassF_f16_aligned.cu",
+            "memory-efficient attention",
+        ),
         ("aten/src/ATen/native/cuda/Copy.cu", None),
     ],
-)  # fmt: skip
+)
 def test_copies_in_the_tree(path: str, library: str | None) -> None:
     assert vendored(path) == library
 

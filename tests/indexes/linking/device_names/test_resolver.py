@@ -263,10 +263,12 @@ def test_the_number_of_type_parameters_tells_twins_apart(resolver: Resolver) -> 
 
 
 def test_parameter_types_tell_overloads_apart() -> None:
-    table = Table([
-        kernel("fill", "at", "Fill.cu", 3, "int n, T* out"),
-        kernel("fill", "at", "Fill.cu", 9, "int n, at::TensorInfo<T> out"),
-    ])  # fmt: skip
+    table = Table(
+        [
+            kernel("fill", "at", "Fill.cu", 3, "int n, T* out"),
+            kernel("fill", "at", "Fill.cu", 9, "int n, at::TensorInfo<T> out"),
+        ]
+    )
     answer = resolve("void at::fill<float>(int, at::TensorInfo<float>)", table)
     assert answer.source is not None
     assert answer.source.location.line == 9

@@ -24,14 +24,24 @@ from indexes.source.source import installed_torch
 
 YAML = "torchgen/packaged/ATen/native/native_functions.yaml"
 WHEEL_FILES = (
-    "torch/nn/functional.py", "torch/nn/modules/*.py", "torch/functional.py", "torch/_tensor.py",
-    "torch/_refs/**/*.py", "torch/_decomp/*.py", "torch/_meta_registrations.py",
-    "torch/nested/_internal/ops.py", "torch/_torch_docs.py", "torch/_tensor_docs.py",
-    "torch/linalg/__init__.py", "torch/special/__init__.py", "torch/overrides.py",
-    "torch/_inductor/lowering.py", "torch/_inductor/decomposition.py",
+    "torch/nn/functional.py",
+    "torch/nn/modules/*.py",
+    "torch/functional.py",
+    "torch/_tensor.py",
+    "torch/_refs/**/*.py",
+    "torch/_decomp/*.py",
+    "torch/_meta_registrations.py",
+    "torch/nested/_internal/ops.py",
+    "torch/_torch_docs.py",
+    "torch/_tensor_docs.py",
+    "torch/linalg/__init__.py",
+    "torch/special/__init__.py",
+    "torch/overrides.py",
+    "torch/_inductor/lowering.py",
+    "torch/_inductor/decomposition.py",
     "torch/testing/_internal/common_methods_invocations.py",
     "torch/testing/_internal/opinfo/definitions/*.py",
-)  # fmt: skip
+)
 
 
 class Tree:
@@ -109,15 +119,14 @@ def _find(links: tuple[Link, ...], role: str, symbol: str) -> Link:
         ("max_pool2d", "python", "torch.nn.MaxPool2d", "class MaxPool2d("),
         ("special_zeta", "decomposition", "torch._refs.special.zeta", "def zeta("),
         (
-            "_nested_get_values", "registration",
-            "torch.nested._internal.ops.values_default", "def values_default(",
+            "_nested_get_values",
+            "registration",
+            "torch.nested._internal.ops.values_default",
+            "def values_default(",
         ),
-        (
-            "_softmax", "decomposition",
-            "torch._decomp.decompositions._softmax", "def _softmax(",
-        ),
+        ("_softmax", "decomposition", "torch._decomp.decompositions._softmax", "def _softmax("),
     ],
-)  # fmt: skip
+)
 def test_the_line_of_each_link(wheel: Tree, op: str, role: str, symbol: str, line: str) -> None:
     link = _find(wheel.around(op), role, symbol)
     assert wheel.line(link.location).startswith(line)
@@ -227,10 +236,18 @@ def test_a_skipped_binding_is_said_to_be() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "skipped"),
-    [("one_x*", "one_"), ("one|two", "two"), ("one_x?", "one_"), ("one.a(b", ""),
-     ("onex{0}", "one"), ("_?one", "one"), ("one(_out|_in)?", "one_in"),
-     ("one.two", "one_two"), ("one+", "onee")],
-)  # fmt: skip
+    [
+        ("one_x*", "one_"),
+        ("one|two", "two"),
+        ("one_x?", "one_"),
+        ("one.a(b", ""),
+        ("onex{0}", "one"),
+        ("_?one", "one"),
+        ("one(_out|_in)?", "one_in"),
+        ("one.two", "one_two"),
+        ("one+", "onee"),
+    ],
+)
 def test_a_skip_list_holds_patterns(pattern: str, skipped: str) -> None:
     facts = _table(gen=GENERATOR.replace("_skipped.*", pattern))
     names = ("one_", "two", "one", "one_in", "one_two", "onee", "on", "three")
@@ -343,7 +360,7 @@ def test_owners_of_several_files() -> None:
     rules, _ = read_codeowners(b"# Autograd\n/torch/autograd/ @a @b\n*.py @c\n", "CODEOWNERS")
     links = owners(["torch/autograd/x.cpp", "torch/autograd/y.cpp", "z.c"], rules, "CODEOWNERS")
     assert [(link.symbol, link.location.line, link.note) for link in links] == [
-        ("@a @b", 2, "Autograd"),
+        ("@a @b", 2, "Autograd")
     ]
 
 
@@ -352,8 +369,14 @@ def test_owners_of_several_files() -> None:
 
 @pytest.mark.checkout
 def test_questions_that_people_ask_on_a_checkout() -> None:
-    patterns = ("torch/nn/functional.py", "torch/nn/modules/*.py", "tools/autograd/*.py",
-                "tools/pyi/*.py", "test/test_nn.py", "docs/source/*.rst")  # fmt: skip
+    patterns = (
+        "torch/nn/functional.py",
+        "torch/nn/modules/*.py",
+        "tools/autograd/*.py",
+        "tools/pyi/*.py",
+        "test/test_nn.py",
+        "docs/source/*.rst",
+    )
     root = Path(os.environ["TORCHNAV_CHECKOUT"])
     tree = Tree(root, patterns, "aten/src/ATen/native/native_functions.yaml")
     nll = tree.around("nll_loss_nd")

@@ -10,8 +10,20 @@ from _pytest.mark.expression import Expression as PytestExpression
 from indexes.linking.python.test_expressions import Made, named_expression, opinfo_expression
 
 TESTS = ("test_out", "test_numpy_ref", "test_non_standard_bool_values")
-OPINFOS = ("add", "addmm", "index_add", "_refs_add", "scatter_add", "_foreach_add", "t", "T",
-           "nn_functional_relu", "nn_functional_relu6", "div_floor_rounding", "div")  # fmt: skip
+OPINFOS = (
+    "add",
+    "addmm",
+    "index_add",
+    "_refs_add",
+    "scatter_add",
+    "_foreach_add",
+    "t",
+    "T",
+    "nn_functional_relu",
+    "nn_functional_relu6",
+    "div_floor_rounding",
+    "div",
+)
 
 
 def _selects(expression: str, text: str) -> bool:
@@ -24,8 +36,12 @@ def _selected(expression: str, names: set[str]) -> set[str]:
 
 
 def _names(opinfos: tuple[str, ...]) -> set[str]:
-    return {f"{test}_{one}_cpu{dtype}" for test in TESTS for one in opinfos
-            for dtype in ("", "_float32")}  # fmt: skip
+    return {
+        f"{test}_{one}_cpu{dtype}"
+        for test in TESTS
+        for one in opinfos
+        for dtype in ("", "_float32")
+    }
 
 
 def _made(opinfos: Iterable[str], *, ending: str | None = None) -> list[tuple[Made, str]]:
@@ -98,8 +114,14 @@ def test_names_that_differ_in_case_are_told_apart_by_unittest() -> None:
     ("cls", "name"), [("TestTorch", "test_add"), ("TestTorchDevice", "test_add"), ("", "test_sum")]
 )
 def test_a_named_test_alone(cls: str, name: str) -> None:
-    others = [("TestTorch", "test_add"), ("TestTorch", "test_add_out"), ("", "test_sum_to"),
-              ("TestTorchDevice", "test_add"), ("Other", "test_add"), ("", "test_sum")]  # fmt: skip
+    others = [
+        ("TestTorch", "test_add"),
+        ("TestTorch", "test_add_out"),
+        ("", "test_sum_to"),
+        ("TestTorchDevice", "test_add"),
+        ("Other", "test_add"),
+        ("", "test_sum"),
+    ]
     found = named_expression(cls, name, others)
     assert found.also == ()
     selected = [other for other in others if _selects(found.arguments[1], " ".join(other))]

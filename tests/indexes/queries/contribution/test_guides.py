@@ -81,8 +81,10 @@ def test_conventions_are_quoted_for_their_kind_of_file(guided: Path) -> None:
     guides = _guides(guided)
     (found,) = guides.conventions(["test/test_nn.py", "test/test_ops.py"])
     assert (found.text, str(found.location), found.about) == (
-        "All PyTorch test suites are located in the `test` folder.", "CONTRIBUTING.md:23", "Test",
-    )  # fmt: skip
+        "All PyTorch test suites are located in the `test` folder.",
+        "CONTRIBUTING.md:23",
+        "Test",
+    )
     assert guides.conventions(["README.md"]) == ()
 
 
@@ -98,8 +100,10 @@ def test_reading_a_guide() -> None:
     assert read_commands("```\npython a.py\n")[0].line == 2
     text = "a\nb\n\n- [x](#y)\nc\n## H\nd\n"
     assert [(one.text, one.line, one.section) for one in read_paragraphs(text)] == [
-        ("a b", 1, ""), ("c", 5, ""), ("d", 7, "H"),
-    ]  # fmt: skip
+        ("a b", 1, ""),
+        ("c", 5, ""),
+        ("d", 7, "H"),
+    ]
     assert [one.text for one in read_comments("# a\n# b\nx = 1\n  # c\n")] == ["a b", "c"]
 
 

@@ -35,8 +35,11 @@ def test_a_good_schema_has_a_plan(planner: Planner) -> None:
 
 
 def test_every_shape_stands_in_the_tree(planner: Planner, tree: Path) -> None:
-    for schema in ("a2(Tensor self) -> Tensor", "b2(Tensor self, Tensor other) -> Tensor",
-                   "c2_(Tensor(a!) self) -> Tensor(a!)"):  # fmt: skip
+    for schema in (
+        "a2(Tensor self) -> Tensor",
+        "b2(Tensor self, Tensor other) -> Tensor",
+        "c2_(Tensor(a!) self) -> Tensor(a!)",
+    ):
         for one in planner.plan(schema).additions:
             text = (tree / one.location.path).read_text().splitlines()
             start = one.location.line - 1
@@ -93,8 +96,18 @@ def test_likeness() -> None:
 def test_json(planner: Planner, tree: Path) -> None:
     text = dumps(new_operator_json(planner.plan("cosine2(Tensor self) -> Tensor")))
     answer = json.loads(text)
-    assert set(answer) == {"schema_version", "source", "schema", "good", "checks", "neighbours",
-                           "draft", "additions", "rebuild", "conventions"}  # fmt: skip
+    assert set(answer) == {
+        "schema_version",
+        "source",
+        "schema",
+        "good",
+        "checks",
+        "neighbours",
+        "draft",
+        "additions",
+        "rebuild",
+        "conventions",
+    }
     assert str(tree) not in text
 
 

@@ -44,8 +44,9 @@ def test_every_step_is_a_line_of_the_tree(contributions: Contributions, tree: Pa
 def test_another_operator_that_it_calls_is_named_and_not_followed(
     contributions: Contributions,
 ) -> None:
-    places = [step.symbol for step in contributions.of("softmax.int").steps
-              if step.role == "schema"]  # fmt: skip
+    places = [
+        step.symbol for step in contributions.of("softmax.int").steps if step.role == "schema"
+    ]
     assert "_softmax" not in places
     steps = contributions.of("softmax.int").steps
     assert ("calls", "_softmax") in [(step.role, step.symbol) for step in steps]
@@ -105,9 +106,21 @@ def test_json_has_every_key_and_no_absolute_path(contributions: Contributions, t
     text = dumps(contribution_json(contributions.of("add.Tensor")))
     answer = json.loads(text)
     assert set(answer) == {
-        "schema_version", "source", "subject", "steps", "more", "rebuild", "reviewers",
-        "approved_by", "history", "history_missing", "tests", "commands", "conventions", "missing",
-    }  # fmt: skip
+        "schema_version",
+        "source",
+        "subject",
+        "steps",
+        "more",
+        "rebuild",
+        "reviewers",
+        "approved_by",
+        "history",
+        "history_missing",
+        "tests",
+        "commands",
+        "conventions",
+        "missing",
+    }
     assert str(tree) not in text
     assert answer["tests"][0]["files"][0]["command"].startswith("pytest test/test_ops.py -k ")
 

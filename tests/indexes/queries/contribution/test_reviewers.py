@@ -81,14 +81,20 @@ def test_labels_above_rules_hold_to_the_end_of_their_group() -> None:
     labels = {
         path: found.labels if (found := owner_rule(rules, path)) else None
         for path in (
-            "aten/a/LinearAlgebra.cpp", "aten/src/ATen/native/Blas.cpp",
-            "aten/src/ATen/native/SpectralOps.cpp", "torch/sparse/x.py", "setup.py",
+            "aten/a/LinearAlgebra.cpp",
+            "aten/src/ATen/native/Blas.cpp",
+            "aten/src/ATen/native/SpectralOps.cpp",
+            "torch/sparse/x.py",
+            "setup.py",
         )
-    }  # fmt: skip
+    }
     assert list(labels.values()) == [
-        ("module: linear algebra", "module: x"), ("module: linear algebra", "module: x"),
-        ("module: fft",), (), None,
-    ]  # fmt: skip
+        ("module: linear algebra", "module: x"),
+        ("module: linear algebra", "module: x"),
+        ("module: fft",),
+        (),
+        None,
+    ]
     assert read_label_lines(b"# a comment\n/x @y\n") == ()
 
 

@@ -36,27 +36,33 @@ class Yaml:
         """Those of a checkout."""
         native = tree / "aten/src/ATen/native"
         return cls(
-            native / "native_functions.yaml", native / "tags.yaml",
-            tree / "tools/autograd/derivatives.yaml", tree,
-        )  # fmt: skip
+            native / "native_functions.yaml",
+            native / "tags.yaml",
+            tree / "tools/autograd/derivatives.yaml",
+            tree,
+        )
 
     @classmethod
     def packaged(cls, packaged: Path) -> Yaml:
         """Those of an installed wheel."""
         native = packaged / "ATen/native"
         return cls(
-            native / "native_functions.yaml", native / "tags.yaml",
-            packaged / "autograd/derivatives.yaml", packaged.parent.parent,
-        )  # fmt: skip
+            native / "native_functions.yaml",
+            native / "tags.yaml",
+            packaged / "autograd/derivatives.yaml",
+            packaged.parent.parent,
+        )
 
     def read(self) -> dict[str, Any]:
         """torchgen's reading, in a process of its own."""
         files = map(str, (self.native, self.tags, self.derivatives))
         done = subprocess.run(
             [sys.executable, str(_READING), *files],
-            env={**os.environ, "PYTHONPATH": str(self.torchgen)}, capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(self.torchgen)},
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
         reading: dict[str, Any] = json.loads(done.stdout)
         return reading
@@ -98,10 +104,7 @@ def _formulas(old: dict[str, Any], new: dict[str, Any]) -> Differences:
 def ours(before: Yaml, after: Yaml) -> Differences:
     """What torchnav says."""
     one, other = _natives(before), _natives(after)
-    changes = [
-        *operator_changes(one, other),
-        *formula_changes(_entries(before), _entries(after)),
-    ]
+    changes = [*operator_changes(one, other), *formula_changes(_entries(before), _entries(after))]
     return {
         (c.facet, c.ops[0], "" if c.facet == "operator" else c.subject)
         for c in changes
@@ -109,8 +112,15 @@ def ours(before: Yaml, after: Yaml) -> Differences:
     }
 
 
-_UNREAD = frozenset({"precomputed", "use_const_ref_for_mutable_tensors", "category_override",
-                     "cpp_no_default_args", "namespace"})  # fmt: skip
+_UNREAD = frozenset(
+    {
+        "precomputed",
+        "use_const_ref_for_mutable_tensors",
+        "category_override",
+        "cpp_no_default_args",
+        "namespace",
+    }
+)
 """Fields that ``torchgen_reading`` leaves out."""
 
 

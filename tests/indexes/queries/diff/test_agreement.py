@@ -88,8 +88,12 @@ def _some(differences: Differences) -> list[tuple[str, str, str]]:
 
 
 def _extract(checkout: Path, commit: str, into: Path) -> Path:
-    wanted = ("torchgen", "tools/autograd", "aten/src/ATen/native/tags.yaml",
-              "aten/src/ATen/native/native_functions.yaml")  # fmt: skip
+    wanted = (
+        "torchgen",
+        "tools/autograd",
+        "aten/src/ATen/native/tags.yaml",
+        "aten/src/ATen/native/native_functions.yaml",
+    )
     there = _git(checkout, "ls-tree", "--name-only", commit, *wanted).decode().split()
     archive = _git(checkout, "archive", commit, *there)
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:

@@ -112,7 +112,7 @@ def _schema(dice: random.Random, few: list[str]) -> str:
         ("f(Tensor? a) -> Tensor", "f(Tensor a) -> Tensor", ""),
         ("f(Tensor a) -> Tensor", "f(Tensor? a) -> Tensor", "Tensor? is now Tensor"),
     ],
-)  # fmt: skip
+)
 def test_what_breaks_is_named(new: str, old: str, why: str) -> None:
     found = [what for what, rule in breaks_backward(parse_schema(new), parse_schema(old)) if rule]
     assert (why in "; ".join(found)) if why else not found

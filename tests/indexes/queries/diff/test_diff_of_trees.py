@@ -22,18 +22,22 @@ CHECK = "test/forward_backward_compatibility/check_forward_backward_compatibilit
 MUL = "- func: mul.Tensor(Tensor self, Tensor other"
 EDITS = {
     YAML: [
-        (f"{MUL}) -> Tensor\n  device_check: NoCheck   # TensorIterator\n",
-         f"{MUL}, *, int round=0) -> Tensor\n"),
+        (
+            f"{MUL}) -> Tensor\n  device_check: NoCheck   # TensorIterator\n",
+            f"{MUL}, *, int round=0) -> Tensor\n",
+        ),
         ("    ZeroTensor: mul_zerotensor\n", "    ZeroTensor, MPS: mul_zerotensor\n"),
         ("- func: abs(Tensor self) -> Tensor\n", "- func: abs_of(Tensor self) -> Tensor\n"),
     ],
     DERIVATIVES: [
-        ("  self: mul_tensor_backward(grad, other, self.scalar_type())",
-         "  self: mul_tensor_backward(grad, other, other.scalar_type())"),
+        (
+            "  self: mul_tensor_backward(grad, other, self.scalar_type())",
+            "  self: mul_tensor_backward(grad, other, other.scalar_type())",
+        )
     ],
     DEPRECATED: [("aten: add(self, other, alpha)", "aten: add(self, alpha, other)")],
     NATIVE + "cuda/DilatedMaxPool2d.cu": [("AND2(kHalf, kBFloat16,", "AND(kHalf,")],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -164,16 +168,18 @@ def test_a_macro_that_expands_to_more_changes_functions_that_stay(
         repo, tmp_path, "aten/src/ATen/Dispatch.h", more, f"{more} AT_DISPATCH_CASE(at::kBool)"
     )
     assert {change.subject.rpartition("::")[2] for change in found} == {
-        "qrelu_kernel", "qadd_kernel",
-    }  # fmt: skip
+        "qrelu_kernel",
+        "qadd_kernel",
+    }
     for change in found:
         assert change.before
         assert change.after
         assert change.before.text == "AT_DISPATCH_QINT_TYPES: QInt8"
         assert change.after.text == "AT_DISPATCH_QINT_TYPES: QInt8, Bool"
         assert change.rules[1:] == (
-            "the function is written the same: its macros differ", "more: Bool",
-        )  # fmt: skip
+            "the function is written the same: its macros differ",
+            "more: Bool",
+        )
 
 
 def test_another_macro_for_the_same_dtypes_is_no_difference(repo: Path, tmp_path: Path) -> None:

@@ -13,9 +13,15 @@ from torchgen.gen import parse_native_yaml
 
 KEPT = {"nondeterministic_seeded", "view_copy"}
 FIELDS = (
-    "structured", "structured_delegate", "structured_inherits", "python_module", "device_check",
-    "device_guard", "manual_kernel_registration", "manual_cpp_binding",
-)  # fmt: skip
+    "structured",
+    "structured_delegate",
+    "structured_inherits",
+    "python_module",
+    "device_check",
+    "device_guard",
+    "manual_kernel_registration",
+    "manual_cpp_binding",
+)
 
 
 def written_tags(native: str) -> dict[str, list[str]]:

@@ -152,12 +152,26 @@ def _write_operators(root: Path) -> None:
         " registered as CompositeExplicitAutograd\n",
     )
     _append(root, "aten/src/ATen/functorch/BatchRulesWhole.cpp", "RULES_OF_ITS_OWN(whole, 1)\n")
-    _append(root, "tools/autograd/derivatives.yaml", "\n".join([
-        "", "- name: lonely(Tensor self, int size) -> Tensor", "  self: grad * size",
-        "", "- name: whole(Tensor self, int size) -> Tensor", "  self: grad * size",
-        "  result: auto_linear", "",
-        "- name: twice(Tensor self, Tensor other, float size) -> Tensor",
-        "  self: grad", '  other: not_implemented("twice")', ""]))  # fmt: skip
+    _append(
+        root,
+        "tools/autograd/derivatives.yaml",
+        "\n".join(
+            [
+                "",
+                "- name: lonely(Tensor self, int size) -> Tensor",
+                "  self: grad * size",
+                "",
+                "- name: whole(Tensor self, int size) -> Tensor",
+                "  self: grad * size",
+                "  result: auto_linear",
+                "",
+                "- name: twice(Tensor self, Tensor other, float size) -> Tensor",
+                "  self: grad",
+                '  other: not_implemented("twice")',
+                "",
+            ]
+        ),
+    )
 
 
 def _write_python(root: Path) -> None:
@@ -182,10 +196,27 @@ def _write_python(root: Path) -> None:
             ]
         ),
     )
-    _append(root, "torch/_tensor_docs.py", "\n".join([
-        "", 'add_docstr_all("whole", r"""', "whole(size) -> Tensor", '""")',
-        "", 'add_docstr_all("everywhere", r"""', "everywhere(size=None, dim=0, scale=1.0)", '""")',
-        "", 'add_docstr_all("relu_", r"""', "relu_() -> Tensor", '""")', ""]))  # fmt: skip
+    _append(
+        root,
+        "torch/_tensor_docs.py",
+        "\n".join(
+            [
+                "",
+                'add_docstr_all("whole", r"""',
+                "whole(size) -> Tensor",
+                '""")',
+                "",
+                'add_docstr_all("everywhere", r"""',
+                "everywhere(size=None, dim=0, scale=1.0)",
+                '""")',
+                "",
+                'add_docstr_all("relu_", r"""',
+                "relu_() -> Tensor",
+                '""")',
+                "",
+            ]
+        ),
+    )
     databases = root / "torch/testing/_internal/common_methods_invocations.py"
     info = """    OpInfo(
         "{name}",

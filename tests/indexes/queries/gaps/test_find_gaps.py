@@ -16,9 +16,18 @@ from indexes.serialize.answers import dumps
 from indexes.serialize.gaps import gaps_json
 
 LONELY = [
-    "docs-signature", "docs", "error-message", "todo", "kernel", "dtype", "batch-rule",
-    "forward-mode", "decomposition", "meta", "lowering",
-]  # fmt: skip
+    "docs-signature",
+    "docs",
+    "error-message",
+    "todo",
+    "kernel",
+    "dtype",
+    "batch-rule",
+    "forward-mode",
+    "decomposition",
+    "meta",
+    "lowering",
+]
 
 
 def of(answer: GapList, kind: str) -> list[Gap]:

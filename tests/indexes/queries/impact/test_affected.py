@@ -20,8 +20,11 @@ NATIVE = "aten/src/ATen/native"
 def _git(root: Path, *arguments: str) -> str:
     done = subprocess.run(
         ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
-        cwd=root, check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return done.stdout.strip()
 
 
@@ -66,30 +69,50 @@ def test_comments_and_white_space_affect_nothing(repository: Path, answer: Answe
     old = "static void softmax_kernel_impl(const Tensor& result, const"
     new = "// said\nstatic void\nsoftmax_kernel_impl(const Tensor&   result, /* here */ const"
     _edit(repository, path, old, new)
-    _edit(repository, "torch/_decomp/decompositions.py", "    return softmax_backward_helper(",
-          "    # said\n\n    return softmax_backward_helper(")  # fmt: skip
+    _edit(
+        repository,
+        "torch/_decomp/decompositions.py",
+        "    return softmax_backward_helper(",
+        "    # said\n\n    return softmax_backward_helper(",
+    )
     _edit(repository, f"{NATIVE}/native_functions.yaml", "- func: abs(", "# said\n\n- func: abs(")
     found = answer()
     assert found.changes == ()
-    assert set(found.quiet) == {path, "torch/_decomp/decompositions.py",
-                                f"{NATIVE}/native_functions.yaml"}  # fmt: skip
+    assert set(found.quiet) == {
+        path,
+        "torch/_decomp/decompositions.py",
+        f"{NATIVE}/native_functions.yaml",
+    }
     assert found.impact.operators == ()
 
 
 def test_a_kernel_a_formula_function_an_entry_and_a_decomposition(
     repository: Path, answer: Answer
 ) -> None:
-    _edit(repository, f"{NATIVE}/cpu/SoftMaxKernel.cpp", "vec_softmax<scalar_t, false>::apply",
-          "vec_softmax<scalar_t, true>::apply")  # fmt: skip
-    _edit(repository, "torch/csrc/autograd/FunctionsManual.cpp", "  bool is_one = false;",
-          "  bool is_one = true;")  # fmt: skip
-    _edit(repository, "torch/_decomp/decompositions.py", "    return grad_output * output",
-          "    return output * grad_output")  # fmt: skip
+    _edit(
+        repository,
+        f"{NATIVE}/cpu/SoftMaxKernel.cpp",
+        "vec_softmax<scalar_t, false>::apply",
+        "vec_softmax<scalar_t, true>::apply",
+    )
+    _edit(
+        repository,
+        "torch/csrc/autograd/FunctionsManual.cpp",
+        "  bool is_one = false;",
+        "  bool is_one = true;",
+    )
+    _edit(
+        repository,
+        "torch/_decomp/decompositions.py",
+        "    return grad_output * output",
+        "    return output * grad_output",
+    )
     found = answer()
     assert {(c.kind, c.name.rpartition("::")[2].rpartition(".")[2]) for c in found.changes} == {
-        ("function", "softmax_kernel_impl"), ("function", "maybe_multiply"),
+        ("function", "softmax_kernel_impl"),
+        ("function", "maybe_multiply"),
         ("python", "softmax_backward_helper"),
-    }  # fmt: skip
+    }
     reached = _operators(found)
     assert reached["_softmax.out"] == ("kernel",)
     assert "backward" in reached["add.Tensor"]
@@ -124,8 +147,12 @@ def test_a_removed_function_counts_by_its_old_text(repository: Path, answer: Ans
 def test_a_removed_registration_reaches_the_operators_of_its_stub(
     repository: Path, answer: Answer
 ) -> None:
-    _edit(repository, f"{NATIVE}/cpu/SoftMaxKernel.cpp",
-          "ALSO_REGISTER_AVX512_DISPATCH(softmax_kernel, &softmax_kernel_impl)", "")  # fmt: skip
+    _edit(
+        repository,
+        f"{NATIVE}/cpu/SoftMaxKernel.cpp",
+        "ALSO_REGISTER_AVX512_DISPATCH(softmax_kernel, &softmax_kernel_impl)",
+        "",
+    )
     found = answer()
     assert [(c.kind, c.what) for c in found.changes] == [("macro use", "removed")]
     assert "_softmax.out" in _operators(found)
@@ -170,8 +197,12 @@ def test_a_wheel_has_no_history(wheel_index: Index) -> None:
 
 
 def test_a_changed_test_is_run_by_name(repository: Path, answer: Answer) -> None:
-    _edit(repository, "test/test_ops.py", "    def test_masked_sin(self, device):\n        pass",
-          "    def test_masked_sin(self, device):\n        return")  # fmt: skip
+    _edit(
+        repository,
+        "test/test_ops.py",
+        "    def test_masked_sin(self, device):\n        pass",
+        "    def test_masked_sin(self, device):\n        return",
+    )
     found = answer()
     assert [c.kind for c in found.changes] == ["test"]
     commands = [test.command for test in found.impact.tests]

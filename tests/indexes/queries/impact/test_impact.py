@@ -165,8 +165,9 @@ def test_a_macro_without_parameters_reaches_what_uses_it(tree_copy: Path, cache:
         found = Impacts(index).impact("LIMIT", tests=False)
     assert "relu" in _reached(found)
     assert [str(s.location) for s in found.steps if s.parent is None] == [
-        "c10/core/Limits.h:2", "c10/core/Limits.h:4",
-    ]  # fmt: skip
+        "c10/core/Limits.h:2",
+        "c10/core/Limits.h:4",
+    ]
     (use,) = {s.rule for s in found.steps if s.kind == "function" and s.parent in (0, 1)}
     assert use == "uses the macro, whose definition #if chooses"
 
@@ -195,7 +196,7 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         "struct Other {\n  int scaled(int x) { return x; }\n};\n"
         "#define TWICE_OF(x) twice_impl(x)\n"
         "}\n"
-    )  # fmt: skip
+    )
     (folder / "Extra.cpp").write_text(
         "#include <ATen/native/Extra.h>\n"
         "namespace at::helpers {\nint helped(int x) { return x; }\n}\n"
@@ -210,7 +211,7 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         "int by_local(int twice_impl) { return use(twice_impl); }\n"
         "int by_name() { return use(twice_impl); }\n"
         "}\n"
-    )  # fmt: skip
+    )
     with opened(tree_copy, cache) as index:
         found = Impacts(index)
 
@@ -228,9 +229,7 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
         assert users("helped") == {"by_using": "by rule"}
 
 
-def test_a_wheel_knows_the_formulas_of_functions_that_it_does_not_hold(
-    wheel_index: Index,
-) -> None:
+def test_a_wheel_knows_the_formulas_of_functions_that_it_does_not_hold(wheel_index: Index) -> None:
     found = Impacts(wheel_index).impact("mul_tensor_backward", tests=False)
     assert _reached(found)["mul.Tensor"] == ("backward",)
     assert any("torchnav clone" in line for line in found.unresolved)

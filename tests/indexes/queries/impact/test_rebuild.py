@@ -87,5 +87,7 @@ def test_a_kernel_for_cpu_capabilities_names_the_loop(index: Index) -> None:
 def test_includes() -> None:
     text = b'#include <a/b.h>\n#  include "c-d.h" // x\n//#include <no.h>\n#import <e/f+g.h>\n'
     assert [(one.name, one.quoted) for one in read_includes(text)] == [
-        ("a/b.h", False), ("c-d.h", True), ("e/f+g.h", False),
-    ]  # fmt: skip
+        ("a/b.h", False),
+        ("c-d.h", True),
+        ("e/f+g.h", False),
+    ]

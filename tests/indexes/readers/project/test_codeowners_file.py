@@ -67,10 +67,36 @@ def test_the_rule_that_decides(path: str, line: int) -> None:
     assert _owner(path)[0] == line
 
 
-PATTERNS = ("*", "*.py", "/test/", "test/", "nn/qat/", "/aten/**/*Linear*", "**/cuda/", "docs/*",
-            "/torch/csrc/shim*", "a?.py", "/torch/nn", "torch/**", "/**/x.py", "/.ci")  # fmt: skip
-FOLDERS = ("", "test/", "a/test/", "nn/qat/", "torch/nn/qat/", "aten/src/", "x/cuda/", "docs/",
-           "docs/source/", "torch/csrc/", "torch/nn/", ".ci/docker/")  # fmt: skip
+PATTERNS = (
+    "*",
+    "*.py",
+    "/test/",
+    "test/",
+    "nn/qat/",
+    "/aten/**/*Linear*",
+    "**/cuda/",
+    "docs/*",
+    "/torch/csrc/shim*",
+    "a?.py",
+    "/torch/nn",
+    "torch/**",
+    "/**/x.py",
+    "/.ci",
+)
+FOLDERS = (
+    "",
+    "test/",
+    "a/test/",
+    "nn/qat/",
+    "torch/nn/qat/",
+    "aten/src/",
+    "x/cuda/",
+    "docs/",
+    "docs/source/",
+    "torch/csrc/",
+    "torch/nn/",
+    ".ci/docker/",
+)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

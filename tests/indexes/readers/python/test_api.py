@@ -302,9 +302,7 @@ def test_opinfo_entries() -> None:
         ("_foreach_exp", "aten::_foreach_exp", 32, 32),
         ("_refs.nn.functional.pad", "aten::constant_pad_nd", 36, 37),
     ]
-    assert unpack(facts[2].detail) == {
-        "cls": "OpInfo", "db": "op_db", "aten_name": "linalg_lstsq",
-    }  # fmt: skip
+    assert unpack(facts[2].detail) == {"cls": "OpInfo", "db": "op_db", "aten_name": "linalg_lstsq"}
     assert unpack(facts[6].detail)["variant"] == "mvlgamma_p_1"
     assert [f for f in _facts(OPINFO, "test/test_ops.py") if f.kind == "opinfo"] == []
 
@@ -374,14 +372,28 @@ def test_what_the_generators_make() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["torch/nn/functional.py", "torch/overrides.py", "test/test_x.py", "torch/_torch_docs.py",
-     "torch/testing/_internal/x.py", "tools/pyi/gen_pyi.py", "torch/nn/modules/x.py"],
-)  # fmt: skip
+    [
+        "torch/nn/functional.py",
+        "torch/overrides.py",
+        "test/test_x.py",
+        "torch/_torch_docs.py",
+        "torch/testing/_internal/x.py",
+        "tools/pyi/gen_pyi.py",
+        "torch/nn/modules/x.py",
+    ],
+)
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\x00\xff add_docstr( OpInfo( F.relu(", b"def f(:", b"x = [\n OpInfo('a", b'"""',
-     b"op_db = [\n    OpInfo(\n]\n", b"write_with_template('a.pyi'"],
-)  # fmt: skip
+    [
+        b"",
+        b"\x00\xff add_docstr( OpInfo( F.relu(",
+        b"def f(:",
+        b"x = [\n OpInfo('a",
+        b'"""',
+        b"op_db = [\n    OpInfo(\n]\n",
+        b"write_with_template('a.pyi'",
+    ],
+)
 def test_bad_input_never_raises(path: str, data: bytes) -> None:
     facts, problems = read_python(data, path)
     assert all(re.fullmatch(r"[\w-]+", fact.kind) for fact in facts)

@@ -119,11 +119,20 @@ if undefined:
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"\n", b"def", b"def f(", b'"""', b"'''\\", b"class\n", b"def f(:\n\tpass\nx",
-        b"\xff\xfe\x00def f():\n pass", b"def f():\r\n    return 1\r\nx = 1\r\n", b" def f(): pass",
+        b"",
+        b"\n",
+        b"def",
+        b"def f(",
+        b'"""',
+        b"'''\\",
+        b"class\n",
+        b"def f(:\n\tpass\nx",
+        b"\xff\xfe\x00def f():\n pass",
+        b"def f():\r\n    return 1\r\nx = 1\r\n",
+        b" def f(): pass",
         bytes(range(256)) * 20,
     ],
-)  # fmt: skip
+)
 def test_bad_input_gives_blocks_within_the_file(data: bytes) -> None:
     last = data.count(b"\n") + 1
     for block in blocks(data):
@@ -148,8 +157,10 @@ def test_heads_can_be_narrowed() -> None:
     )
     found = heads(data, None, (b"def test", b"class "))
     assert [(head.qualified, head.line) for head in found] == [
-        ("TestA", 1), ("TestA.test_b", 3), ("test_c", 4),
-    ]  # fmt: skip
+        ("TestA", 1),
+        ("TestA.test_b", 3),
+        ("test_c", 4),
+    ]
 
 
 def test_emptied_source_keeps_its_lines_and_parses() -> None:

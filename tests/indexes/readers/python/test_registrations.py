@@ -224,9 +224,7 @@ def shared(x): ...
 """
     )
     facts = [fact for fact in read(source) if fact.kind == "decomposition"]
-    assert [fact.target for fact in facts] == [
-        "aten::sin", "aten::cos", "aten::only_with_mkldnn",
-    ]  # fmt: skip
+    assert [fact.target for fact in facts] == ["aten::sin", "aten::cos", "aten::only_with_mkldnn"]
     assert unpack(facts[2].detail)["when"] == "torch._C._has_mkldnn"
 
 
@@ -252,30 +250,33 @@ def temporary():
 """
     facts = [fact for fact in read(source, "torch/_inductor/x.py") if fact.kind == "lowering"]
     assert [(fact.target, fact.line) for fact in facts] == [
-        ("aten::mkldnn_rnn_layer", 6), ("aten::special", 7), ("aten::not_for_good", 10),
-    ]  # fmt: skip
+        ("aten::mkldnn_rnn_layer", 6),
+        ("aten::special", 7),
+        ("aten::not_for_good", 10),
+    ]
     assert all(unpack(fact.detail)["when"].endswith("is called") for fact in facts)
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        b"register_decomposition(", b"@register_meta(aten.x)\ndef", b"\x00register_meta()",
-        b"register_meta(" * 3000, b"def f(): f()\nregister_meta(f())\nf()\n",
+        b"register_decomposition(",
+        b"@register_meta(aten.x)\ndef",
+        b"\x00register_meta()",
+        b"register_meta(" * 3000,
+        b"def f(): f()\nregister_meta(f())\nf()\n",
         HEAD.encode() + b"def f(x):\n    return f(register_decomposition(x))\nf(aten.add)\n",
         b"register_meta\n" + bytes(range(128, 256)),
         b"register_meta" + b"(" * 500 + b")" * 500,
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_a_problem_not_a_failure(source: bytes) -> None:
     facts, problems = read_python(source, DECOMP)
     assert all(fact.line > 0 for fact in facts)
     assert all(problem.path == DECOMP for problem in problems)
 
 
-def test_somebody_elses_escape_sequences_warn_nobody(
-    recwarn: pytest.WarningsRecorder,
-) -> None:
+def test_somebody_elses_escape_sequences_warn_nobody(recwarn: pytest.WarningsRecorder) -> None:
     read(HEAD + 'pattern = "\\d"\n@register_decomposition(aten.a)\ndef f(): ...\n')
     assert [str(one.message) for one in recwarn] == []
 
@@ -289,10 +290,18 @@ def test_a_loop_without_end_stops() -> None:
 
 @pytest.mark.parametrize(
     "growth",
-    ["x = x + x\n" * 60, "x += x\n" * 60, "x = [*x, *x]\n" * 60, "x.extend(x)\n" * 60,
-     "s = s + s\n" * 60, "s = s.replace('a', s)\n" * 60, "s = f'{s}{s}'\n" * 60,
-     "for a in y:\n  for b in y:\n    for c in y: pass\n", "s.split(1)\ns.replace('a')\n"],
-)  # fmt: skip
+    [
+        "x = x + x\n" * 60,
+        "x += x\n" * 60,
+        "x = [*x, *x]\n" * 60,
+        "x.extend(x)\n" * 60,
+        "s = s + s\n" * 60,
+        "s = s.replace('a', s)\n" * 60,
+        "s = f'{s}{s}'\n" * 60,
+        "for a in y:\n  for b in y:\n    for c in y: pass\n",
+        "s.split(1)\ns.replace('a')\n",
+    ],
+)
 def test_what_grows_without_end_is_given_up(growth: str) -> None:
     items = ", ".join(["aten.a"] * 500)
     source = HEAD + f"x = y = [{items}]\ns = 'a'\n{growth}register_decomposition(x)(f)\n"

@@ -72,8 +72,11 @@ def test_the_wheel_reads_as_yaml_loads_it(
         sets = raw.get("dispatch", {"Default": raw})
         assert list(sets) == [each.key for each in entry.sets]
         for each in entry.sets:
-            texts = {k: v for k, v in sets[each.key].items()
-                     if k not in ("name", "output_differentiability")}  # fmt: skip
+            texts = {
+                k: v
+                for k, v in sets[each.key].items()
+                if k not in ("name", "output_differentiability")
+            }
             assert texts == {", ".join(f.inputs): f.text for f in each.formulas}
             for formula in each.formulas:
                 assert lines[formula.location.line - 1].strip().startswith(formula.inputs[0])
@@ -104,8 +107,13 @@ def test_calls_of_a_formula() -> None:
         '+ not_implemented("h(x)") + static_cast<int64_t>(1) + std::vector<at::Tensor>() + f(b)'
     )
     assert formula_calls(text) == (
-        "at::where", "std::get", "f", "g", "not_implemented", "std::vector",
-    )  # fmt: skip
+        "at::where",
+        "std::get",
+        "f",
+        "g",
+        "not_implemented",
+        "std::vector",
+    )
     assert formula_methods(text) == ("sgn", "conj", "sizes")
 
 

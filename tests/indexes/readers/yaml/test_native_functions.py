@@ -74,8 +74,9 @@ def test_the_wheel_reads_as_yaml_loads_it(
         for field, line in function.field_lines.items():
             assert f"{field}:" in lines[line - 1]
         kernels = function.dispatch or ()
-        expected = {k.strip(): v for ks, v in (entry.get("dispatch") or {}).items()
-                    for k in ks.split(",")}  # fmt: skip
+        expected = {
+            k.strip(): v for ks, v in (entry.get("dispatch") or {}).items() for k in ks.split(",")
+        }
         assert {k.key: k.symbol for k in kernels} == expected
         assert all(k.key in lines[k.line - 1] and k.symbol in lines[k.line - 1] for k in kernels)
 

@@ -31,9 +31,7 @@ def test_the_spelling_of_the_dispatcher() -> None:
         'int[2] dilation=[1, 1], *, str mode="a, (b", bool ceil_mode=False) -> Tensor'
     )
     assert (schema.namespace, schema.name, schema.overload) == ("aten", "max_pool2d", "")
-    assert [a.default for a in schema.arguments] == [
-        None, None, "[]", "[1, 1]", '"a, (b"', "False",
-    ]  # fmt: skip
+    assert [a.default for a in schema.arguments] == [None, None, "[]", "[1, 1]", '"a, (b"', "False"]
 
 
 def test_annotations_with_arrows_lists_and_options() -> None:

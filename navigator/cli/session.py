@@ -1,5 +1,5 @@
-"""What a question needs besides its answer: where the source is, opening the index, how the
-answer is written and what goes wrong is told. Without click: see ``direct``."""
+"""What every command has besides its answer: where the source is, the opened index, how the
+answer is written and how errors are told."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import io
 import os
 import sys
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from indexes.model.errors import NotFound, SourceError, TorchnavError
-from indexes.model.records import dataclass
-from indexes.model.typed import TYPE_CHECKING
+from indexes.model.errors import NotFound, TorchnavError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from indexes.model.progress import Progress, Report
+    from indexes.model.progress import Progress
     from indexes.queries.index import Index
     from indexes.serialize.answers import Json
-    from indexes.source.seen import Seen
     from indexes.source.source import Source
 
 EXIT_INTERRUPTED = 130
@@ -32,15 +31,6 @@ class Settings:
     tree: str | None = None
     cache: Path | None = None
     json: bool = False
-    state: str = ""
-    """The state of the tree that an index was opened in, where that had not changed."""
-    seen: Seen | None = None
-    """What was loaded of the tree's last state before the command ran."""
-    hopes: bool = False
-    """Whether to answer from the index as it was left: who asks finds out meanwhile whether
-    that is up to date, and asks again if it is not."""
-    hoped: bool = False
-    """Whether that was done."""
 
     def source(self) -> Source:
         from indexes.source.source import Source
@@ -49,33 +39,17 @@ class Settings:
 
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
-        index = (self._as_left() if self.hopes else None) or self._up_to_date()
+        index = self._up_to_date()
         for problem in index.problems():
             if problem.path.endswith(".yaml"):  # what every answer rests on
                 say(f"torchnav: {problem.path}:{problem.line}: {problem.message}")
-        return index
-
-    def _as_left(self) -> Index | None:
-        from indexes.queries.index import Index
-
-        try:
-            index = Index.as_left(self.source(), self.cache, self.seen)
-        except SourceError:
-            return None  # what can be done about it is done where the index is brought up to date
-        self.hoped = True
         return index
 
     def _up_to_date(self) -> Index:
         from indexes.queries.index import Index
 
         with ProgressLine() as progress:
-            index = Index.open(self.source(), self.cache, progress=progress, seen=self.seen)
-        self.note(index.report)
-        return index
-
-    def note(self, report: Report) -> None:
-        """What an answer rests on, if nothing had to be done for it."""
-        self.state = "" if report.cold or report.read or report.removed else report.state
+            return Index.open(self.source(), self.cache, progress=progress)
 
 
 def guarded(run: Callable[[], int], settings: Settings) -> int:
