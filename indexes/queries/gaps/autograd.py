@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import DerivativeEntry, Formula, FormulaSet
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.statements import Statement, expected_failures
 from indexes.queries.gaps.tree import Tree
 
@@ -20,8 +20,9 @@ _FORWARD = regex(r"NYI:?\s*forward[- ]AD\s*(?:for|with|of)?\s*(?:aten::)?(\w+)",
 
 def lacks(tree: Tree) -> str:
     """Both kinds are read from derivatives.yaml."""
-    there = tree.source.locate("derivatives.yaml")
-    return "" if there else "derivatives.yaml is not in this source"
+    return (
+        "" if tree.source.locate("derivatives.yaml") else "derivatives.yaml is not in this source"
+    )
 
 
 def find_forward(tree: Tree) -> Iterator[Gap]:
@@ -39,7 +40,7 @@ def find_forward(tree: Tree) -> Iterator[Gap]:
         notes = stated.get(name, [])
         if name not in seen and (notes or _is_wanted(tree, op)):
             seen.add(name)
-            yield _forward_gap(tree, op, entry, notes)
+            yield _forward_gap(op, entry, notes)
 
 
 def _default(entry: DerivativeEntry) -> FormulaSet | None:
@@ -69,23 +70,13 @@ def _stated(tree: Tree) -> dict[str, list[Statement]]:
     return found
 
 
-def _forward_gap(tree: Tree, op: str, entry: DerivativeEntry, notes: list[Statement]) -> Gap:
-    native = tree.natives[op]
+def _forward_gap(op: str, entry: DerivativeEntry, notes: list[Statement]) -> Gap:
+    what = f"no forward-mode derivative for {op}"
     rule = "derivatives.yaml has a gradient for it and no forward-mode formula (result: ...)"
     if notes:
         rule += f'; {notes[0].group} expects it to fail: "{notes[0].comment}"'
-    return Gap(
-        "forward-mode",
-        native.name,
-        entry.location,
-        f"no forward-mode derivative for {op}",
-        rule,
-        (entry.location, *(note.location for note in notes)),
-        op=op,
-        keys=("Autograd",),
-        module=native.python_module or "",
-        stated=bool(notes),
-    )
+    lines = (entry.location, *(note.location for note in notes))
+    return Gap(entry.location, what, rule, lines, op, keys=("Autograd",), stated=bool(notes))
 
 
 def find_unimplemented(tree: Tree) -> Iterator[Gap]:
@@ -102,21 +93,20 @@ def find_unimplemented(tree: Tree) -> Iterator[Gap]:
 
 
 def _formula_gap(tree: Tree, op: str, key: str, formulas: list[Formula]) -> Gap:
-    native = tree.natives[op]
     key = "Autograd" if key == "Default" else key
     inputs = ", ".join(name for f in formulas for name in f.inputs)
     what = f"no derivative of {op} for {inputs}" + (f" ({key})" if key != "Autograd" else "")
     rule = f"derivatives.yaml says {formulas[0].text.strip(chr(39))}: it raises when it is needed"
     lines = [f.location for f in formulas]
-    return Gap(
-        "derivative",
-        native.name,
-        lines[0],
-        what,
-        rule,
-        (*lines, native.location),
-        op=op,
-        keys=(key,),
-        module=native.python_module or "",
-        stated=True,
-    )
+    lines.append(tree.natives[op].location)
+    return Gap(lines[0], what, rule, tuple(lines), op, keys=(key,), stated=True)
+
+
+KINDS = (
+    Kind(
+        "forward-mode", "medium", "derivatives without a forward-mode formula", find_forward, lacks
+    ),
+    Kind(
+        "derivative", "medium", "derivatives said to be not implemented", find_unimplemented, lacks
+    ),
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.statements import Statement, about, expected_failures
 from indexes.queries.gaps.tree import Tree
 
@@ -29,14 +29,14 @@ def lacks(tree: Tree) -> str:
     """Most batch rules are registered in C++."""
     if not tree.paths(_FOLDER):
         return "aten/src/ATen/functorch is not in this source"
-    return tree.lacks_keys
+    return tree.lacks_keys()
 
 
 def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each operator, with all of its overloads that have no rule."""
     named = _named_by_macros(tree) | _named_in_python(tree)
     statements = _statements(tree)
-    fallback = _fallback(tree)
+    fallback = tree.place_of(_WARNING, _FALLBACK)
     wanted = [op for op in tree.public if _may_have_a_rule(tree, op)]
     for ops in tree.by_name(op for op in wanted if not _has_rule(tree, op, named)):
         stated = tuple(about(statements, tree.opinfo_names(ops[0])))
@@ -87,29 +87,18 @@ def _statements(tree: Tree) -> list[Statement]:
     ]
 
 
-def _fallback(tree: Tree) -> Location | None:
-    text = tree.text(_FALLBACK)
-    at = text.find(_WARNING)
-    return Location(_FALLBACK, text.count("\n", 0, at) + 1) if at >= 0 else None
-
-
 def _gap(
     tree: Tree, ops: list[str], stated: tuple[Statement, ...], fallback: Location | None
 ) -> Gap:
-    native = tree.natives[ops[0]]
+    place = tree.natives[ops[0]].location
+    what = f"no batching rule for {', '.join(ops)}"
     rule = "nothing is registered for FuncTorchBatched: vmap falls back to a loop"
     rule += " and warns of a rule not yet implemented" if fallback else ""
     rule += f"; {_TEST} expects it to fail" if stated else ""
     warned = (fallback,) if fallback else ()
-    return Gap(
-        "batch-rule",
-        native.name,
-        native.location,
-        f"no batching rule for {', '.join(ops)}",
-        rule,
-        (native.location, *(one.location for one in stated), *warned),
-        op=ops[0],
-        keys=("FuncTorchBatched",),
-        module=native.python_module or "",
-        stated=bool(stated),
-    )
+    evidence = (place, *(one.location for one in stated), *warned)
+    keys = ("FuncTorchBatched",)
+    return Gap(place, what, rule, evidence, ops[0], keys=keys, stated=bool(stated))
+
+
+KINDS = (Kind("batch-rule", "medium", "operators that vmap runs in a loop", find, lacks),)

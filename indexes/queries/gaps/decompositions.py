@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Difficulty, Gap
+from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.statements import expected_failures
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.facts import unpack
@@ -19,7 +19,7 @@ _PROXY = "test/test_proxy_tensor.py"
 
 def lacks_expected(tree: Tree) -> str:
     """Which operators want a decomposition is what a test of PyTorch works out."""
-    return "" if tree.text(EXPECTED) else f"{EXPECTED} is not in this source"
+    return tree.lacks(EXPECTED)
 
 
 def find_decompositions(tree: Tree) -> Iterator[Gap]:
@@ -62,19 +62,11 @@ def _is_decomposed(tree: Tree, op: str) -> bool:
 
 
 def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> Gap:
-    native = tree.natives[ops[0]]
-    return Gap(
-        "decomposition",
-        native.name,
-        native.location,
-        f"no decomposition of {', '.join(ops)}",
-        "HasDecompTest lists it among the overloads that want a decomposition and miss one;"
-        " it is not tagged core",
-        (*listed, native.location),
-        op=ops[0],
-        module=native.python_module or "",
-        stated=True,
-    )
+    place = tree.natives[ops[0]].location
+    what = f"no decomposition of {', '.join(ops)}"
+    rule = "HasDecompTest lists it among the overloads that want a decomposition and miss one;"
+    rule += " it is not tagged core"
+    return Gap(place, what, rule, (*listed, place), ops[0], stated=True)
 
 
 # ------------------------------------------------------------------------------- meta
@@ -82,9 +74,7 @@ def _decomposition(tree: Tree, ops: list[str], listed: tuple[Location, ...]) -> 
 
 def lacks_meta(tree: Tree) -> str:
     """Meta kernels are registered in the YAML file and in Python."""
-    if not tree.text("torch/_meta_registrations.py"):
-        return "torch/_meta_registrations.py is not in this source"
-    return tree.lacks_keys
+    return tree.lacks("torch/_meta_registrations.py") or tree.lacks_keys()
 
 
 def find_meta(tree: Tree) -> Iterator[Gap]:
@@ -121,23 +111,13 @@ def _noted(tree: Tree) -> dict[str, list[Location]]:
 
 
 def _meta(tree: Tree, ops: list[str], notes: list[Location]) -> Gap:
-    native = tree.natives[ops[0]]
+    place = tree.natives[ops[0]].location
+    what = f"no Meta kernel for {', '.join(ops)}"
     have = " and ".join(sorted(tree.keys(ops[0]) & {"CPU", "CUDA"}))
     rule = f"kernels for {have}, no structured delegate, no register_meta, no decomposition"
     if notes:
         rule += "; test_proxy_tensor expects it to fail: couldn't find symbolic meta function"
-    return Gap(
-        "meta",
-        native.name,
-        native.location,
-        f"no Meta kernel for {', '.join(ops)}",
-        rule,
-        (native.location, *notes),
-        op=ops[0],
-        keys=("Meta",),
-        module=native.python_module or "",
-        stated=bool(notes),
-    )
+    return Gap(place, what, rule, (place, *notes), ops[0], keys=("Meta",), stated=bool(notes))
 
 
 # -------------------------------------------------------------------------- lowerings
@@ -149,10 +129,9 @@ _FALLBACK = regex(r"^make_fallback\(aten\.(\w+(?:\.\w+)?)", re.MULTILINE)
 
 def lacks_lowerings(tree: Tree) -> str:
     """Inductor's fallbacks stand in one file, from 2.1 on under headings by difficulty."""
-    if not tree.text(LOWERINGS):
-        return f"{LOWERINGS} is not in this source"
-    levels = set(_SECTION.findall(tree.text(LOWERINGS)))
-    return "" if levels & set(_LEVELS) else f"{LOWERINGS} does not sort its fallbacks by difficulty"
+    is_sorted = _LEVELS.keys() & set(_SECTION.findall(tree.text(LOWERINGS)))
+    unsorted = "" if is_sorted else f"{LOWERINGS} does not sort its fallbacks by difficulty"
+    return tree.lacks(LOWERINGS) or unsorted
 
 
 def _fallbacks(tree: Tree) -> list[tuple[str, int, str]]:
@@ -186,16 +165,27 @@ def _lowering(tree: Tree, op: str, line: int, section: str, text: str) -> Gap:
     native = tree.natives[op]
     comment = text.partition("#")[2].strip()
     where = Location(LOWERINGS, line)
-    return Gap(
+    what = f"Inductor has no lowering of {native.name}"
+    rule = f'make_fallback under the heading "{section}"' + (f": {comment}" if comment else "")
+    evidence, level = (where, native.location), _LEVELS[section]
+    return Gap(where, what, rule, evidence, op, keys=("Inductor",), stated=True, difficulty=level)
+
+
+KINDS = (
+    Kind(
+        "decomposition",
+        "medium",
+        "operators without a decomposition",
+        find_decompositions,
+        lacks_expected,
+    ),
+    Kind("meta", "medium", "operators without a Meta kernel", find_meta, lacks_meta),
+    Kind(
         "lowering",
-        native.name,
-        where,
-        f"Inductor has no lowering of {native.name}",
-        f'make_fallback under the heading "{section}"' + (f": {comment}" if comment else ""),
-        (where, native.location),
-        _LEVELS[section],
-        op,
-        ("Inductor",),
-        native.python_module or "",
-        True,
-    )
+        "medium",
+        "operators that Inductor does not lower",
+        find_lowerings,
+        lacks_lowerings,
+        graded=True,
+    ),
+)

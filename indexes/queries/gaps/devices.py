@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.statements import Statement, about, unimplemented
 from indexes.queries.gaps.tree import Tree
 
@@ -14,11 +14,6 @@ _TABLES = ("test/test_mps.py", "torch/testing/_internal/common_mps.py")
 _SHARE = 0.75
 _FEWEST = 4
 """So many neighbours make a neighbourhood."""
-
-
-def lacks(tree: Tree) -> str:
-    """The dispatch keys stand in native_functions.yaml, which every source has."""
-    return ""
 
 
 def find(tree: Tree) -> Iterator[Gap]:
@@ -72,7 +67,6 @@ def _most(tree: Tree, siblings: Sequence[str], key: str) -> bool:
 def _gap(
     tree: Tree, ops: list[str], key: str, notes: Sequence[Statement], siblings: Sequence[str]
 ) -> Gap:
-    native = tree.natives[ops[0]]
     having = [one for one in siblings if key in tree.keys(one)]
     rule = f"declares no {key} kernel"
     if _most(tree, siblings, key):
@@ -81,25 +75,18 @@ def _gap(
     if notes:
         rule += f"; {notes[0].group} lists it as not implemented"
     shown = [tree.natives[one].location for one in having[:3]]
-    places: list[Location] = [_dispatch(tree, ops[0]), *(one.location for one in notes), *shown]
-    return Gap(
-        "kernel",
-        native.name,
-        native.location,
-        f"no {key} kernel for {', '.join(ops)}",
-        rule,
-        tuple(places),
-        op=ops[0],
-        keys=(key,),
-        module=native.python_module or "",
-        stated=bool(notes),
-    )
+    places = (dispatch_line(tree, ops[0]), *(one.location for one in notes), *shown)
+    what, place = f"no {key} kernel for {', '.join(ops)}", tree.natives[ops[0]].location
+    return Gap(place, what, rule, places, ops[0], keys=(key,), stated=bool(notes))
 
 
-def _dispatch(tree: Tree, op: str) -> Location:
+def dispatch_line(tree: Tree, op: str) -> Location:
     """The line where its kernels are named, or left to another entry."""
     native = tree.natives[op]
     for field in ("dispatch", "structured_delegate"):
         if field in native.field_lines:
             return Location(native.location.path, native.field_lines[field])
     return native.location
+
+
+KINDS = (Kind("kernel", "medium", "kernels that a back end lacks", find),)

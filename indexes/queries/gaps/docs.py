@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from indexes.linking.python.paths import Found, same_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree, where
 from indexes.readers.python.docs import PAGES, read_page
 from indexes.readers.python.facts import PythonFact
@@ -21,7 +21,7 @@ _PARSER = "torch/csrc/utils/python_arg_parser.cpp"
 
 def lacks(tree: Tree) -> str:
     """Docstrings stand in Python files, which every source has."""
-    return "" if tree.text("torch/_torch_docs.py") else "torch/_torch_docs.py is not in this source"
+    return tree.lacks("torch/_torch_docs.py")
 
 
 def _docstrings(tree: Tree, name: str) -> list[Found]:
@@ -70,21 +70,12 @@ def _base(op: str) -> str:
 
 
 def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
-    native = tree.natives[op]
+    place = tree.natives[op].location
     rule = "a generated public binding without a docstring"
     rule += f"; {twin[1].target} has one" if twin else "; OpInfo tests it as a method"
     opinfo = [where(found) for found in tree.opinfos(op)[:1]]
-    evidence = [native.location, *([where(twin)] if twin else opinfo)]
-    return Gap(
-        "docs",
-        native.name,
-        native.location,
-        f"{name} has no docstring",
-        rule,
-        tuple(evidence),
-        op=op,
-        module=native.python_module or "",
-    )
+    evidence = (place, *([where(twin)] if twin else opinfo))
+    return Gap(place, f"{name} has no docstring", rule, evidence, op)
 
 
 # ------------------------------------------------------------------------- signatures
@@ -251,18 +242,7 @@ def _fits(word: str, known: frozenset[str]) -> bool:
 
 
 def _disagreement(tree: Tree, op: str, what: str, rule: str, found: Found) -> Gap:
-    native = tree.natives[op]
-    place = where(found)
-    return Gap(
-        "docs-signature",
-        native.name,
-        place,
-        what,
-        rule,
-        (place, native.location),
-        op=op,
-        module=native.python_module or "",
-    )
+    return Gap(where(found), what, rule, (where(found), tree.natives[op].location), op)
 
 
 # ------------------------------------------------------------------------------ pages
@@ -294,18 +274,13 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
         docstrings = _docstrings(tree, name)
         wanted = name.startswith("torch.Tensor.") and name not in listed and twin in listed
         if wanted and docstrings:
-            yield _unlisted(tree, name, ops[0], docstrings[0], twin, listed[twin])
+            place, page = where(docstrings[0]), listed[twin]
+            rule = f"it has a docstring, and {page.path} lists {twin}"
+            yield Gap(place, f"no page lists {name}", rule, (place, page), ops[0])
 
 
-def _unlisted(tree: Tree, name: str, op: str, docstring: Found, twin: str, listed: Location) -> Gap:
-    native = tree.natives[op]
-    return Gap(
-        "docs-page",
-        native.name,
-        where(docstring),
-        f"no page lists {name}",
-        f"it has a docstring, and {listed.path} lists {twin}",
-        (where(docstring), listed),
-        op=op,
-        module=native.python_module or "",
-    )
+KINDS = (
+    Kind("docs-signature", "easy", "docs that disagree with the schema", find_signatures, lacks),
+    Kind("docs", "easy", "public names without a docstring", find_missing, lacks),
+    Kind("docs-page", "easy", "docstrings that no page lists", find_unlisted, lacks_pages),
+)

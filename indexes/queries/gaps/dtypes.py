@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.opinfo import DATABASE
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.facts import PythonFact, unpack
@@ -49,7 +49,7 @@ def _without_comments(text: str) -> str:
 
 def lacks(tree: Tree) -> str:
     """What OpInfos say stands in torch/testing, which the wheel has too."""
-    return "" if tree.text(DATABASE) else f"{DATABASE} is not in this source"
+    return tree.lacks(DATABASE)
 
 
 def find(tree: Tree) -> Iterator[Gap]:
@@ -81,19 +81,12 @@ def _compare(tree: Tree, op: str, entry: Found) -> Iterator[Gap]:
 
 
 def _gap(tree: Tree, op: str, missing: list[str], cpu: Location, cuda: Location) -> Gap:
-    native = tree.natives[op]
-    row = tree.kernels[op]["CPU"]
-    kernels = tuple(one.location for one in row.definitions)
-    return Gap(
-        "dtype",
-        native.name,
-        kernels[0] if kernels else native.location,
-        f"the CPU kernel of {op} does not take {' and '.join(missing)}",
-        "its OpInfo lists it for CUDA and not for CPU; test_dtypes asserts that these lists are"
-        " what the operator supports",
-        (cpu, cuda, *kernels),
-        op=op,
-        keys=("CPU",),
-        module=native.python_module or "",
-        stated=True,
-    )
+    kernels = tuple(one.location for one in tree.kernels[op]["CPU"].definitions)
+    place = kernels[0] if kernels else tree.natives[op].location
+    what = f"the CPU kernel of {op} does not take {' and '.join(missing)}"
+    rule = "its OpInfo lists it for CUDA and not for CPU; test_dtypes asserts that these lists are"
+    rule += " what the operator supports"
+    return Gap(place, what, rule, (cpu, cuda, *kernels), op, keys=("CPU",), stated=True)
+
+
+KINDS = (Kind("dtype", "medium", "dtypes that the CPU kernel lacks", find, lacks),)

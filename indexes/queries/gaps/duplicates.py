@@ -7,12 +7,9 @@ from hashlib import blake2b
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
-from indexes.queries.gaps.messages import lacks
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.lexer import strip_comments
-
-__all__ = ["find", "lacks"]
 
 _FEWEST_LINES = 12
 _SPACES = regex(r"\s+")
@@ -77,13 +74,12 @@ def _gap(tree: Tree, functions: list[Definition]) -> Gap:
     first = functions[0]
     op = next(filter(None, map(tree.operator_of, functions)), None)
     others = ", ".join(f"{f.name} ({f.location})" for f in functions[1:])
-    return Gap(
-        "duplicate",
-        first.name,
-        first.location,
-        f"{first.name} has the body of {others}",
-        f"the same {_lines(first) + 1} lines but for comments and white space",
-        tuple(f.location for f in functions),
-        op=op,
-        module=(tree.natives[op].python_module or "") if op else "",
-    )
+    what = f"{first.name} has the body of {others}"
+    rule = f"the same {_lines(first) + 1} lines but for comments and white space"
+    places = tuple(f.location for f in functions)
+    return Gap(first.location, what, rule, places, op, first.name)
+
+
+KINDS = (
+    Kind("duplicate", "hard", "functions that are written out twice", find, Tree.lacks_kernels),
+)

@@ -46,9 +46,16 @@ def _lacks(kind: Kind, tree: Tree) -> str:
 
 
 def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
-    difficulty = gap.difficulty if kind.graded else kind.difficulty
-    name = gap.op.partition(".")[0] if gap.op else gap.name
-    return replace(gap, difficulty=difficulty, uses=tree.popularity.get(name, 0))
+    native = tree.natives[gap.op] if gap.op else None
+    name = native.name if native else gap.name
+    return replace(
+        gap,
+        kind=kind.name,
+        name=gap.name or name,
+        difficulty=gap.difficulty if kind.graded else kind.difficulty,
+        module=(native.python_module or "") if native else "",
+        uses=tree.popularity.get(name, 0),
+    )
 
 
 def _order(gap: Gap) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.lexer import strip_comments
 
@@ -16,6 +16,7 @@ _CHECK = regex(r"\bTORCH_CHECK\s*\(")
 _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")
 _WORD = regex(r"[A-Za-z_]\w*")
 _STANDARD = "c10/util/Exception.h"
+"""Where the text stands that a check without a message gives instead."""
 _ASKS = "Could this error message be improved"
 _FEW = 3
 
@@ -65,15 +66,9 @@ def parameter_names(parameters: str) -> frozenset[str]:
     return frozenset(found[-1] for found in words if len(found) > 1)
 
 
-def lacks(tree: Tree) -> str:
-    """Kernels are compiled files; headers alone would show a part of them."""
-    there = any(path.endswith(".cpp") for path in tree.native_files)
-    return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source"
-
-
 def find(tree: Tree) -> Iterator[Gap]:
     """Kernels with checks of their own parameters that say nothing when they fail."""
-    standard = _standard(tree)
+    standard = tree.place_of(_ASKS, tree.source.locate(_STANDARD) or "")
     for path in tree.native_files:
         if "TORCH_CHECK" not in tree.text(path):
             continue
@@ -103,14 +98,6 @@ def _names_parameter(check: Check, function: Definition) -> bool:
     )
 
 
-def _standard(tree: Tree) -> Location | None:
-    """Where the text stands that a check without a message gives instead."""
-    path = tree.source.locate(_STANDARD)
-    text = tree.text(path) if path else ""
-    at = text.find(_ASKS)
-    return Location(path, text.count("\n", 0, at) + 1) if path and at >= 0 else None
-
-
 def _gap(
     tree: Tree, path: str, function: Definition, checks: list[Check], standard: Location | None
 ) -> Gap:
@@ -120,14 +107,13 @@ def _gap(
     op = tree.operator_of(function)
     rule = "TORCH_CHECK without a message prints its condition and"
     rule += ' asks "Could this error message be improved?"'
-    return Gap(
-        "error-message",
-        function.name,
-        lines[0],
-        f"no message when an argument fails: {shown}{more}",
-        rule,
-        (*lines, *((standard,) if standard else ())),
-        op=op,
-        module=(tree.natives[op].python_module or "") if op else "",
-        stated=standard is not None,
-    )
+    what = f"no message when an argument fails: {shown}{more}"
+    places = (*lines, *((standard,) if standard else ()))
+    return Gap(lines[0], what, rule, places, op, function.name, stated=standard is not None)
+
+
+KINDS = (
+    Kind(
+        "error-message", "easy", "checks of arguments without a message", find, Tree.lacks_kernels
+    ),
+)

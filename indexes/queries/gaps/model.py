@@ -20,26 +20,30 @@ DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 class Gap:
     """One opening for a contribution. Its first evidence is the line that makes it a gap."""
 
-    kind: str
-    """A name of ``indexes.queries.gaps.kinds.KINDS``: ``batch-rule``, ``todo`` ..."""
-    name: str
-    """The operator, or the function that it stands in; a path where there is neither."""
     location: Location
     what: str
     """One line: what is missing."""
     rule: str
     """One line: by which rule of PyTorch it is a gap."""
     evidence: tuple[Location, ...] = ()
-    difficulty: Difficulty = "medium"
     op: str | None = None
     """The overload whose chain it belongs to."""
+    name: str = ""
+    """The operator, or the function that it stands in; a path where there is neither. A finder
+    may leave it out for the operator's."""
     keys: tuple[str, ...] = ()
     """Dispatch keys or devices that it is about."""
-    module: str = ""
-    """``python_module`` of the operator: ``linalg``, ``nn``."""
     stated: bool = False
     """PyTorch's own files call it a gap, by a test that is expected to fail, a formula
     ``not_implemented``, an error message: not only a rule does."""
+    difficulty: Difficulty = "medium"
+    """That of its kind, unless the kind has gaps of several."""
+
+    # What follows is the same for every kind: ``find_gaps`` fills it in.
+    kind: str = ""
+    """A name of ``indexes.queries.gaps.kinds.KINDS``: ``batch-rule``, ``todo`` ..."""
+    module: str = ""
+    """``python_module`` of the operator: ``linalg``, ``nn``."""
     uses: int = 0
     """Calls by that name in the indexed C++: how much hangs on it."""
     owners: tuple[str, ...] = ()
@@ -52,6 +56,10 @@ class Gap:
         return f"torchnav contribute {quote(self.op or str(self.location))}"
 
 
+def _nothing(_tree: Tree) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of gap, and how it is found."""
@@ -60,7 +68,7 @@ class Kind:
     difficulty: Difficulty
     title: str
     find: Callable[[Tree], Iterable[Gap]]
-    lacks: Callable[[Tree], str]
+    lacks: Callable[[Tree], str] = _nothing
     """Why this tree cannot tell, in one line; empty where it can."""
     graded: bool = False
     """Each gap says itself how difficult it is."""

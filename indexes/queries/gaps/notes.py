@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.messages import lacks
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
-
-__all__ = ["find", "lacks"]
 
 _WORD = regex(r"\b(?:TODO|FIXME)\b[^\n]*")
 _LEAD = regex(r"(?:[^\"\n]|\"(?:[^\"\\\n]|\\.)*\")*?(//+)|[^\S\n]*(\*|/\*)")
@@ -57,15 +54,9 @@ def find(tree: Tree) -> Iterator[Gap]:
 def _gap(tree: Tree, path: str, line: int, words: str) -> Gap:
     function = tree.function_at(path, line)
     op = tree.operator_of(function)
-    word = "FIXME" if "FIXME" in words else "TODO"
-    return Gap(
-        "todo",
-        function.name if function else path.rpartition("/")[2],
-        Location(path, line),
-        words,
-        f"a {word} that the authors left in a kernel file",
-        (Location(path, line),),
-        op=op,
-        module=(tree.natives[op].python_module or "") if op else "",
-        stated=True,
-    )
+    place, name = Location(path, line), function.name if function else path.rpartition("/")[2]
+    rule = f"a {'FIXME' if 'FIXME' in words else 'TODO'} that the authors left in a kernel file"
+    return Gap(place, words, rule, (place,), op, name, stated=True)
+
+
+KINDS = (Kind("todo", "easy", "TODO and FIXME in kernels", find, Tree.lacks_kernels),)

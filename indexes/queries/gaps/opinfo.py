@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.messages import lacks as lacks_kernels
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree, where
 
 _STRIDED = ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
@@ -19,9 +18,7 @@ DATABASE = "torch/testing/_internal/common_methods_invocations.py"
 def lacks(tree: Tree) -> str:
     """OpInfos stand in torch/testing, which the wheel has too; where the kernels stand says
     which operators are for quantized or sparse tensors, and those have tests of their own."""
-    if not tree.text(DATABASE):
-        return f"{DATABASE} is not in this source"
-    return lacks_kernels(tree)
+    return tree.lacks(DATABASE) or tree.lacks_kernels()
 
 
 def find(tree: Tree) -> Iterator[Gap]:
@@ -52,17 +49,11 @@ def _is_tested(tree: Tree, op: str) -> bool:
 
 
 def _gap(tree: Tree, ops: list[str], documented: Found) -> Gap:
-    native = tree.natives[ops[0]]
-    place = where(documented)
-    rule = f"documented as {documented[1].target}, and no OpInfo has its name or aten_name"
+    place, name = tree.natives[ops[0]].location, documented[1].target
+    rule = f"documented as {name}, and no OpInfo has its name or aten_name"
     rule += ": test_ops, test_ops_gradients, functorch's tests and others pass over it"
-    return Gap(
-        "opinfo",
-        native.name,
-        native.location,
-        f"no OpInfo for {documented[1].target}",
-        rule,
-        (native.location, place, Location(DATABASE, 0)),
-        op=ops[0],
-        module=native.python_module or "",
-    )
+    places = (place, where(documented), Location(DATABASE, 0))
+    return Gap(place, f"no OpInfo for {name}", rule, places, ops[0])
+
+
+KINDS = (Kind("opinfo", "medium", "documented operators without an OpInfo", find, lacks),)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, KernelRow, Location
-from indexes.queries.gaps.devices import near
-from indexes.queries.gaps.messages import lacks
-from indexes.queries.gaps.model import Gap
+from indexes.queries.gaps.devices import dispatch_line, near
+from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.notes import notes
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.yaml.schema import SchemaKind
-
-__all__ = ["find_composite_stubs", "find_structured", "lacks"]
 
 _README = "aten/src/ATen/native/README.md"
 _FORBIDS = regex(r"should NOT be registered as\s+CompositeExplicitAutograd")
@@ -35,7 +32,8 @@ def find_composite_stubs(tree: Tree) -> Iterator[Gap]:
             for definition, stub, line in _stub_calls(tree, rows[_COMPOSITE], stubs):
                 known = found.setdefault(definition.location, (definition, [], stub, line))
                 known[1].append(op)
-    readme = _forbidding(tree)
+    forbids = _FORBIDS.search(tree.text(_README))
+    readme = tree.place_of(forbids[0], _README) if forbids else None
     for definition, ops, stub, line in found.values():
         yield _composite_gap(tree, definition, ops, stub, line, readme)
 
@@ -63,12 +61,6 @@ def _stub_calls(
             yield definition, first.name, first.line
 
 
-def _forbidding(tree: Tree) -> Location | None:
-    match = _FORBIDS.search(tree.text(_README))
-    at = match.start() if match else 0
-    return Location(_README, tree.text(_README).count("\n", 0, at) + 1) if match else None
-
-
 def _composite_gap(
     tree: Tree,
     definition: Definition,
@@ -77,27 +69,14 @@ def _composite_gap(
     line: int,
     readme: Location | None,
 ) -> Gap:
-    native = tree.natives[ops[0]]
-    dispatch = Location(
-        native.location.path, native.field_lines.get("dispatch", native.location.line)
-    )
     call = Location(definition.location.path, line)
+    what = f"{definition.name} calls {stub} under {_COMPOSITE}: {', '.join(ops)}"
     rule = f"{stub} has functions for the devices that register one, {_COMPOSITE} stands for all"
     if readme:
         rule += "; the README of native says that such kernels should not be registered so"
-    places = (call, dispatch, *((readme,) if readme else ()))
-    return Gap(
-        "composite-stub",
-        native.name,
-        definition.location,
-        f"{definition.name} calls {stub} under {_COMPOSITE}: {', '.join(ops)}",
-        rule,
-        places,
-        op=ops[0],
-        keys=(_COMPOSITE,),
-        module=native.python_module or "",
-        stated=readme is not None,
-    )
+    places = (call, dispatch_line(tree, ops[0]), *((readme,) if readme else ()))
+    is_stated, keys = readme is not None, (_COMPOSITE,)
+    return Gap(definition.location, what, rule, places, ops[0], keys=keys, stated=is_stated)
 
 
 # -------------------------------------------------------------------------- structured
@@ -105,18 +84,18 @@ def _composite_gap(
 
 def find_structured(tree: Tree) -> Iterator[Gap]:
     """Kernels that a TODO of their authors wants structured, and those that are alone."""
-    noted = {gap.name: gap for gap in _noted(tree)}
+    noted = {tree.natives[op].name: gap for op, gap in _noted(tree)}
     yield from noted.values()
-    yield from (gap for gap in _among_structured(tree) if gap.name not in noted)
+    yield from _among_structured(tree, noted)
 
 
-def _noted(tree: Tree) -> Iterator[Gap]:
+def _noted(tree: Tree) -> Iterator[tuple[str, Gap]]:
     for path in tree.native_files:
         if "tructured" in tree.text(path) and "TODO" in tree.text(path):
             for line, words in notes(tree.text(path)):
                 op = tree.operator_of(_meant(tree, path, line))
                 if _WANTS.search(words) and op is not None:
-                    yield _noted_gap(tree, op, Location(path, line), words)
+                    yield op, _noted_gap(tree, op, Location(path, line), words)
 
 
 def _meant(tree: Tree, path: str, line: int) -> Definition | None:
@@ -126,29 +105,21 @@ def _meant(tree: Tree, path: str, line: int) -> Definition | None:
 
 
 def _noted_gap(tree: Tree, op: str, place: Location, words: str) -> Gap:
-    native = tree.natives[op]
-    return Gap(
-        "structured",
-        native.name,
-        place,
-        f"{op} could be structured",
-        f"its authors say: {words}",
-        (place, native.location),
-        op=op,
-        keys=tuple(sorted(tree.keys(op))),
-        module=native.python_module or "",
-        stated=True,
-    )
+    what, rule = f"{op} could be structured", f"its authors say: {words}"
+    keys = tuple(sorted(tree.keys(op)))
+    return Gap(place, what, rule, (place, tree.natives[op].location), op, keys=keys, stated=True)
 
 
-def _among_structured(tree: Tree) -> Iterator[Gap]:
+def _among_structured(tree: Tree, noted: Container[str]) -> Iterator[Gap]:
     """Operators with a functional and an out kernel of their own, where most of those with the
     same types and kernels in the same file are structured."""
     outs = _out_overloads(tree)
     neighbours = near(tree, outs)
     for op in tree.public:
         native, out = tree.natives[op], outs.get(op)
-        if out is None or _is_structured(tree, op) or _is_structured(tree, out):
+        if out is None or native.name in noted:
+            continue
+        if _is_structured(tree, op) or _is_structured(tree, out):
             continue
         several = len(tree.schemas[op].returns) > 1
         if several or tree.is_composite(op) or tree.is_random_or_dynamic(op):
@@ -178,18 +149,26 @@ def _out_overloads(tree: Tree) -> Mapping[str, str]:
 
 
 def _structured_gap(tree: Tree, op: str, out: str, siblings: list[str], having: list[str]) -> Gap:
-    native = tree.natives[op]
     rule = f"{op} and {out} have kernels of their own; {len(having)} of {len(siblings)} operators"
     rule += " with the same types and a CPU kernel in the same file are structured"
-    shown = [tree.natives[one].location for one in having[:3]]
-    return Gap(
+    what = f"{op} and {out} could be structured"
+    places = tuple(tree.natives[one].location for one in (op, out, *having[:3]))
+    return Gap(places[0], what, rule, places, op, keys=("CPU", "CUDA"))
+
+
+KINDS = (
+    Kind(
+        "composite-stub",
+        "hard",
+        "stubs called under a composite key",
+        find_composite_stubs,
+        Tree.lacks_kernels,
+    ),
+    Kind(
         "structured",
-        native.name,
-        native.location,
-        f"{op} and {out} could be structured",
-        rule,
-        (native.location, tree.natives[out].location, *shown),
-        op=op,
-        keys=("CPU", "CUDA"),
-        module=native.python_module or "",
-    )
+        "hard",
+        "kernels that could be structured",
+        find_structured,
+        Tree.lacks_kernels,
+    ),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
@@ -45,26 +45,42 @@ class Tree:
         self.index = index
         self.source = index.source
         self.store = index.facts.store
-        self._texts: dict[str, str] = {}
-        self._lines: dict[str, list[str]] = {}
+        self.text = cache(self._text)
+        self._lines = cache(lambda path: self.text(path).splitlines())
+        self.names = cache(self._names)
+        self._slots = cache(self._slots_of)
 
     # ------------------------------------------------------------------ files
 
-    def text(self, path: str) -> str:
+    def _text(self, path: str) -> str:
         """The text of a file; empty when there is none."""
-        if path not in self._texts:
-            try:
-                found = self.source.read(path).decode("utf-8", "replace")
-            except SourceError:
-                found = ""
-            self._texts[path] = found
-        return self._texts[path]
+        try:
+            return self.source.read(path).decode("utf-8", "replace") if path else ""
+        except SourceError:
+            return ""
 
     def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
         """Lines of a file, from 1, to the end when ``last`` is 0."""
-        if path not in self._lines:
-            self._lines[path] = self.text(path).splitlines()
-        return self._lines[path][first - 1 : last or None]
+        return self._lines(path)[first - 1 : last or None]
+
+    def place_of(self, words: str, path: str) -> Location | None:
+        """The line of a file on which some words first stand."""
+        at = self.text(path).find(words)
+        return Location(path, self.text(path).count("\n", 0, at) + 1) if at >= 0 else None
+
+    def lacks(self, path: str) -> str:
+        """That this source does not hold a file; empty where it does."""
+        return "" if self.text(path) else f"{path} is not in this source"
+
+    def lacks_keys(self) -> str:
+        """Why dispatch tables cannot be computed here; empty where they can."""
+        there = self.source.locate("DispatchKey.h")
+        return "" if there else "c10/core/DispatchKey.h is not in this source"
+
+    def lacks_kernels(self) -> str:
+        """Why kernels cannot be read here: headers alone would show a part of them."""
+        there = any(path.endswith(".cpp") for path in self.native_files)
+        return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source"
 
     def paths(self, like: str) -> tuple[str, ...]:
         """The indexed files that fit a pattern of SQL's LIKE."""
@@ -152,21 +168,12 @@ class Tree:
             tags & {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"}
         ) or any(a.base_type == "Generator" for a in self.schemas[op].arguments)
 
-    @cached_property
-    def lacks_keys(self) -> str:
-        """Why dispatch tables cannot be computed here; empty where they can."""
-        there = self.source.locate("DispatchKey.h")
-        return "" if there else "c10/core/DispatchKey.h is not in this source"
-
     def slot(self, op: str, key: str) -> DispatchSlot | None:
         """What the dispatcher runs for an overload under a runtime key; None without that key."""
-        if op not in self._slots:
-            self._slots[op] = {slot.key: slot for slot in self.index.table(op).slots}
-        return self._slots[op].get(key)
+        return self._slots(op).get(key)
 
-    @cached_property
-    def _slots(self) -> dict[str, dict[str, DispatchSlot]]:
-        return {}
+    def _slots_of(self, op: str) -> dict[str, DispatchSlot]:
+        return {slot.key: slot for slot in self.index.table(op).slots}
 
     @cached_property
     def popularity(self) -> Mapping[str, int]:
@@ -191,17 +198,11 @@ class Tree:
             files.setdefault(path, []).append(PythonFact(*row))
         return FactTable(files)
 
-    def names(self, op: str) -> tuple[str, ...]:
+    def _names(self, op: str) -> tuple[str, ...]:
         """The Python names that lead to an overload, bindings first."""
-        if op not in self._names:
-            paths = [binding.path for binding in bindings(self.natives[op])]
-            found = [*paths, *(entry.name for entry in entries(paths, self.python))]
-            self._names[op] = tuple(dict.fromkeys(found))
-        return self._names[op]
-
-    @cached_property
-    def _names(self) -> dict[str, tuple[str, ...]]:
-        return {}
+        paths = [binding.path for binding in bindings(self.natives[op])]
+        found = [*paths, *(entry.name for entry in entries(paths, self.python))]
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def bound(self) -> dict[str, list[str]]:
