@@ -137,7 +137,7 @@ def _open_screen(settings: Settings) -> int:
         raise click.UsageError(
             "the screen needs a terminal; in a pipe, use a command such as `torchnav op add`"
         )
-    from navigator.tui.processes.first_rows import open_screen
+    from navigator.tui.app import run as open_screen
 
     return open_screen(settings.tree, settings.cache)
 

@@ -23,7 +23,6 @@ from textual.widgets import Input
 
 from navigator.tui.clipboard import tell_tmux
 from navigator.tui.config import Config, config_path, load_config
-from navigator.tui.processes.first_rows import FirstRows
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.screens.chords import ChordScreen
 from navigator.tui.session import Opener
@@ -219,22 +218,16 @@ def _runner(screen: Screen[Any], action: str) -> Callable[[], Awaitable[None]]:
     return run_it
 
 
-def run(
-    tree: str | None = None,
-    cache: Path | str | None = None,
-    op: str | None = None,
-    first: FirstRows | None = None,
-) -> int:
+def run(tree: str | None = None, cache: Path | str | None = None, op: str | None = None) -> int:
     """Show the browser on this terminal until the reader quits; the exit code.
 
-    ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with,
-    ``first`` what to show at first, if that is being looked for.
+    ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
     startup.pause_collector()
-    opener = Opener(tree, Path(cache) if cache else None, first)
+    opener = Opener(tree, Path(cache) if cache else None)
     app = TorchnavApp(opener, load_config(config_path()), op)
     app.run()
     return app.return_code or 0

@@ -35,15 +35,6 @@ class Progressed(Message):
         self.stage, self.done, self.total = stage, done, total
 
 
-class FirstSeen(Message):
-    """The first rows, before there is an index to ask."""
-
-    def __init__(self, total: int, operators: Sequence[OperatorSummary]) -> None:
-        super().__init__()
-        self.total = total
-        self.operators = operators
-
-
 class Opened(Message):
     """There is an index to ask."""
 

@@ -27,7 +27,6 @@ from navigator.tui.history import Visit
 from navigator.tui.processes import index_process
 from navigator.tui.processes.chain_process import ChainProcess
 from navigator.tui.processes.chains import Chains
-from navigator.tui.processes.first_rows import FirstRows
 from navigator.tui.processes.preview import Preview
 from navigator.tui.source.document import Shelf
 
@@ -66,8 +65,6 @@ class Opener:
 
     tree: str | None = None
     cache: Path | None = None
-    first: FirstRows | None = None
-    """What is shown before anything is opened, if that is looked for."""
 
     def sessions(
         self,
@@ -94,7 +91,7 @@ class Opener:
         except SourceError:  # there is none yet, or one of another version
             is_new = True
             Thread(target=lambda: source.info, daemon=True).start()  # asks git meanwhile
-            yield Session(Preview(source, self.first.entries if self.first else None))
+            yield Session(Preview(source))
         index = self._brought_up(source, progress, cancelled, tell)
         report = index.report
         if is_new or report.cold or report.read or report.removed or report.stale:

@@ -29,11 +29,8 @@ REASON = "the index is still being built"
 class Preview:
     """Answers as an index does, as far as native_functions.yaml can."""
 
-    def __init__(self, source: Source, entries: Sequence[NativeFunction] | None = None) -> None:
-        """``entries`` are those of its native_functions.yaml, if they are known."""
+    def __init__(self, source: Source) -> None:
         self._source = source
-        if entries is not None:
-            self.entries = entries
 
     @cached_property
     def info(self) -> SourceInfo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,7 +12,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from indexes.model.errors import Cancelled
-from indexes.model.vocabulary import OperatorSummary
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
 from navigator.tui.history import Visit
@@ -87,10 +86,6 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self.begin()
 
     # ---------------------------------------------------------------------------- index
-
-    def show_first(self, total: int, operators: Sequence[OperatorSummary]) -> None:
-        if self.session is None:
-            self.operators.show_first(total, operators)
 
     def has_session(self, session: Session) -> None:
         """The first index to ask, or a newer one, which must not disturb a reader."""

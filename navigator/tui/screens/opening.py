@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -14,10 +14,9 @@ from textual.message import Message
 from textual.widget import Widget
 
 from indexes.model.errors import Cancelled, SourceError
-from indexes.model.vocabulary import OperatorSummary
 from navigator.tui import startup
 from navigator.tui.config import Config
-from navigator.tui.messages import Described, Failed, FirstSeen, Opened, Progressed, UpToDate
+from navigator.tui.messages import Described, Failed, Opened, Progressed, UpToDate
 from navigator.tui.screens.chain_screen import ChainScreen
 from navigator.tui.session import Opener, Session
 from navigator.tui.source.highlight import prepare
@@ -54,13 +53,9 @@ class OpeningScreen(ChainScreen):
         super().__init__(None, config)
         self._opener = opener
         self._stop = Event()
-        self._painted = Event()
 
     def has_session(self, session: Session) -> None:
         """There is an index to ask, or a newer one."""
-
-    def show_first(self, total: int, operators: Sequence[OperatorSummary]) -> None:
-        """The first of ``total`` operators are known, and nothing can be asked yet."""
 
     # ---------------------------------------------------------------------- first paint
 
@@ -81,7 +76,6 @@ class OpeningScreen(ChainScreen):
     def _compositor_refresh(self) -> None:
         if not self._is_held:
             super()._compositor_refresh()
-            self._painted.set()
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         if self._is_held:  # its widgets got their styles a moment ago, when they were made
@@ -113,8 +107,6 @@ class OpeningScreen(ChainScreen):
                 last = monotonic()
                 self.post_message(Progressed(now.stage, now.done, now.total))
 
-        self._look_first()
-
         def tell(text: str) -> None:
             self.post_message(Failed("indexing beside", SourceError(text)))
 
@@ -123,17 +115,6 @@ class OpeningScreen(ChainScreen):
             self.post_message(Described(session.info))
         prepare()
         return UpToDate()
-
-    def _look_first(self) -> None:
-        """In a thread: have the first rows painted before anything else is done."""
-        first = self._opener.first if self.session is None else None
-        if first is not None and first.operators is not None:
-            self.post_message(FirstSeen(*first.operators))
-            self._painted.wait(_EMPTY_AFTER)
-
-    def on_first_seen(self, message: FirstSeen) -> None:
-        self.show_first(message.total, message.operators)
-        self._paint()
 
     def on_progressed(self, message: Progressed) -> None:
         self.query_one(ProgressLine).show(message.stage, message.done, message.total)

@@ -76,12 +76,6 @@ class OperatorPane(Frame):
         """How many operators there are, filtered or not."""
         self.query_one(Count).set_total(total)
 
-    def show_first(self, total: int, operators: Sequence[OperatorSummary]) -> None:
-        """Show the first of ``total`` operators, as many as are known yet."""
-        self.set_total(total)
-        self.list.show(operators)
-        self.query_one(Count).show(total)
-
     def show(self, operators: Sequence[OperatorSummary], filter_text: str) -> None:
         """Show the operators that a filter left."""
         self.list.message = f"no operator matches {filter_text}" if filter_text else ""
