@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.yaml.lines import Field
-from indexes.readers.yaml.nodes import compose, read_entries, text_of
+from indexes.readers.yaml.nodes import Field, compose, decoded, read_entries
 
 
 class Pattern(NamedTuple):
@@ -58,7 +57,7 @@ def read_merge_rules(data: bytes, path: str) -> tuple[tuple[MergeRule, ...], tup
         name = entry.fields.get("name")
         rules.append(
             MergeRule(
-                (text_of(name.value) if name else None) or "(no name)",
+                (name.value.text if name else None) or "(no name)",
                 fields.get("patterns", ()),
                 tuple(one.text for one in fields.get("approved_by", ())),
                 tuple(one.text for one in fields.get("mandatory_checks_name", ())),
@@ -71,20 +70,19 @@ def read_merge_rules(data: bytes, path: str) -> tuple[tuple[MergeRule, ...], tup
 def read_labeler(data: bytes, path: str) -> tuple[tuple[LabelRule, ...], tuple[Problem, ...]]:
     """The labels in order."""
     problems: list[Problem] = []
-    node = compose(data.decode("utf-8", "replace"), 0, path, problems)
-    if node is None or node.id != "mapping":
+    node = compose(decoded(data), 0, path, problems)
+    if node is None or node.fields is None:
         return (), tuple(problems or [Problem(path, 1, "not a mapping of labels to patterns")])
     rules = tuple(
-        LabelRule(field.key, tuple(_patterns(field)), field.line) for field in node.fields
+        LabelRule(field.key, tuple(_patterns(field)), field.line) for field in node.fields.values()
     )
     return rules, tuple(problems)
 
 
 def _patterns(field: Field) -> Iterator[Pattern]:
     for item in field.value.items:
-        text = text_of(item)
-        if text is not None:
-            yield Pattern(text, item.line or field.line)
+        if item.text is not None:
+            yield Pattern(item.text, item.line)
 
 
 def merge_match(rule: MergeRule, path: str) -> Pattern | None:

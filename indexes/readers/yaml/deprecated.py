@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, Problem
-from indexes.readers.yaml.nodes import read_entries, text_of
+from indexes.readers.yaml.nodes import read_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def read_deprecated(data: bytes, path: str) -> tuple[tuple[Deprecated, ...], tup
     entries, problems = read_entries(data, path)
     found = []
     for entry in entries:
-        texts = {key: text_of(field.value) for key, field in entry.fields.items()}
+        texts = {key: field.value.text for key, field in entry.fields.items()}
         schema, calls = texts.get("name"), texts.get("aten")
         if schema and calls:
             found.append(Deprecated(schema, calls, Location(path, entry.line)))

@@ -13,8 +13,7 @@ from indexes.model.vocabulary import (
     NativeFunction,
     Problem,
 )
-from indexes.readers.yaml.lines import Field, Node
-from indexes.readers.yaml.nodes import Entry, fields_of, is_null, read_entries, text_of, texts_of
+from indexes.readers.yaml.nodes import Entry, Field, read_entries
 from indexes.readers.yaml.schema import Schema, parse_schema
 
 _NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})
@@ -49,7 +48,7 @@ class _Reader:
 
     def read(self, entry: Entry) -> DerivativeEntry | None:
         field = entry.fields.get("name")
-        text = text_of(field.value) if field else None
+        text = field.value.text if field else None
         if field is None or text is None:
             self._problem(entry.line, "entry without name, or with one that is not text")
             return None
@@ -74,16 +73,16 @@ class _Reader:
         if dispatch is None:
             own = Location(self._path, entry.line, entry.end_line)
             return (self._set("Default", entry.fields, own, schema),)
-        keys = fields_of(dispatch.value) or {}
+        keys = dispatch.value.fields or {}
         if not keys:
             self._problem(dispatch.line, "dispatch is not a mapping from key to formulas")
         sets: list[FormulaSet] = []
         for key in keys.values():
-            formulas = fields_of(key.value)
+            formulas = key.value.fields
             if formulas is None:
                 self._problem(key.line, f"{key.key} is not a mapping from input to formula")
             else:
-                where = Location(self._path, key.line, key.last)
+                where = Location(self._path, key.line, key.value.last)
                 sets.append(self._set(key.key, formulas, where, schema))
         return tuple(sets)
 
@@ -101,12 +100,12 @@ class _Reader:
         return FormulaSet(key, grad_fn, tuple(formulas), where)
 
     def _formula(self, field: Field, inputs: set[str]) -> Formula | None:
-        text = text_of(field.value)
+        text = field.value.text
         names = tuple(name.strip() for name in field.key.split(",") if name.strip())
         if text is None or not names:
             self._problem(field.line, f"the formula of {field.key or 'a key'} is not text")
             return None
-        where = Location(self._path, field.line, field.last)
+        where = Location(self._path, field.line, field.value.last)
         if names[0] not in inputs:
             return Formula(names, text, where, "forward")
         none = text.strip().lower() == "non_differentiable"
@@ -121,19 +120,15 @@ class _Reader:
 
     def _differentiability(self, entry: Entry) -> tuple[str, ...] | None:
         field = entry.fields.get("output_differentiability")
-        if field is None or is_null(field.value):
+        if field is None or field.value.is_null:
             return None
-        texts = _list(field.value)
-        if texts is None:
+        if not field.value.is_list or field.value.texts is None:
             self._problem(field.line, "output_differentiability is not a list")
-        return texts
+            return None
+        return field.value.texts
 
     def _problem(self, line: int, message: str) -> None:
         self._problems.append(Problem(self._path, line, message))
-
-
-def _list(node: Node) -> tuple[str, ...] | None:
-    return texts_of(node) if node.id == "sequence" else None
 
 
 def node_prefix(name: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from indexes.model.vocabulary import Kernel, Location, NativeFunction, Problem
-from indexes.readers.yaml.lines import Field, Node
-from indexes.readers.yaml.nodes import Entry, fields_of, is_null, read_entries, text_of, texts_of
+from indexes.readers.yaml.nodes import Entry, Field, Node, read_entries
 from indexes.readers.yaml.schema import parse_schema
 
 
@@ -38,7 +38,7 @@ class _EntryReader:
         if func is None:
             self._problem(self._entry.line, "entry without func")
             return None
-        text = text_of(func.value)
+        text = func.value.text
         if text is None:
             self._problem(func.line, "func is not text")
             return None
@@ -73,7 +73,7 @@ class _EntryReader:
         )
 
     def _flag(self, field: Field, flags: dict[str, str]) -> None:
-        texts = _texts_whole(field.value)
+        texts = field.value.texts
         if texts is None:
             self._problem(field.line, f"{field.key or 'a key'} is not text")
         else:
@@ -84,14 +84,14 @@ class _EntryReader:
         field = self._fields.get("dispatch")
         if field is None:
             return None
-        fields = fields_of(field.value)
+        fields = field.value.fields
         if fields is None:
             self._problem(field.line, "dispatch is not a mapping from dispatch key to kernel")
-            return None if is_null(field.value) else ()
+            return None if field.value.is_null else ()
         return tuple(kernel for each in fields.values() for kernel in self._kernels(each))
 
     def _kernels(self, field: Field) -> list[Kernel]:
-        symbol = text_of(field.value)
+        symbol = field.value.text
         keys = [key.strip() for key in field.key.split(",") if key.strip()]
         if symbol is None or not keys:
             self._problem(field.line, f"dispatch of {field.key or 'a key'} names no kernel")
@@ -102,38 +102,24 @@ class _EntryReader:
         self._problems.append(Problem(self._path, line, message))
 
 
-def _boolean(node: Node) -> bool | None:
-    return node.text.lower() in ("true", "yes", "on") if node.means == "bool" else None
-
-
-def _texts_whole(node: Node) -> tuple[str, ...] | None:
-    """As ``texts_of``, but a scalar is one text, commas and all."""
-    if node.id == "scalar":
-        return (node.text,)
-    return texts_of(node) if node.id == "sequence" else None
-
-
 def _inner_loops(node: Node) -> dict[str, str] | None:
-    text = text_of(node)
-    if text is not None:
-        return {"Generic": text}
-    fields = fields_of(node)
-    if fields is None:
-        return None
-    texts = {key: text_of(field.value) for key, field in fields.items()}
-    return None if None in texts.values() else {k: t for k, t in texts.items() if t is not None}
+    if node.text is not None:
+        return {"Generic": node.text}
+    texts = {key: field.value.text for key, field in (node.fields or {}).items()}
+    found = {key: text for key, text in texts.items() if text is not None}
+    return found if node.fields is not None and len(found) == len(texts) else None
 
 
 _READ: dict[str, tuple[Callable[[Node], Any], str]] = {
-    "variants": (texts_of, "text"),
-    "structured": (_boolean, "True or False"),
-    "structured_delegate": (text_of, "text"),
-    "structured_inherits": (text_of, "text"),
-    "precomputed": (_texts_whole, "a list of text"),
+    "variants": (attrgetter("words"), "text"),
+    "structured": (attrgetter("boolean"), "True or False"),
+    "structured_delegate": (attrgetter("text"), "text"),
+    "structured_inherits": (attrgetter("text"), "text"),
+    "precomputed": (attrgetter("texts"), "a list of text"),
     "ufunc_inner_loop": (_inner_loops, "text or a mapping"),
-    "autogen": (texts_of, "text"),
-    "tags": (texts_of, "text or a list of text"),
-    "python_module": (text_of, "text"),
+    "autogen": (attrgetter("words"), "text"),
+    "tags": (attrgetter("words"), "text or a list of text"),
+    "python_module": (attrgetter("text"), "text"),
 }
 """How a field's value is read, and what it has to be; absent ones have NativeFunction's
 defaults."""

@@ -1,24 +1,124 @@
-"""YAML as nodes with lines, for the readers of native_functions.yaml and derivatives.yaml.
+"""YAML as nodes with lines, for the readers of PyTorch's YAML files.
 
-Nothing is constructed from the text: nodes are read as strings, so no tag, anchor or
-type of a hostile file can do more than be a string of the wrong kind.
+Nothing is constructed from the text: nodes are read as strings, so no tag, anchor or type of a
+hostile file can do more than be a string of the wrong kind.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+
+import yaml
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.yaml.lines import Field, Lines, Node
 
-_YamlNode: TypeAlias = Any
-"""A ``yaml.nodes.Node``, whose type stubs leave out ``id`` and ``flow_style``."""
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value. Its lines count from 1."""
+
+    node: yaml.Node
+    lines: list[str]
+    """The text that it is part of."""
+    offset: int
+    """How many lines of the file precede this text."""
+
+    @property
+    def line(self) -> int:
+        """The line in which it begins."""
+        return int(self.node.start_mark.line) + 1 + self.offset
+
+    @property
+    def last(self) -> int:
+        """The last line with text of it. A block's end is behind the comments after it."""
+        mark = self.node.end_mark
+        end: int = mark.line
+        if isinstance(self.node, yaml.CollectionNode) and not self.node.flow_style:
+            end += end < len(self.lines) and mark.column == len(self.lines[end])  # the file ends
+            while end > self.line - self.offset and _IDLE.fullmatch(self.lines[end - 1]):
+                end -= 1
+        elif mark.column or end == self.node.start_mark.line:
+            end += 1
+        return end + self.offset
+
+    @property
+    def is_null(self) -> bool:
+        return self._is("null")
+
+    @property
+    def boolean(self) -> bool | None:
+        """True or False for what YAML takes for one of them."""
+        return self.node.value.lower() in ("true", "yes", "on") if self._is("bool") else None
+
+    @property
+    def text(self) -> str | None:
+        """The text of a scalar, without quotes; None for null, lists and mappings."""
+        return None if self.is_null else self.spelled
+
+    @property
+    def spelled(self) -> str | None:
+        """As ``text``, but of null it is what the file says."""
+        return self.node.value if isinstance(self.node, yaml.ScalarNode) else None
+
+    @property
+    def items(self) -> list[Node]:
+        """The items of a list; none of any other node."""
+        values = self.node.value if self.is_list else ()
+        return [Node(value, self.lines, self.offset) for value in values]
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.node, yaml.SequenceNode)
+
+    @property
+    def texts(self) -> tuple[str, ...] | None:
+        """The texts of a list of scalars, or the one of a scalar; None for anything else."""
+        found = [item.text for item in self.items] if self.is_list else [self.spelled]
+        texts = tuple(text for text in found if text is not None)
+        return texts if len(texts) == len(found) else None
+
+    @property
+    def words(self) -> tuple[str, ...] | None:
+        """As ``texts``, but one scalar is a list with commas, and null an empty one."""
+        if self.is_list or self.spelled is None:
+            return self.texts
+        return tuple(word.strip() for word in (self.text or "").split(",") if word.strip())
+
+    @property
+    def fields(self) -> dict[str, Field] | None:
+        """The fields of a mapping in order; None for any other node."""
+        if not isinstance(self.node, yaml.MappingNode):
+            return None
+        pairs = ((Node(k, self.lines, self.offset), v) for k, v in self.node.value)
+        fields = (
+            Field(k.spelled or "", Node(v, self.lines, self.offset), k.line) for k, v in pairs
+        )
+        return {field.key: field for field in fields}
+
+    def _is(self, kind: str) -> bool:
+        return isinstance(self.node, yaml.ScalarNode) and self.node.tag.endswith(
+            f"yaml.org,2002:{kind}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One ``key: value`` of a mapping."""
+
+    key: str
+    """Empty for a key that is no text."""
+    value: Node
+    line: int
+    """Line of the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
     """One ``- key: value`` block of the file's top-level list."""
 
     fields: dict[str, Field]
@@ -26,89 +126,53 @@ class Entry(NamedTuple):
     end_line: int
 
 
+_ENTRY = regex(r"^- ?", re.M)
+_BREAK = regex(r"\r\n|[\r\n\x85\u2028\u2029]")
+_IDLE = regex(r"\s*(?:#.*)?")
+_STRUCTURE = regex(r"^[ \-?]{99,}|^- |[\[\]{}]", re.M)
+_DEEPEST = 99
+
+
 def read_entries(data: bytes, path: str) -> tuple[list[Entry], list[Problem]]:
     """The entries of a file that is a list of mappings, and what could not be read.
 
-    A file that is not YAML as a whole is read entry by entry, so that a broken or
-    cut-off entry costs only itself.
+    A file that is not YAML as a whole is read entry by entry, so that a broken or cut-off entry
+    costs only itself.
     """
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    entries = _by_lines(text, path)
-    if entries is not None:
-        return entries, []
+    text = decoded(data)
     problems: list[Problem] = []
     broken: list[Problem] = []
     node = compose(text, 0, path, broken)
-    if broken:
-        entries = _entry_by_entry(text, path, problems)
-    else:
-        entries = _listed(node, 0, path, problems)
-    if not entries and not problems:
-        problems += broken or [Problem(path, 1, "no entries: not a list of `- key: value` blocks")]
-    return entries, problems
-
-
-def fields_of(node: Node) -> dict[str, Field] | None:
-    """The fields of a mapping with string keys, in order; None for any other node."""
-    return {field.key: field for field in node.fields} if node.id == "mapping" else None
-
-
-def is_null(node: Node) -> bool:
-    return node.means == "null"
-
-
-def text_of(node: Node) -> str | None:
-    """The text of a scalar; None for null, lists and mappings."""
-    return node.text if node.id == "scalar" and node.means != "null" else None
-
-
-def texts_of(node: Node) -> tuple[str, ...] | None:
-    """A list of scalars, or one scalar with commas; None for anything else."""
-    if node.id == "sequence":
-        texts = [text_of(item) for item in node.items]
-        return None if None in texts else tuple(t for t in texts if t is not None)
-    text = text_of(node)
-    if text is None:
-        return () if node.id == "scalar" else None
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-_UNUSUAL_BREAKS = "\r\x85\u2028\u2029"
-
-
-def _by_lines(text: str, path: str) -> list[Entry] | None:
-    """The entries of a file in the plain shape, where at most some entries are left to a YAML
-    parser; None when the file is to be read as a whole."""
-    if any(char in text for char in _UNUSUAL_BREAKS):
-        return None
-    lines = Lines(text)
-    starts = lines.starts()
-    if not starts:
-        return None
+    if not broken:
+        return _listed(node, 1, path, problems), problems
     entries: list[Entry] = []
-    for start, stop in zip(starts, [*starts[1:], len(lines.texts)], strict=True):
-        node = lines.entry(start, stop) or _one_entry(lines.texts[start:stop], start, path)
-        if node is None:
-            return None
-        entries.append(_entry(node))
-    return entries
+    for chunk, offset in _chunks(text):
+        node = compose(chunk, offset, path, problems)
+        if node is not None:
+            entries += _listed(node, offset + 1, path, problems)
+    return entries, problems or broken
 
 
-def _one_entry(lines: list[str], offset: int, path: str) -> Node | None:
-    """The mapping of an entry in another shape, ``offset`` lines into its file."""
-    node = compose("\n".join(lines), offset, path, [])
-    if node is None or node.id != "sequence" or [item.id for item in node.items] != ["mapping"]:
+def decoded(data: bytes) -> str:
+    """A file's text; bytes that are not UTF-8 are replaced."""
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
+    """The root node of a YAML text that stands ``offset`` lines into its file; None for an empty
+    one and, with a problem, for what is not YAML."""
+    if (deep := _too_deep(text)) is not None:
+        problems.append(Problem(path, deep + offset, "not YAML: nested too deep"))
         return None
-    return node.items[0]
-
-
-def _entry(node: Node) -> Entry:
-    return Entry({field.key: field for field in node.fields}, node.line, node.last)
-
-
-_ENTRY = regex(r"^- ?", re.M)
-_STRUCTURE = regex(r"^[ \-?]{99,}|^- |[\[\]{}]", re.M)
-_DEEPEST = 99
+    try:
+        node = yaml.compose(text, Loader=_LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        line = mark.line + 1 if mark else 1 + text.count("\n", 0, getattr(error, "position", 0))
+        what = getattr(error, "problem", None) or getattr(error, "reason", "nested too deep")
+        problems.append(Problem(path, line + offset, f"not YAML: {what}"))
+        return None
+    return None if node is None else Node(node, _BREAK.split(text), offset)
 
 
 def _too_deep(text: str) -> int | None:
@@ -129,95 +193,24 @@ def _too_deep(text: str) -> int | None:
     return None
 
 
-def compose(text: str, offset: int, path: str, problems: list[Problem]) -> Node | None:
-    """The root node of a YAML text that stands ``offset`` lines into its file; None, with a
-    problem, for what is not YAML or is empty."""
-    import yaml
-
-    deep = _too_deep(text)
-    if deep is not None:
-        problems.append(Problem(path, deep + offset, "not YAML: nested too deep"))
-        return None
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        node: _YamlNode | None = yaml.compose(text, Loader=loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        line = mark.line + 1 if mark else 1 + text.count("\n", 0, getattr(error, "position", 0))
-        what = (
-            getattr(error, "problem", None) or getattr(error, "reason", None) or "nested too deep"
-        )
-        problems.append(Problem(path, line + offset, f"not YAML: {what}"))
-        return None
-    return None if node is None else _Reader(offset).node(node)
-
-
-class _Reader:
-    """Turns a parser's nodes into ours, an aliased one once."""
-
-    def __init__(self, offset: int) -> None:
-        self._offset = offset
-        self._known: dict[int, Node] = {}
-
-    def node(self, node: _YamlNode) -> Node:
-        found = self._known.get(id(node))
-        if found is None:
-            line, last = node.start_mark.line + 1 + self._offset, self._end(node)
-            self._known[id(node)] = Node("cycle", line, last)
-            found = self._known[id(node)] = self._read(node, line, last)
-        return found
-
-    def _read(self, node: _YamlNode, line: int, last: int) -> Node:
-        if node.id == "scalar":
-            tag = node.tag.removeprefix("tag:yaml.org,2002:")
-            means = tag if tag in ("null", "bool") else ""
-            return Node("scalar", line, last, node.value, means)
-        ends = bool(node.value) and not node.flow_style
-        if node.id == "sequence":
-            items = tuple(map(self.node, node.value))
-            return Node("sequence", line, items[-1].last if ends else last, items=items)
-        fields = tuple(self._field(key, value) for key, value in node.value)
-        return Node("mapping", line, fields[-1].last if ends else last, fields=fields)
-
-    def _field(self, key: _YamlNode, value: _YamlNode) -> Field:
-        name = key.value if key.id == "scalar" else ""
-        return Field(name, self.node(value), key.start_mark.line + 1 + self._offset)
-
-    def _end(self, node: _YamlNode) -> int:
-        """A block's end mark is past the comments after it; that of a scalar is not."""
-        line: int = node.end_mark.line
-        at_start = node.end_mark.column == 0 and line > node.start_mark.line
-        return line + self._offset + (0 if at_start else 1)
-
-
-def _listed(node: Node | None, offset: int, path: str, problems: list[Problem]) -> list[Entry]:
-    if node is None or node.id != "sequence":
-        line = 1 + offset if node is None else node.line
-        problems.append(Problem(path, line, "not a list of `- key: value` blocks"))
-        return []
+def _listed(node: Node | None, line: int, path: str, problems: list[Problem]) -> list[Entry]:
+    items = node.items if node else []
+    if not items:
+        where = node.line if node else line
+        problems.append(Problem(path, where, "not a list of `- key: value` blocks"))
     entries: list[Entry] = []
-    for item in node.items:
-        if item.id != "mapping":
+    for item in items:
+        if (fields := item.fields) is None:
             problems.append(Problem(path, item.line, "entry is not a mapping"))
         else:
-            entries.append(_entry(item))
-    return entries
-
-
-def _entry_by_entry(text: str, path: str, problems: list[Problem]) -> list[Entry]:
-    entries: list[Entry] = []
-    for chunk, offset in _chunks(text):
-        node = compose(chunk, offset, path, problems)
-        if node is not None:
-            entries += _listed(node, offset, path, problems)
+            entries.append(Entry(fields, item.line, item.last))
     return entries
 
 
 def _chunks(text: str) -> Iterator[tuple[str, int]]:
     """Each entry's text with the number of lines before it; what precedes the first is dropped."""
     starts = [match.start() for match in _ENTRY.finditer(text)] or [0]
-    offset = last = 0
+    offset = text.count("\n", 0, starts[0])
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        offset += text.count("\n", last, start)
-        last = start
         yield text[start:end], offset
+        offset += text.count("\n", start, end)
