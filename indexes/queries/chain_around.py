@@ -3,49 +3,18 @@ and owners; batch rules and autocast policies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from indexes.linking.hops import HopList, Link
 from indexes.linking.python.around import around, owners
-from indexes.linking.python.paths import Found
 from indexes.linking.registrations import around_dispatch
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.project.codeowners_file import read_codeowners
-from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
-from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
-from indexes.store.outlines import classes_named, tests_containing
+from indexes.store.python_rows import StoredPython
 from indexes.store.torch_library import UNSEEN, written_for
 
-_COLUMNS = "f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
-_FROM = "python p JOIN files f ON f.id=p.file"
 MAX_TESTS = 40
-
-
-class StoredPython:
-    """``indexes.linking.python.paths.PythonIndex`` over an index file."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def by_target(self, target: str) -> Iterable[Found]:
-        """The rows with this ``target``."""
-        return self._found("p.target=? AND p.target!=''", target)
-
-    def tests_containing(self, text: str) -> Iterable[Found]:
-        """The ``test`` rows whose symbol contains a text."""
-        return tests_containing(self._store, text)
-
-    def definitions(self, qualified: str) -> Iterable[Found]:
-        """The ``def`` and ``class`` rows with this symbol."""
-        rows = self._found("p.symbol=? AND p.kind IN ('def','class')", qualified)
-        return rows or classes_named(self._store, qualified)
-
-    def _found(self, where: str, value: str) -> list[Found]:
-        rows = self._store.query(f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}", (value,))
-        return [(row[0], PythonFact(*row[1:])) for row in rows]
 
 
 def add_around(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Known
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.readers.cxx.lexer import lex
 from indexes.readers.cxx.scopes import decode
-from indexes.store.definition_rows import DEFINITION_COLUMNS, DEFINITION_FROM, definition
 from indexes.store.lookup import Lookup
 
 _BEFORE = regex(r"((?:\w+(?:<[^<>;(){}]*>)?::)+)\s*$")
@@ -44,19 +43,11 @@ class Corpus:
     def __init__(self, facts: Lookup, read: Callable[[str], bytes | None]) -> None:
         self._facts = facts
         self._read = read
-        self._paths: dict[str, list[str]] = {}
+        self.paths = cache(facts.paths)
+        """The indexed files of a kind: ``cpp``, ``python``, ``test``."""
         self._bytes: dict[str, bytes] = {}
         self.clean = lru_cache(2048)(self._clean)
         self._functions = lru_cache(2048)(self._functions_in)
-
-    def paths(self, kind: str) -> list[str]:
-        """The indexed files of a kind: ``cpp``, ``python``, ``test``."""
-        if kind not in self._paths:
-            rows = self._facts.store.query(
-                "SELECT path FROM files WHERE kind=? ORDER BY path", (kind,)
-            )
-            self._paths[kind] = [row[0] for row in rows]
-        return self._paths[kind]
 
     def text(self, path: str) -> bytes:
         """The content of a file; empty when it can't be read."""
@@ -120,13 +111,8 @@ class Corpus:
         return best
 
     def _functions_in(self, path: str) -> list[Known]:
-        marks = ",".join("?" * len(_FUNCTIONS))
-        rows = self._facts.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE f.path=?"
-            f" AND d.kind IN ({marks})",
-            (path, *_FUNCTIONS),
-        )
-        return [Known(row[0], definition(row)) for row in rows]
+        found = self._facts.definitions_in(path)
+        return [known for known in found if known.definition.kind in _FUNCTIONS]
 
 
 def _line_starts(text: str) -> list[int]:

@@ -21,9 +21,11 @@ from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, 
 from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
+from indexes.store.python_rows import StoredPython
 from indexes.store.torch_library import UNSEEN, library_uses, named_macros
 
 _META_FILE = "torch/_meta_registrations.py"
+_META_KINDS = ("decomposition", "meta_registration", "deferred", "helpers")
 _PROBE = "empty.memory_format"
 """Every back end has a kernel of its own for it: there is no other way to make a tensor."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
@@ -110,7 +112,7 @@ class Dispatch:
 
     @cached_property
     def _registrations(self) -> tuple[Registration, ...]:
-        natives = {f.full_name: f for f in map(self._facts.native, self._names) if f is not None}
+        natives = {native.full_name: native for native in self._facts.natives()}
         declared = [f for f in natives.values() if "generated" not in f.tags]
         rules, _ = read_rules(self._source, TABLE_RULES)
         generated = tuple(generated_registrations(declared, self._facts.entries(), rules))
@@ -118,12 +120,6 @@ class Dispatch:
         if self._source.kind == "wheel":
             by_hand = tuple(handwritten_registrations())
         return (*by_hand, *generated, *self._python((*by_hand, *generated), natives))
-
-    @property
-    def _names(self) -> list[str]:
-        return [
-            r[0] for r in self._facts.store.query("SELECT full_name FROM ops ORDER BY position")
-        ]
 
     def _python(
         self, known: Iterable[Registration], natives: Mapping[str, NativeFunction]
@@ -146,28 +142,19 @@ class Dispatch:
     @cached_property
     def _meta_rules(self) -> MetaRules:
         """How this version makes Python functions Meta kernels."""
-        rows = self._facts.store.query(
-            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-            " JOIN files f ON f.id=p.file WHERE p.kind='meta_rule'"
-        )
-        return MetaRules.of([(row[0], PythonFact(*row[1:])) for row in rows])
+        return MetaRules.of(StoredPython(self._facts.store).of_kinds("meta_rule"))
 
     def _python_facts(self) -> list[Row]:
         """Rows of decompositions and meta functions, those that helpers of other files make too."""
-        rows = self._facts.store.query(
-            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-            " JOIN files f ON f.id=p.file"
-            " WHERE p.kind IN ('decomposition','meta_registration','deferred','helpers')"
-        )
         files: dict[str, list[PythonFact]] = {}
-        for row in rows:
-            files.setdefault(row[0], []).append(PythonFact(*row[1:]))
+        for path, fact in StoredPython(self._facts.store).of_kinds(*_META_KINDS):
+            files.setdefault(path, []).append(fact)
         written = [(path, fact) for path, facts in files.items() for fact in facts]
         return [*written, *resolve(files)]
 
     @cached_property
     def _registered(self) -> Mapping[str, tuple[Registration, ...]]:
-        found: dict[str, list[Registration]] = {name: [] for name in self._names}
+        found: dict[str, list[Registration]] = {name: [] for name in self._facts.operator_names}
         for one in self._registrations:
             if one.op:
                 found.setdefault(one.op, []).append(one)

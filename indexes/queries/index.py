@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from json import loads
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from indexes.build.current import info_of, open_current
 from indexes.model.errors import NotFound, SourceError
@@ -32,8 +31,7 @@ from indexes.model.vocabulary import (
 from indexes.source.looked import as_left, look
 from indexes.source.roots import cache_path, index_file
 from indexes.source.source import Source
-from indexes.store.codec import load_engine_function, load_member, load_native
-from indexes.store.definition_rows import OP_LINES
+from indexes.store.codec import load_engine_function, load_member
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.summaries import all_summaries, one_summary, summaries
@@ -172,8 +170,7 @@ class Index:
     def _near(self, text: str) -> tuple[str, ...]:
         from indexes.queries.suggestions import near
 
-        names = [r[0] for r in self._store.query("SELECT full_name FROM ops")]
-        return near(text, names, 5)
+        return near(text, self._facts.operator_names, 5)
 
     # ------------------------------------------------------------ names, places
 
@@ -232,28 +229,20 @@ class Index:
 
     def tensorimpl(self) -> tuple[Member, ...]:
         """The data members of TensorImpl, in the order of the header."""
-        return tuple(load_member(m) for m in self._document("tensorimpl"))
+        return tuple(load_member(one) for one in self._facts.document("tensorimpl"))
 
     def engine(self) -> tuple[EngineFunction, ...]:
         """The functions of the autograd engine."""
-        return tuple(load_engine_function(f) for f in self._document("engine"))
-
-    def _document(self, name: str) -> list[dict[str, Any]]:
-        rows = self._store.query("SELECT data FROM documents WHERE name=?", (name,))
-        return loads(rows[0][0]) if rows else []
+        return tuple(load_engine_function(one) for one in self._facts.document("engine"))
 
     def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
         """The derivative entries behind a Node class, in any spelling of its name."""
         name = grad_fn.rpartition("::")[2].strip("<> ").split(" ")[0]
-        rows = self._store.query(
-            "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL", (name,)
-        )
-        return tuple(self._facts.entry(r[0]) for r in rows)
+        return tuple(self._facts.node_entries(name))
 
     def node_operators(self, grad_fn: str) -> tuple[str, ...]:
         """The overloads that record a Node class."""
-        rows = self._store.query("SELECT DISTINCT op FROM nodes WHERE grad_fn=?", (grad_fn,))
-        return tuple(r[0] for r in rows)
+        return tuple(self._facts.node_operators(grad_fn))
 
     def derivative(self, full_name: str) -> DerivativeEntry | None:
         """The entry that differentiates an overload, by torchgen's fall-backs too."""
@@ -310,8 +299,7 @@ class Index:
         """The C++ files in which kernels can stand."""
         from indexes.readers.cxx.facts import holds_operators
 
-        rows = self._store.query("SELECT path FROM files WHERE kind='cpp' ORDER BY path")
-        return tuple(path for (path,) in rows if holds_operators(path))
+        return tuple(filter(holds_operators, self._facts.paths("cpp")))
 
     def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
         """Every function that chooses by dtype, with each of its choices."""
@@ -321,12 +309,11 @@ class Index:
 
     def native_names(self) -> frozenset[str]:
         """Full names of all overloads."""
-        return frozenset(r[0] for r in self._store.query("SELECT full_name FROM ops"))
+        return frozenset(self._facts.operator_names)
 
     def all_natives(self) -> Iterator[NativeFunction]:
         """Every entry, in YAML order."""
-        for row in self._store.query(f"SELECT data,{OP_LINES} FROM ops ORDER BY position"):
-            yield load_native(*row)
+        yield from self._facts.natives()
 
     def table(self, op: str) -> DispatchTable:
         """The dispatch table of an operator, ``add.Tensor`` or ``quantized::add``, computed

@@ -20,7 +20,6 @@ from indexes.linking.python.varied_tests import varied_names
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.queries.chain_around import StoredPython
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.opinfo_tests import (
     OpList,
@@ -36,6 +35,7 @@ from indexes.readers.python.opinfo_tests import (
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 from indexes.store.outlines import tests_in
+from indexes.store.python_rows import StoredPython
 
 _INTERNAL = "torch/testing/_internal/"
 _TABLES = f"{_INTERNAL}common_methods_invocations.py"
@@ -295,9 +295,8 @@ class Suite:
     @cached_property
     def _files(self) -> dict[str, tuple[OpTest, ...]]:
         """The test files that take OpInfos, each with the tests that do."""
-        rows = self._facts.store.query("SELECT path FROM files WHERE kind='test' ORDER BY path")
         found = {}
-        for (path,) in rows:
+        for path in self._facts.paths("test"):
             text = self._text(path)
             tests = read_op_tests(text)
             self._devices[path] = read_instantiated(text) if tests else {}
@@ -337,21 +336,12 @@ class Suite:
 
     @cached_property
     def _bases(self) -> dict[str, tuple[str, ...]]:
-        paths = (
-            row[0]
-            for row in self._facts.store.query(
-                "SELECT path FROM files WHERE path LIKE ?", (f"{_INTERNAL}%.py",)
-            )
-        )
+        paths = self._facts.paths(like=f"{_INTERNAL}%.py")
         return {cls: bases for path in paths for cls, bases in read_bases(self._text(path)).items()}
 
     @cached_property
     def _all_opinfos(self) -> tuple[OpInfoEntry, ...]:
-        rows = self._facts.store.query(
-            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
-            " FROM python p JOIN files f ON f.id=p.file WHERE p.kind='opinfo'"
-        )
-        return tuple(_entry((row[0], PythonFact(*row[1:])), "") for row in rows)
+        return tuple(_entry(found, "") for found in self._python.of_kinds("opinfo"))
 
     def _tests_in(self, path: str) -> list[PythonFact]:
         return tests_in(self._facts.store, path)

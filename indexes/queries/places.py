@@ -1,4 +1,4 @@
-"""Search by text, and what stands at a line."""
+"""What stands at a line."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
 from indexes.model.errors import NotFound
-from indexes.model.vocabulary import Definition, Location, Place
+from indexes.model.vocabulary import Location, Place
 from indexes.queries.places_library import library_places, registrations_of
-from indexes.store.codec import NATIVE_END_LINE, NATIVE_LINE, NATIVE_TAGS, load_native
-from indexes.store.definition_rows import DEFINITION_COLUMNS, DEFINITION_FROM, OP_LINES, definition
-from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -25,51 +22,30 @@ def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
 
         if generated := stub_places(index, facts, path, line):
             return generated
-    number = _file(facts.store, path)
-    path = number[1]
+    path = facts.whole_path(path)
     places = [*_yaml(index, facts, path, line), *_members(index, path, line)]
-    places += _uses(facts, number[0], path, line)
-    if facts.store.query("SELECT 1 FROM libraries WHERE file=? LIMIT 1", (number[0],)):
-        places += library_places(facts, number[0], path, index.read(path), line)
-    places += _definitions(facts, number[0], line)
+    places += _macro_uses(facts, path, line)
+    places += library_places(facts, path, line, index.read)
+    places += [_definition_place(facts, known) for known in facts.definitions_at(path, line)]
     if path.endswith(".py"):
         from indexes.queries.places_python import python_places
 
-        places += python_places(index, facts, number[0], path, line)
+        places += python_places(index, facts, path, line)
     if not places:
         raise NotFound(f"nothing that torchnav knows stands at {path}:{line}")
     return tuple(places)
 
 
-def _file(store: Store, path: str) -> tuple[int, str]:
-    wanted = path.replace("\\", "/").removeprefix("./")
-    rows = store.query("SELECT id,path FROM files WHERE path=?", (wanted,))
-    if not rows:
-        from indexes.store.catalogue import like
-
-        rows = store.query(
-            "SELECT id,path FROM files WHERE path LIKE ? ESCAPE '\\'", (like("/" + wanted)[:-1],)
-        )
-    if len(rows) == 1:
-        return rows[0][0], rows[0][1]
-    if rows:
-        raise NotFound(f"{path} names {len(rows)} files", tuple(r[1] for r in rows[:5]))
-    raise NotFound(f"no file {path} in this index")
+def _holds(where: Location, line: int) -> bool:
+    return where.line <= line <= max(where.end_line, where.line)
 
 
 def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
     if path == index.source.locate("native_functions.yaml"):
-        rows = facts.store.query(
-            f"SELECT data,{OP_LINES} FROM ops"
-            f" WHERE json_extract(data,'{NATIVE_LINE}')+{OP_LINES}<=?"
-            f" AND json_extract(data,'{NATIVE_END_LINE}')+{OP_LINES}>=?"
-            f" ORDER BY instr(json_extract(data,'{NATIVE_TAGS}'),'generated')",
-            (line, line),
-        )
-        found = [load_native(*r) for r in rows]
+        found = [one for one in facts.natives() if _holds(one.location, line)]
         return [
             Place("operator", f.full_name, f.location, f.schema, (f.full_name,), "its YAML entry")
-            for f in found
+            for f in sorted(found, key=lambda one: "generated" in one.tags)
         ]
     if path == index.source.locate("derivatives.yaml"):
         return _derivative_places(facts, line)
@@ -78,17 +54,17 @@ def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
 
 def _derivative_places(facts: Lookup, line: int) -> list[Place]:
     for entry in facts.entries():
-        where = entry.location
-        if not where.line <= line <= max(where.end_line, where.line):
-            continue
-        formulas = [
-            Place("formula", f"{', '.join(f.inputs)}: {f.text}", f.location, f.kind, (entry.op,))
-            for s in entry.sets
-            for f in s.formulas
-            if f.location.line <= line <= max(f.location.end_line, f.location.line)
-        ]
-        nodes = ", ".join(s.grad_fn for s in entry.sets if s.grad_fn)
-        return [*formulas, Place("derivative", entry.op, where, nodes, (entry.op,))]
+        if _holds(entry.location, line):
+            formulas = [
+                Place(
+                    "formula", f"{', '.join(f.inputs)}: {f.text}", f.location, f.kind, (entry.op,)
+                )
+                for s in entry.sets
+                for f in s.formulas
+                if _holds(f.location, line)
+            ]
+            nodes = ", ".join(s.grad_fn for s in entry.sets if s.grad_fn)
+            return [*formulas, Place("derivative", entry.op, entry.location, nodes, (entry.op,))]
     return []
 
 
@@ -102,35 +78,20 @@ def _members(index: Index, path: str, line: int) -> list[Place]:
     ]
 
 
-def _uses(facts: Lookup, file: int, path: str, line: int) -> list[Place]:
-    rows = facts.store.query(
-        "SELECT name,arguments,stub,line,end_line,made FROM uses"
-        " WHERE file=? AND line<=? AND end_line>=?",
-        (file, line, line),
-    )
+def _macro_uses(facts: Lookup, path: str, line: int) -> list[Place]:
     places = []
-    for name, arguments, stub, start, end, made in rows:
-        place = Location(path, start, end)
-        if stub:
-            what = "registration" if "REGISTER" in name else "stub"
-            ops = tuple(r.op for r in reaching((), (stub,), facts))
-            places.append(Place(what, stub, place, f"{name}({arguments})", ops, "uses of the stub"))
-        elif not made:
-            places.append(Place("macro", name, place, f"{name}({arguments})"))
+    for use in facts.macro_uses_at(path, line):
+        text = f"{use.name}({use.arguments})"
+        if use.stub:
+            what = "registration" if "REGISTER" in use.name else "stub"
+            ops = tuple(r.op for r in reaching((), (use.stub,), facts))
+            places.append(Place(what, use.stub, use.location, text, ops, "uses of the stub"))
+        elif not use.made:
+            places.append(Place("macro", use.name, use.location, text))
     return places
 
 
-def _definitions(facts: Lookup, file: int, line: int) -> list[Place]:
-    rows = facts.store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE f.id=? AND d.line<=?"
-        " AND d.end_line>=? AND d.kind!='macro_use' ORDER BY d.end_line-d.line",
-        (file, line, line),
-    )
-    return [_definition_place(facts, row) for row in rows]
-
-
-def _definition_place(facts: Lookup, row: tuple[object, ...]) -> Place:
-    known = Known(int(str(row[0])), definition(row))
+def _definition_place(facts: Lookup, known: Known) -> Place:
     found = known.definition
     own = tuple(facts.kernel_of(known))
     reached = () if found.kind == "class" else reaching([known], (), facts)
@@ -140,19 +101,9 @@ def _definition_place(facts: Lookup, row: tuple[object, ...]) -> Place:
         ops = tuple(dict.fromkeys((*ops, *filter(None, registered))))
     engine = [e.op for e in facts.entries_with(found.name)] if "autograd" in found.scope else []
     if found.kind == "macro":
-        ops = (*ops, *_made_by_macro(facts, found))
+        made = (op for one in facts.made_by(found) for op in facts.kernel_of(one))
+        ops = (*ops, *dict.fromkeys(made))
     kind = "kernel" if own else found.kind
     rule = "a kernel of these operators" if own else "reached by these operators" if ops else ""
     detail = found.parameters + (f"  [{found.guard}]" if found.guard else "")
     return Place(kind, found.qualified, found.location, detail, (*ops, *engine), rule)
-
-
-def _made_by_macro(facts: Lookup, macro: Definition) -> list[str]:
-    """The operators whose kernels a macro's uses make."""
-    rows = facts.store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
-        " WHERE d.macro_path=? AND d.macro_line=?",
-        (macro.location.path, macro.location.line),
-    )
-    ops = (op for r in rows for op in facts.kernel_of(Known(r[0], definition(r))))
-    return list(dict.fromkeys(ops))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from indexes.linking.facts import LibraryUse
 from indexes.linking.registrations import registered_definition, written_registrations
 from indexes.model.vocabulary import Definition, Hit, Location, Place
+from indexes.readers.cxx.heads import close
+from indexes.readers.cxx.lexer import lex
 from indexes.store.lookup import Lookup
 from indexes.store.torch_library import library_uses, named_macros
 
@@ -15,25 +17,20 @@ _LONGEST = 60
 """Lines that one registration may span."""
 
 
-def library_places(facts: Lookup, file: int, path: str, text: str, line: int) -> list[Place]:
-    """The registrations written over ``line`` of a file whose text is given."""
-    rows = facts.store.query(
-        "SELECT DISTINCT line FROM libraries WHERE file=? AND op IS NOT NULL AND line<=?"
-        " AND line>? ORDER BY line DESC",
-        (file, line, line - _LONGEST),
-    )
-    for (start,) in rows:
-        end = _end(text, start)
+def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], str]) -> list[Place]:
+    """The registrations written over a line of a file, whose text ``read`` gives."""
+    uses = library_uses(facts, path=path)
+    starts = {use.location.line for use in uses if 0 <= line - use.location.line < _LONGEST}
+    for start in sorted(starts, reverse=True):
+        end = _end(read(path), start)
         if end >= line:
-            return _at(facts, file, Location(path, start, end))
+            here = [use for use in uses if use.location.line == start]
+            return _registrations(facts, here, Location(path, start, end))
     return []
 
 
 def _end(text: str, start: int) -> int:
     """The last line of the call that begins on line ``start``."""
-    from indexes.readers.cxx.heads import close
-    from indexes.readers.cxx.lexer import lex
-
     lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
     clean = lex("\n".join(lines)).clean
     opened = clean.find("(")
@@ -41,8 +38,7 @@ def _end(text: str, start: int) -> int:
     return start + clean.count("\n", 0, closed) if closed >= 0 else start
 
 
-def _at(facts: Lookup, file: int, place: Location) -> list[Place]:
-    uses = library_uses(facts, "AND l.file=? AND l.line=?", (str(file), str(place.line)))
+def _registrations(facts: Lookup, uses: list[LibraryUse], place: Location) -> list[Place]:
     found: dict[str, list[str]] = {}
     rules: dict[str, str] = {}
     for one in written_registrations(uses, named_macros(facts, uses)):
@@ -70,7 +66,7 @@ def _named(ops: list[str]) -> str:
 def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
     """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
     word = re.compile(rf"(?<!\w){re.escape(function.name)}(?!\w)")
-    uses = library_uses(facts, "AND instr(l.arguments,?)", (function.name,))
+    uses = library_uses(facts, word=function.name)
     named = [use for use in uses if word.search(use.arguments)]
     return registrations_among(named, facts, function)
 

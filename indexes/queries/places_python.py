@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.stubs import stub_line
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, Place
-from indexes.queries.chain_around import StoredPython
 from indexes.queries.resolve import resolve
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import PythonFact, module_name
 from indexes.store.lookup import Lookup
 from indexes.store.outlines import outline_of
+from indexes.store.python_rows import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -21,26 +21,19 @@ _HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip")
 """Rows that serve the joining, or whose extent is read from the file when asked."""
 
 
-def python_places(index: Index, facts: Lookup, file: int, path: str, line: int) -> list[Place]:
+def python_places(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
     """Registrations, docs, OpInfo entries and tests at a line, then the block around it."""
-    outline = outline_of(facts.store, file)
-    marks = ",".join("?" * len(_HIDDEN))
-    rows = facts.store.query(
-        "SELECT kind,target,symbol,line,end_line,detail FROM python WHERE file=? AND line<=?"
-        f" AND (end_line>=? OR line=?) AND kind NOT IN ({marks})",
-        (file, line, line, line, *_HIDDEN),
-    )
-    found = [PythonFact(*row) for row in rows]
+    outline = outline_of(facts.store, path)
+    rows = StoredPython(facts.store).in_file(path)
+    found = [
+        fact
+        for fact in rows
+        if fact.kind not in _HIDDEN and fact.line <= line <= max(fact.line, fact.end_line)
+    ]
     found += [fact for fact in outline if fact.kind == "test" and fact.line == line]
     found.sort(key=lambda fact: fact.end_line - fact.line)
     places = [_place(facts, path, fact) for fact in found]
-    rows = facts.store.query(
-        "SELECT kind,target,symbol,line,end_line FROM python"
-        " WHERE file=? AND kind IN ('def','class')",
-        (file,),
-    )
-    outline += [PythonFact(*row) for row in rows]
-    return places + _block(index, outline, path, line)
+    return places + _block(index, [*outline, *rows], path, line)
 
 
 def _place(facts: Lookup, path: str, fact: PythonFact) -> Place:

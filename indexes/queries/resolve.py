@@ -8,6 +8,7 @@ from indexes.model.vocabulary import Definition, Hit, Location, NameMatch
 from indexes.queries.names import NameQuery, parse_name
 from indexes.queries.suggestions import near
 from indexes.store.lookup import Lookup
+from indexes.store.python_rows import StoredPython
 
 
 def resolve(text: str, facts: Lookup) -> NameMatch:
@@ -52,13 +53,8 @@ def _functional(query: NameQuery, facts: Lookup) -> NameMatch | None:
 
 def _called(path: str, kind: str, facts: Lookup) -> list[tuple[str, Location]]:
     """What a Python function or module returns the result of, in-place forms last."""
-    rows = facts.store.query(
-        "SELECT p.target,f.path,p.line FROM python p JOIN files f ON f.id=p.file"
-        " WHERE p.symbol=? AND p.kind=? AND p.target!=p.symbol AND instr(p.detail,'returned=1')"
-        " ORDER BY p.target LIKE '%\\_' ESCAPE '\\', p.rowid",
-        (path, kind),
-    )
-    return [(target, Location(file, line)) for target, file, line in rows]
+    found = StoredPython(facts.store).passed_on(path, kind)
+    return [(fact.target, Location(file, fact.line)) for file, fact in found]
 
 
 def _operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
@@ -86,21 +82,11 @@ def _commonness(function: object) -> tuple[int, int]:
 
 def _grad_fn(query: NameQuery, facts: Lookup) -> NameMatch | None:
     for name in query.grad_fns:
-        rows = facts.store.query(
-            "SELECT n.op FROM nodes n JOIN ops o ON o.full_name=n.op WHERE n.grad_fn=?"
-            " GROUP BY n.op ORDER BY o.position",
-            (name,),
-        )
-        if rows:
-            hits = tuple(
-                Hit("grad_fn", name, facts.entry(r[0]).location, facts.entry(r[0]).op)
-                for r in facts.store.query(
-                    "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position NOT NULL",
-                    (name,),
-                )
-            )
-            own = [h.detail for h in hits]
-            ops = sorted((r[0] for r in rows), key=lambda op: op not in own)
+        if operators := facts.node_operators(name):
+            entries = facts.node_entries(name)
+            hits = tuple(Hit("grad_fn", name, entry.location, entry.op) for entry in entries)
+            own = {entry.op for entry in entries}
+            ops = sorted(operators, key=lambda op: op not in own)
             return NameMatch("grad_fn", name, tuple(ops), hits)
     return None
 
@@ -146,8 +132,8 @@ def definition_hit(definition: Definition) -> Hit:
 
 
 def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
-    operators = [r[0] for r in facts.store.query("SELECT DISTINCT base FROM ops")]
-    nodes = [r[0] for r in facts.store.query("SELECT DISTINCT grad_fn FROM nodes")]
+    operators = dict.fromkeys(name.partition(".")[0] for name in facts.operator_names)
     wanted = query.operators[0] if query.operators else query.base
-    first: Iterable[str] = nodes if query.kind == "grad_fn" else operators
-    return near(wanted.partition(".")[0], first, 5) or near(query.base, [*operators, *nodes], 5)
+    first = facts.node_names if query.kind == "grad_fn" else operators
+    every = (*operators, *facts.node_names)
+    return near(wanted.partition(".")[0], first, 5) or near(query.base, every, 5)

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from indexes.store.index_file import Store
+from indexes.store.lookup import like
 from indexes.store.name_index import Found, KnownNames, Lines
 
 Row = tuple[Any, ...]
@@ -51,12 +52,6 @@ class Kind:
     @cached_property
     def _all(self) -> Names:
         return Names(self._store.query(self._sql.format(1)))
-
-
-def like(text: str) -> str:
-    """The pattern of SQL's LIKE, with ``ESCAPE '\\'``, for what holds a text."""
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
 
 
 _PAGES = -8000

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from json import dumps, loads
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexes.linking.facts import Call, Known, StubUse
+from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
@@ -41,6 +42,24 @@ _MOST_NAMES = 8192
 """Names whose definitions are held; with more, all are let go."""
 _NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 _USE_COLUMNS = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
+
+
+class MacroUse(NamedTuple):
+    """A use of a macro at file scope."""
+
+    name: str
+    arguments: str
+    stub: str | None
+    """The stub that a DECLARE, DEFINE or REGISTER line is about."""
+    made: bool
+    """Whether another macro makes it."""
+    location: Location
+
+
+def like(text: str) -> str:
+    """The pattern of SQL's LIKE, with ``ESCAPE '\\'``, for what holds a text."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
 
 
 class Lookup:
@@ -299,6 +318,116 @@ class Lookup:
         """All derivative entries in file order."""
         rows = self.store.query("SELECT data FROM derivatives ORDER BY position")
         return [load_derivative(r[0]) for r in rows]
+
+    # ------------------------------------------------------------------ files and names
+
+    def paths(self, kind: str = "%", like: str = "%") -> tuple[str, ...]:
+        """The indexed files of a kind (``cpp``, ``python``, ``test``, ``yaml``), in order; ``like``
+        is a pattern of SQL's LIKE for their paths."""
+        sql = "SELECT path FROM files WHERE kind LIKE ? AND path LIKE ? ORDER BY path"
+        return tuple(path for (path,) in self.store.query(sql, (kind, like)))
+
+    def whole_path(self, path: str) -> str:
+        """The path of an indexed file, named by it or by the end of it. Raises NotFound when none
+        or several end so."""
+        wanted = path.replace("\\", "/").removeprefix("./")
+        sql = "SELECT path FROM files WHERE path"
+        ending = like(f"/{wanted}").removesuffix("%")
+        rows = self.store.query(f"{sql}=?", (wanted,))
+        rows = rows or self.store.query(f"{sql} LIKE ? ESCAPE '\\'", (ending,))
+        found: tuple[str, ...] = tuple(whole for (whole,) in rows)
+        if not found:
+            raise NotFound(f"no file {path} in this index")
+        if len(found) > 1:
+            raise NotFound(f"{path} names {len(found)} files", found[:5])
+        return found[0]
+
+    @cached_property
+    def operator_names(self) -> tuple[str, ...]:
+        """The full names of all overloads, in YAML order."""
+        rows = self.store.query("SELECT full_name FROM ops ORDER BY position")
+        return tuple(name for (name,) in rows)
+
+    @cached_property
+    def node_names(self) -> tuple[str, ...]:
+        """The names of all Node classes."""
+        rows = self.store.query("SELECT DISTINCT grad_fn FROM nodes")
+        return tuple(name for (name,) in rows)
+
+    def natives(self) -> list[NativeFunction]:
+        """The entries of all overloads, in YAML order."""
+        rows = self.store.query(f"SELECT data,{OP_LINES} FROM ops ORDER BY position")
+        return [load_native(data, lines) for data, lines in rows]
+
+    def node_entries(self, grad_fn: str) -> list[DerivativeEntry]:
+        """The derivative entries behind a Node class."""
+        sql = "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL"
+        return [self.entry(position) for (position,) in self.store.query(sql, (grad_fn,))]
+
+    def node_operators(self, grad_fn: str) -> list[str]:
+        """The overloads that record a Node class, in YAML order."""
+        rows = self.store.query(
+            "SELECT DISTINCT n.op FROM nodes n JOIN ops o ON o.full_name=n.op WHERE n.grad_fn=?"
+            " ORDER BY o.position",
+            (grad_fn,),
+        )
+        return [op for (op,) in rows]
+
+    def differentiated(self, entry: str) -> list[str]:
+        """The overloads that the derivative entry of an operator differentiates."""
+        rows = self.store.query(
+            "SELECT DISTINCT n.op FROM nodes n JOIN derivatives d ON d.position=n.position"
+            " JOIN ops o ON o.full_name=n.op WHERE d.op=? ORDER BY o.position",
+            (entry,),
+        )
+        return [op for (op,) in rows]
+
+    def document(self, name: str) -> list[dict[str, Any]]:
+        """One of the lists that are kept whole: ``tensorimpl``, ``engine``."""
+        rows = self.store.query("SELECT data FROM documents WHERE name=?", (name,))
+        return [one for (data,) in rows for one in loads(data)]
+
+    # --------------------------------------------------------------- definitions by place
+
+    def definitions_in(self, path: str) -> list[Known]:
+        """Every definition of a file, with the bodies behind macro uses."""
+        return self._definitions("f.path=?", path)
+
+    def definitions_under(self, folder: str) -> list[Known]:
+        """Every definition of the files in a folder, by line."""
+        return self._definitions("f.path LIKE ? ORDER BY d.line", f"{folder}/%")
+
+    def definitions_at(self, path: str, line: int) -> list[Known]:
+        """The definitions over a line, innermost first."""
+        where = "f.path=? AND d.line<=? AND d.end_line>=? AND d.kind!='macro_use'"
+        return self._definitions(f"{where} ORDER BY d.end_line-d.line", path, line, line)
+
+    def made_by(self, macro: Definition) -> list[Known]:
+        """What the uses of a macro define."""
+        where = macro.location
+        return self._definitions("d.macro_path=? AND d.macro_line=?", where.path, where.line)
+
+    def methods(self, owner: Definition) -> list[Known]:
+        """The functions of a class, those written outside of it too."""
+        return self._definitions("d.scope=? AND d.kind='function'", owner.qualified)
+
+    def _definitions(self, where: str, *given: object) -> list[Known]:
+        rows = self.store.query(
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where}", given
+        )
+        return [Known(row[0], definition(row)) for row in rows]
+
+    def macro_uses_at(self, path: str, line: int) -> list[MacroUse]:
+        """The uses of macros over a line."""
+        rows = self.store.query(
+            "SELECT u.name,u.arguments,u.stub,u.made,u.line,u.end_line FROM uses u"
+            " JOIN files f ON f.id=u.file WHERE f.path=? AND u.line<=? AND u.end_line>=?",
+            (path, line, line),
+        )
+        return [
+            MacroUse(name, arguments, stub, bool(made), Location(path, start, end))
+            for name, arguments, stub, made, start, end in rows
+        ]
 
 
 def _place(known: Known) -> tuple[str, int, str]:

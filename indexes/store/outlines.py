@@ -32,16 +32,15 @@ def _lines_with(outline: str, text: str) -> Iterator[str]:
         at = outline.find(text, end)
 
 
+def outline_of(store: Store, path: str) -> list[PythonFact]:
+    """The tests of a file, and their classes."""
+    rows = store.query(f"SELECT o.outline FROM {_FROM} WHERE f.path=?", (path,))
+    return [fact for (text,) in rows for fact in unpack_outline(text)]
+
+
 def tests_in(store: Store, path: str) -> list[PythonFact]:
     """The tests of a file."""
-    rows = store.query(f"SELECT o.outline FROM {_FROM} WHERE f.path=?", (path,))
-    return [fact for (text,) in rows for fact in unpack_outline(text) if fact.kind == "test"]
-
-
-def outline_of(store: Store, file: int) -> list[PythonFact]:
-    """The tests and classes of the file with a number."""
-    rows = store.query("SELECT outline FROM outlines WHERE file=?", (file,))
-    return [fact for (text,) in rows for fact in unpack_outline(text)]
+    return [fact for fact in outline_of(store, path) if fact.kind == "test"]
 
 
 def classes_named(store: Store, symbol: str) -> list[tuple[str, PythonFact]]:

@@ -19,31 +19,29 @@ _LIBRARY_COLUMNS = (
 )
 
 
-def library_uses(facts: Lookup, where: str = "", given: tuple[str, ...] = ()) -> list[LibraryUse]:
-    """Calls on libraries that register something, those made by macros too."""
+def library_uses(
+    facts: Lookup, *, op: str | None = None, path: str | None = None, word: str | None = None
+) -> list[LibraryUse]:
+    """Calls on libraries that register something, those made by macros too: all, or those for an
+    operator, in a file, or with a word in their arguments."""
+    given = {"l.op=?": op, "f.path=?": path, "instr(l.arguments,?)": word}
+    wanted = {condition: value for condition, value in given.items() if value is not None}
+    where = " AND ".join(["l.op IS NOT NULL", *wanted])
     rows = facts.store.query(
         f"SELECT {_LIBRARY_COLUMNS} FROM libraries l JOIN files f ON f.id=l.file"
-        f" WHERE l.op IS NOT NULL {where} ORDER BY f.path,l.line",
-        given,
+        f" WHERE {where} ORDER BY f.path,l.line",
+        tuple(wanted.values()),
     )
-    return [
-        LibraryUse(
-            op,
-            block,
-            method,
-            arguments,
-            Location(path, line),
-            block_line,
-            guard,
-            Location(macro, macro_line) if macro else None,
-        )
-        for op, block, method, arguments, path, line, block_line, guard, macro, macro_line in rows
-    ]
+    uses = []
+    for name, block, method, arguments, file, line, block_line, guard, macro, at in rows:
+        place, made_by = Location(file, line), Location(macro, at) if macro else None
+        uses.append(LibraryUse(name, block, method, arguments, place, block_line, guard, made_by))
+    return uses
 
 
 def written_for(facts: Lookup, op: str) -> tuple[Written, ...]:
     """What TORCH_LIBRARY blocks of the tree register for one operator."""
-    uses = library_uses(facts, "AND l.op=?", (op,))
+    uses = library_uses(facts, op=op)
     return tuple(written_registrations(uses, named_macros(facts, uses)))
 
 

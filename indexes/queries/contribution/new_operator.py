@@ -172,7 +172,7 @@ class Planner:
         models = self._best_first(near)
         additions = tuple(self._additions(models))
         paths = tuple(dict.fromkeys(one.location.path for one in additions))
-        rebuild = Rebuild(self._index.source, self._index.facts.store)
+        rebuild = Rebuild(self._index.source, self._index.facts)
         return NewOperator(
             info,
             text,

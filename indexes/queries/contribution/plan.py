@@ -18,6 +18,7 @@ from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import Cost, Rebuild
 from indexes.queries.operator_tests import OperatorTests, Suite
 from indexes.source.git_history import Changes, History
+from indexes.store.python_rows import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -112,7 +113,7 @@ class Contributions:
     @cached_property
     def rebuild(self) -> Rebuild:
         """The include graph, read when first needed."""
-        return Rebuild(self._index.source, self._index.facts.store)
+        return Rebuild(self._index.source, self._index.facts)
 
     @cached_property
     def suite(self) -> Suite:
@@ -192,12 +193,9 @@ class Contributions:
     def _operators_in(self, path: str) -> tuple[str, ...]:
         """The operators whose kernels, decompositions, OpInfos ... stand in a file."""
         kernels = [one.full_name for one in self._index.operators() if path in one.files]
-        rows = self._index.facts.store.query(
-            "SELECT DISTINCT p.target FROM python p JOIN files f ON f.id=p.file"
-            " WHERE f.path=? AND p.target LIKE 'aten::%'",
-            (path,),
-        )
-        named = [operator_named(row[0]) for row in rows]
+        facts = StoredPython(self._index.facts.store).in_file(path)
+        targets = dict.fromkeys(fact.target for fact in facts if fact.target.startswith("aten::"))
+        named = map(operator_named, targets)
         return tuple(dict.fromkeys([*kernels, *(one for n in named for one in self._overloads(n))]))
 
     def _overloads(self, name: str) -> list[str]:

@@ -15,6 +15,7 @@ from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunc
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.generated import SKIPPED
 from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
+from indexes.store.python_rows import StoredPython
 
 if TYPE_CHECKING:
     from indexes.model.dispatch import DispatchSlot
@@ -34,6 +35,7 @@ _KINDS = (
     "binding_skip",
     "lowering",
 )
+_FUNCTIONS = ("function", "method", "impl_func", "meta_func")
 _DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
 _TESTS = regex(r"/tests?/|_test\.\w+$")
 
@@ -84,8 +86,7 @@ class Tree:
 
     def paths(self, like: str) -> tuple[str, ...]:
         """The indexed files that fit a pattern of SQL's LIKE."""
-        rows = self.store.query("SELECT path FROM files WHERE path LIKE ? ORDER BY path", (like,))
-        return tuple(row[0] for row in rows)
+        return self.index.facts.paths(like=like)
 
     # -------------------------------------------------------------- operators
 
@@ -188,14 +189,9 @@ class Tree:
     @cached_property
     def python(self) -> FactTable:
         """What Python files register, define and document."""
-        marks = ",".join("?" * len(_KINDS))
         files: dict[str, list[PythonFact]] = {}
-        for path, *row in self.store.query(
-            "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-            f" JOIN files f ON f.id=p.file WHERE p.kind IN ({marks})",
-            _KINDS,
-        ):
-            files.setdefault(path, []).append(PythonFact(*row))
+        for path, fact in StoredPython(self.store).of_kinds(*_KINDS):
+            files.setdefault(path, []).append(fact)
         return FactTable(files)
 
     def _names(self, op: str) -> tuple[str, ...]:
@@ -264,26 +260,17 @@ class Tree:
     def native_files(self) -> tuple[str, ...]:
         """The C++, CUDA and Objective-C++ files of the kernels, without their tests."""
         folder = self.source.locate("aten/src/ATen/native") or ""
-        rows = self.store.query(
-            "SELECT path FROM files WHERE kind='cpp' AND path LIKE ? ORDER BY path",
-            (f"{folder}/%",),
-        )
-        return tuple(path for (path,) in rows if folder and not _TESTS.search(path))
+        paths = self.index.facts.paths("cpp", f"{folder}/%")
+        return tuple(path for path in paths if folder and not _TESTS.search(path))
 
     @cached_property
     def functions(self) -> dict[str, list[Definition]]:
         """The function definitions of each file with kernels, by line."""
-        from indexes.store.definition_rows import DEFINITION_COLUMNS, DEFINITION_FROM, definition
-
         folder = self.source.locate("aten/src/ATen/native") or ""
         found: dict[str, list[Definition]] = {}
-        for row in self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE f.path LIKE ?"
-            " AND d.kind IN ('function','method','impl_func','meta_func') ORDER BY d.line",
-            (f"{folder}/%",),
-        ):
-            one = definition(row)
-            found.setdefault(one.location.path, []).append(one)
+        for known in self.index.facts.definitions_under(folder):
+            if known.definition.kind in _FUNCTIONS:
+                found.setdefault(known.definition.location.path, []).append(known.definition)
         return found
 
     def function_at(self, path: str, line: int) -> Definition | None:

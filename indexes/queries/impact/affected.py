@@ -139,12 +139,7 @@ class _Comparison:
         return list(dict.fromkeys(op for place in places for op in place.operators))
 
     def _differentiated(self, name: str) -> list[str]:
-        rows = self.index.facts.store.query(
-            "SELECT DISTINCT n.op FROM nodes n JOIN derivatives d ON d.position=n.position"
-            " WHERE d.op=?",
-            (name,),
-        )
-        return [row[0] for row in rows]
+        return self.index.facts.differentiated(name)
 
     # --------------------------------------------------------------------- generated, C++
 
@@ -157,7 +152,7 @@ class _Comparison:
         if same:
             return
         what = "generator" if python else "template"
-        cost = Rebuild(self.index.source, self.index.facts.store).cost(file.path)
+        cost = Rebuild(self.index.source, self.index.facts).cost(file.path)
         self._add(what, file.path, _what(file), Location(file.path, 0), cost.rule)
         self.told.append(
             f"{file.path}: a {what} of torchgen: all operators that are generated from it may be"
@@ -169,7 +164,7 @@ class _Comparison:
         for one in found:
             self._cpp_change(one, file.path)
         if rest:
-            cost = Rebuild(self.index.source, self.index.facts.store).cost(file.path)
+            cost = Rebuild(self.index.source, self.index.facts).cost(file.path)
             what = "header" if is_header(file.path) else "file scope"
             self._add(what, file.path, _what(file), Location(file.path, 0), str(cost))
             self.told.append(

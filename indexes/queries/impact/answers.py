@@ -167,14 +167,10 @@ class Impacts:
 
     def _stub_lines(self, path: str, line: int) -> list[Start]:
         """The stub that a DECLARE, DEFINE or REGISTER line is about."""
-        rows = self.facts.store.query(
-            "SELECT DISTINCT u.stub FROM uses u JOIN files f ON f.id=u.file"
-            " WHERE f.path=? AND u.stub IS NOT NULL AND u.line<=? AND u.end_line>=?",
-            (path, line, line),
-        )
+        stubs = {use.stub: None for use in self.facts.macro_uses_at(path, line) if use.stub}
         return [
             Start(stub_node(use))
-            for (stub,) in rows
+            for stub in stubs
             for use in self.facts.stub_uses(stub.rpartition("::")[2])
             if use.location.path == path and use.location.line == line
         ]

@@ -17,7 +17,6 @@ from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.places_library import means
 from indexes.readers.cxx.facts import holds_operators
-from indexes.store.codec import load_native
 
 MANY_CLASSES = 12
 """Calls of a method whose name more classes have are not looked for, but for what changes."""
@@ -63,8 +62,8 @@ class CppEdges(DispatchEdges):
 
     @cached_property
     def _yaml(self) -> str:
-        rows = self.facts.store.query("SELECT data FROM ops LIMIT 1")
-        return load_native(rows[0][0]).location.path
+        first = self.facts.native(self.facts.operator_names[0])
+        return first.location.path if first else ""
 
     def _made(self, macro: Known) -> Iterator[Edge]:
         for made in self.facts.made_by(macro.definition):
@@ -235,15 +234,10 @@ class CppEdges(DispatchEdges):
 
     def operators_of_entry(self, line: int) -> list[str]:
         """The overloads that the entry around a line of derivatives.yaml differentiates."""
-        for position, entry in enumerate(self._entries):
+        for entry in self._entries:
             where = entry.location
             if where.line <= line <= max(where.end_line, where.line):
-                named = self.facts.store.query(
-                    "SELECT DISTINCT n.op FROM nodes n JOIN ops o ON o.full_name=n.op"
-                    " WHERE n.position=? ORDER BY o.position",
-                    (position,),
-                )
-                return [row[0] for row in named] or [entry.op]
+                return self.facts.differentiated(entry.op) or [entry.op]
         return []
 
     @cached_property

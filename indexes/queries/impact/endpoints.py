@@ -9,12 +9,12 @@ from indexes.linking.python.paths import bindings, entries, skipping_rule
 from indexes.linking.python.test_expressions import named_expression
 from indexes.model.impact import ReachedApi, ReachedOperator, Step, TestCommand
 from indexes.model.vocabulary import Confidence, Location
-from indexes.queries.chain_around import StoredPython
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import Suite
 from indexes.source.source import Source
 from indexes.store.outlines import tests_in
+from indexes.store.python_rows import StoredPython
 
 MAX_TESTED = 6
 """Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
@@ -74,18 +74,14 @@ def _names(
 
 def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi]:
     """Public functions that are reached as Python code."""
-    marks = ",".join("?" * len(_PUBLIC))
+    python = StoredPython(facts.store)
     for step in steps:
-        if step.kind != "python" or step.location is None:
-            continue
         where = step.location
-        rows = facts.store.query(
-            "SELECT DISTINCT p.symbol FROM python p JOIN files f ON f.id=p.file WHERE f.path=?"
-            f" AND p.kind IN ({marks}) AND (p.symbol=? OR p.line BETWEEN ? AND ?)",
-            (where.path, *_PUBLIC, step.symbol, where.line, where.end_line),
-        )
-        for (symbol,) in rows:
-            yield ReachedApi(symbol, where, "its Python code is reached", (), step.way_confidence)
+        if step.kind == "python" and where is not None:
+            rows = python.about(_PUBLIC, step.symbol, where)
+            for symbol in dict.fromkeys(fact.symbol for fact in rows):
+                rule = "its Python code is reached"
+                yield ReachedApi(symbol, where, rule, (), step.way_confidence)
 
 
 # --------------------------------------------------------------------------------- tests

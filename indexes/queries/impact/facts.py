@@ -13,12 +13,7 @@ from indexes.queries.corpus import Corpus
 from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
 from indexes.store.codec import load_derivative
-from indexes.store.definition_rows import (
-    DEFINITION_COLUMNS,
-    DEFINITION_FROM,
-    KERNEL_LINE,
-    definition,
-)
+from indexes.store.definition_rows import KERNEL_LINE
 from indexes.store.lookup import Lookup
 from indexes.store.torch_library import library_uses
 
@@ -194,33 +189,16 @@ class ImpactFacts(Lookup):
 
     def same_place(self, known: Known) -> list[Known]:
         """What a macro use makes for which ``known`` is the body written behind it."""
-        return self._definitions(
-            "f.path=? AND d.line=? AND d.macro!='' AND d.kind!='macro_use'",
-            known.definition.location.path,
-            known.definition.location.line,
-        )
-
-    def made_by(self, macro: Definition) -> list[Known]:
-        """What the uses of a macro define."""
-        return self._definitions(
-            "d.macro_path=? AND d.macro_line=? AND d.kind!='macro_use'",
-            macro.location.path,
-            macro.location.line,
-        )
-
-    def methods(self, owner: Definition) -> list[Known]:
-        """The functions of a class, those written outside of it too."""
-        return self._definitions("d.scope=? AND d.kind='function'", owner.qualified)
+        place = known.definition.location
+        return [
+            one
+            for one in self.definitions_at(place.path, place.line)
+            if one.definition.macro and one.definition.location.line == place.line
+        ]
 
     def in_file(self, path: str) -> list[Known]:
         """Every definition of a file."""
-        return self._definitions("f.path=? AND d.kind!='macro_use'", path)
-
-    def _definitions(self, where: str, *given: object) -> list[Known]:
-        rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where}", given
-        )
-        return [Known(row[0], definition(row)) for row in rows]
+        return [one for one in self.definitions_in(path) if one.definition.kind != "macro_use"]
 
 
 def _is_c10(path: str) -> bool:

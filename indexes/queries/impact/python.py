@@ -13,6 +13,7 @@ from indexes.readers.python.blocks import Block, Text, innermost
 from indexes.readers.python.facts import module_name
 from indexes.readers.python.references import Use, read_imports, uses_of
 from indexes.readers.python.tests import is_test_file
+from indexes.store.python_rows import StoredPython
 
 MAX_SEARCHES = 40
 """Names looked for in all Python files, in one walk."""
@@ -71,24 +72,17 @@ class PythonEdges:
     def _registered(self, node: Node) -> Iterator[Edge]:
         assert node.location
         where = node.location
-        marks = ",".join("?" * len(ASPECTS))
-        rows = self.facts.store.query(
-            "SELECT p.kind,p.target,p.symbol,p.line FROM python p JOIN files f ON f.id=p.file"
-            f" WHERE f.path=? AND p.kind IN ({marks}) AND p.target!=''"
-            " AND (p.symbol=? OR p.line BETWEEN ? AND ?)",
-            (where.path, *ASPECTS, node.symbol, where.line, max(where.line, where.end_line)),
-        )
-        for kind, target, symbol, line in rows:
+        rows = StoredPython(self.facts.store).about(tuple(ASPECTS), node.symbol, where)
+        for kind, target, symbol, line, *_ in rows:
             certain = symbol == node.symbol or where.line <= line <= where.end_line
             for op in operators_of_target(self.facts, target):
                 native = self.facts.native(op)
+                exact = certain and f"aten::{op}" == target.removesuffix(".default")
                 yield Edge(
                     Node.operator(op, ASPECTS[kind], native.location if native else None),
                     f"{_RULES[kind]} for {target}",
                     Location(where.path, line),
-                    "exact"
-                    if certain and f"aten::{op}" == target.removesuffix(".default")
-                    else "by rule",
+                    "exact" if exact else "by rule",
                 )
 
     # -------------------------------------------------------------------------- callers

@@ -18,7 +18,7 @@ from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.cxx.includes import read_includes
 from indexes.readers.yaml.schema import parse_schema
 from indexes.source.source import Source
-from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
 
 CostKind = Literal["none", "source", "header", "codegen", "unknown"]
 
@@ -74,9 +74,9 @@ class Cost:
 class Rebuild:
     """The include graph of one tree. Reads every C++ file when first asked."""
 
-    def __init__(self, source: Source, store: Store) -> None:
+    def __init__(self, source: Source, facts: Lookup) -> None:
         self._source = source
-        self._store = store
+        self._facts = facts
 
     def cost(self, path: str, op: NativeFunction | None = None) -> Cost:
         """The cost of a change of ``path``; of one entry, for the YAML files, with ``op``."""
@@ -155,8 +155,7 @@ class Rebuild:
 
     @cached_property
     def _files(self) -> frozenset[str]:
-        rows = self._store.query("SELECT path FROM files WHERE kind='cpp'")
-        return frozenset(row[0] for row in rows)
+        return frozenset(self._facts.paths("cpp"))
 
     @cached_property
     def _graph(self) -> dict[str, set[str]]:

@@ -65,13 +65,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     ],
 )
 def test_cost_of_a_file(index: Index, path: str, kind: str, objects: int) -> None:
-    cost = Rebuild(index.source, index.facts.store).cost(path)
+    cost = Rebuild(index.source, index.facts).cost(path)
     assert (cost.kind, cost.objects, cost.total) == (kind, objects, cost.total)
     assert str(cost)
 
 
 def test_an_entry_without_a_method_leaves_tensor_alone(index: Index) -> None:
-    rebuild = Rebuild(index.source, index.facts.store)
+    rebuild = Rebuild(index.source, index.facts)
     function, method = index.native("relu"), index.native("neg")
     assert function is not None
     assert method is not None
@@ -80,7 +80,7 @@ def test_an_entry_without_a_method_leaves_tensor_alone(index: Index) -> None:
 
 
 def test_a_kernel_for_cpu_capabilities_names_the_loop(index: Index) -> None:
-    cost = Rebuild(index.source, index.facts.store).cost("aten/src/ATen/native/cpu/PoolKernel.cpp")
+    cost = Rebuild(index.source, index.facts).cost("aten/src/ATen/native/cpu/PoolKernel.cpp")
     assert [str(one) for one in cost.evidence] == ["cmake/Codegen.cmake:2"]
 
 
