@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-# isort: off
-from navigator.tui import startup  # before textual
-# isort: on
-
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -28,8 +24,6 @@ from navigator.tui.screens.chords import ChordScreen
 from navigator.tui.session import Opener
 from navigator.tui.text import one_line
 from navigator.tui.widgets.filter_input import ENTER, FilterInput
-
-startup.resume_collector()
 
 
 def _operators() -> type[Provider]:
@@ -61,7 +55,6 @@ class TorchnavApp(App[int]):
 
     def on_mount(self) -> None:
         self._apply_config()
-        self.call_after_refresh(startup.resume_collector)
 
     def _apply_config(self) -> None:
         config = self._config
@@ -226,7 +219,6 @@ def run(tree: str | None = None, cache: Path | str | None = None, op: str | None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
-    startup.pause_collector()
     opener = Opener(tree, Path(cache) if cache else None)
     app = TorchnavApp(opener, load_config(config_path()), op)
     app.run()

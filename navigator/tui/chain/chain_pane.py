@@ -12,10 +12,9 @@ from indexes.model.vocabulary import Chain
 from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.chain.step_detail import StepDetail
 from navigator.tui.widgets.bars import PaneTitle
-from navigator.tui.widgets.kept import Kept
 
 
-class ChainPane(Vertical, Kept):
+class ChainPane(Vertical):
     """Title, tree, detail."""
 
     DEFAULT_CSS: ClassVar[str] = "ChainPane ChainTree { height: 1fr; }"

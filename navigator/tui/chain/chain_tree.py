@@ -165,7 +165,7 @@ class ChainTree(LineList):
     def _label(self, index: int, row: Row) -> str:
         if not self._letters or row.hop is None:
             return row.label
-        top = round(self.scroll_y)
+        top = self.top
         before = sum(one.hop is not None for one in self.rows[top:index])
         return LETTERS[before] if index >= top and before < len(LETTERS) else ""
 
@@ -190,7 +190,7 @@ class ChainTree(LineList):
 
     def _refit(self) -> None:
         """Other rows, the same step under the cursor."""
-        self.set_content_size(Size(0, len(self.rows)))
+        self.virtual_size = Size(0, len(self.rows))
         self.refresh()
 
     def _toggle(self, key: Key) -> None:

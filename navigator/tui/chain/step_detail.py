@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.content import Content
-from textual.geometry import Size
-from textual.reactive import Reactive
+from textual.widget import Widget
 
 from indexes.model.vocabulary import Hop, Unresolved
 from indexes.queries.notes import choice_note, dtype_notes
 from navigator.tui.chain.chain_groups import Step
 from navigator.tui.text import one_line, place
-from navigator.tui.widgets.written import Written
 
 _CONFIDENCE = {
     "exact": "exact: the source says so",
@@ -22,7 +20,7 @@ _CONFIDENCE = {
 _STYLES = {"exact": "$text-success", "by rule": "$text-primary", "ambiguous": "$text-warning"}
 
 
-class StepDetail(Written):
+class StepDetail(Widget):
     """What is known of the step under the cursor of a chain."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -35,17 +33,12 @@ class StepDetail(Written):
     }
     """
 
-    virtual_size = Reactive(Size(0, 0), layout=False)  # a new height has laid it out already
     _step: Step | None = None
 
     def show(self, step: Step | None) -> None:
         """Show one step; nothing for a heading."""
         self._step = step
-        height = self.render().get_height({}, max(self.size.width, 1))
-        self.refresh(layout=height != self._height)
-        self._height = height
-
-    _height = 0
+        self.refresh(layout=True)
 
     def render(self) -> Content:
         if isinstance(self._step, Hop):

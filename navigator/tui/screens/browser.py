@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.dom import DOMNode
 from textual.widget import Widget
 from textual.widgets import Input
@@ -24,7 +25,6 @@ from navigator.tui.session import Opener, Session
 from navigator.tui.source.source_pane import SourcePane
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
 from navigator.tui.widgets.filter_input import FilterInput
-from navigator.tui.widgets.frame import Frame
 from navigator.tui.widgets.key_bar import KeyBar
 from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.operator_pane import OperatorPane
@@ -66,8 +66,8 @@ class BrowserScreen(EarlyKeys, OpeningScreen):
         self.fit_terminal()
         yield TopBar()
         yield NoticeBar()
-        with Frame(id="panes"):
-            with Frame(id="left"):
+        with Container(id="panes"):
+            with Container(id="left"):
                 yield OperatorPane()
                 yield ChainPane()
             yield SourcePane()

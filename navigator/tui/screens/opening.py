@@ -14,7 +14,6 @@ from textual.message import Message
 from textual.widget import Widget
 
 from indexes.model.errors import Cancelled, SourceError
-from navigator.tui import startup
 from navigator.tui.config import Config
 from navigator.tui.messages import Described, Failed, Opened, Progressed, UpToDate
 from navigator.tui.screens.chain_screen import ChainScreen
@@ -24,10 +23,6 @@ from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
 
 if TYPE_CHECKING:
     from indexes.queries.index import Progress
-
-
-_EMPTY_AFTER = 0.4
-"""Seconds after which a screen without rows is better than none."""
 
 
 class OpeningScreen(ChainScreen):
@@ -57,29 +52,9 @@ class OpeningScreen(ChainScreen):
     def has_session(self, session: Session) -> None:
         """There is an index to ask, or a newer one."""
 
-    # ---------------------------------------------------------------------- first paint
-
-    _is_held = True
-    """Whether nothing is painted yet."""
-
     def begin(self) -> None:
-        """Open the index. The screen is painted when there are rows to show, or else soon:
-        an empty one before that would delay them."""
+        """Open the index."""
         self.open_index()
-        self.set_timer(_EMPTY_AFTER, self._paint)
-
-    def _paint(self) -> None:
-        if self._is_held:
-            self._is_held = False
-            self.refresh()
-
-    def _compositor_refresh(self) -> None:
-        if not self._is_held:
-            super()._compositor_refresh()
-
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
-        if self._is_held:  # its widgets got their styles a moment ago, when they were made
-            event.refresh_styles = False
 
     def focus_order(self) -> list[Widget]:
         """What tab goes through."""
@@ -125,11 +100,8 @@ class OpeningScreen(ChainScreen):
     def on_opened(self, message: Opened) -> None:
         if self.session is not None:
             self.session.close()
-        else:
-            self.call_after_refresh(startup.leave_out)
         self.session = message.session
         self.has_session(message.session)
-        self._paint()
 
     def on_described(self, message: Described) -> None:
         self.query_one(TopBar).show_source(message.info)

@@ -13,11 +13,9 @@ from textual.widgets import Input
 from navigator.tui.source.document import Document
 from navigator.tui.source.source_view import SourceView
 from navigator.tui.widgets.bars import PaneTitle
-from navigator.tui.widgets.filter_input import LineInput
-from navigator.tui.widgets.kept import Kept
 
 
-class SearchLine(LineInput):
+class SearchLine(Input):
     """Search as you type inside the file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,7 +36,7 @@ class SearchLine(LineInput):
         return self.parent
 
 
-class SourcePane(Vertical, Kept):
+class SourcePane(Vertical):
     """A SourceView under its path."""
 
     DEFAULT_CSS: ClassVar[str] = """

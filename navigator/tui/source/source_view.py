@@ -20,8 +20,7 @@ from navigator.tui.source.blame import BLAME_WIDTH, blame_column, note_at
 from navigator.tui.source.document import Document
 from navigator.tui.source.highlight import STYLES
 from navigator.tui.source.source_moves import MOVES, next_word, previous_word
-from navigator.tui.widgets.inks import InkedView, laid_over
-from navigator.tui.widgets.message import message_line
+from navigator.tui.widgets.line_view import LineView, laid_over
 
 if TYPE_CHECKING:
     from indexes.source.git_history import BlamedLine
@@ -30,7 +29,7 @@ _MARGIN = 3
 """Lines kept in view above and below the cursor."""
 
 
-class SourceView(InkedView, can_focus=True):
+class SourceView(LineView):
     """One file, a cursor in it, and the lines of the hop marked."""
 
     PREFIX = "source--"
@@ -117,8 +116,6 @@ class SourceView(InkedView, can_focus=True):
     """The rows of the hop, counted from 0."""
     found: Sequence[tuple[int, int]] = ()
     needle: str = ""
-    message: str = ""
-    """Shown while there is no file."""
 
     # ------------------------------------------------------------------------ content
 
@@ -166,7 +163,7 @@ class SourceView(InkedView, can_focus=True):
     def _measure(self) -> None:
         if self.document is not None:
             width = self.document.width + self._gutter_width + 1
-            self.set_content_size(Size(width, len(self.document.lines)))
+            self.virtual_size = Size(width, len(self.document.lines))
 
     def clear(self, message: str = "") -> None:
         """Show no file, but a message that says why."""
@@ -174,7 +171,7 @@ class SourceView(InkedView, can_focus=True):
         self.found = ()
         self.message = message
         self.marked = range(0)
-        self.set_content_size(Size(0, 0))
+        self.virtual_size = Size(0, 0)
         self.refresh()
 
     @property
@@ -291,48 +288,34 @@ class SourceView(InkedView, can_focus=True):
         """The column of authors or notes; it must leave most of the width to the source."""
         return min(self._wanted_width, self.size.width // 3) if self._blame else 0
 
-    def _paint(self, missing: Sequence[int]) -> None:
+    @property
+    def row_count(self) -> int:
+        return len(self.lines)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
         if self.document is not None:
-            top = round(self.scroll_y)
-            self.document.colour(range(top + missing[0], top + missing[-1] + 1))
-        super()._paint(missing)
+            self.document.colour(range(self.top + crop.y, self.top + crop.bottom))
+        return super().render_lines(crop)
 
-    def draw_line(self, y: int) -> list[Segment]:
-        row = round(self.scroll_y) + y
-        if row >= len(self.lines):
-            return message_line(self, y) if not self.lines else self.blank()
-        gutter, text = self._parts(row)
-        return [gutter, *text]
-
-    def render_line(self, y: int) -> Strip:
-        """A line whose text says where in the file it is, as a selection with the mouse asks."""
-        line, row = super().render_line(y), round(self.scroll_y) + y
-        if row >= len(self.lines):
-            return line
-        gutter, text = self._parts(row)
-        return Strip.join([Strip([gutter]), Strip(text).apply_offsets(round(self.scroll_x), row)])
-
-    def _parts(self, row: int) -> tuple[Segment, list[Segment]]:
-        """What stands left of a line, and as much of the line as there is room for."""
-        base = self._row_style(row)
-        gutter = self._gutter(row, base)
-        text = list(self._segments(row, base))
-        if left := round(self.scroll_x):
-            text = list(Strip(text).crop(left))
-        room = max(0, self.seen_width - len(gutter.text))
-        return gutter, Segment.adjust_line_length(text, room, base)
+    def draw_row(self, row: int, base: Style) -> Strip:
+        """Line number and text, which says where in the file it is, as a selection asks."""
+        style, left = self._row_style(row, base), round(self.scroll_x)
+        gutter = Strip([self._gutter(row, style)])
+        room = max(0, self.size.width - gutter.cell_length)
+        text = Strip(self._segments(row, style)).crop(left).adjust_cell_length(room, style)
+        return Strip.join([gutter, text.apply_offsets(left, row)])
 
     def _gutter(self, row: int, base: Style) -> Segment:
         marked = row in self.marked
-        style = base + self.ink("line-number-marked" if marked else "line-number")
+        style = base + self.letters("line-number-marked" if marked else "line-number")
         width, blame = self._gutter_width, self._blame_width
-        is_first = row in (self.row, round(self.scroll_y))
+        is_first = row in (self.row, self.top)
         note = note_at(self._blame, self.blamed, row, is_first=is_first) if blame else ""
         number = f"{row + 1:>{width - 2 - blame}}{'▎' if marked else ' '} "
-        return Segment(f"{note:<{blame}.{blame}}{number}"[: self.seen_width], style)
+        return Segment(f"{note:<{blame}.{blame}}{number}"[: self.size.width], style)
 
-    def _row_style(self, row: int) -> Style:
-        style = self.base + self.paper("marked") if row in self.marked else self.base
+    def _row_style(self, row: int, base: Style) -> Style:
+        style = base + self.paper("marked") if row in self.marked else base
         if row == self.row:
             style += self.paper("cursor-line")
         return style
@@ -349,7 +332,7 @@ class SourceView(InkedView, can_focus=True):
         for start, end, name in self.document.spans(row) if self.document else ():
             if start > at:
                 yield Segment(line[at:start], base)
-            yield Segment(line[start:end], base + self.ink(name))
+            yield Segment(line[start:end], base + self.letters(name))
             at = end
         yield Segment(line[at:], base)
 
@@ -357,7 +340,7 @@ class SourceView(InkedView, can_focus=True):
         """(first column, column behind the last, style) of what is marked, later ones on top."""
         yield from self._found_layers(row)
         if row == self.row and self.has_focus:
-            yield self.column, self.column + 1, self.ink("cursor")
+            yield self.column, self.column + 1, self.letters("cursor")
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(row)) is not None:
             style = self.screen.get_component_rich_style("screen--selection")
@@ -370,7 +353,7 @@ class SourceView(InkedView, can_focus=True):
         last = bisect_left(self.found, (row + 1, 0))
         here = self.column if row == self.row else -1
         size = len(self.needle)
-        current = self.ink("found-current") + self.paper("found-current")
+        current = self.letters("found-current") + self.paper("found-current")
         return [
             (at, at + size, current if at == here else self.paper("found"))
             for _, at in self.found[first:last]
@@ -378,9 +361,9 @@ class SourceView(InkedView, can_focus=True):
 
     # -------------------------------------------------------------- mouse, selection
 
-    async def _on_click(self, event: events.Click) -> None:
+    def on_click(self, event: events.Click) -> None:
         event.prevent_default()
-        row = event.y + round(self.scroll_y)
+        row = event.y + self.top
         column = event.x - self._gutter_width + round(self.scroll_x)
         if row < len(self.lines) and self.text_selection is None:
             self._place(row, max(0, column))

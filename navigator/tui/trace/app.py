@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-# isort: off
-from navigator.tui import startup  # before textual
-# isort: on
-
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,8 +15,6 @@ from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.session import Opener
 from navigator.tui.trace.running import OpenedScreen, RunningScreen
 from navigator.tui.trace.screen import TraceScreen
-
-startup.resume_collector()
 
 MakeScreen = Callable[[Opener, Config], TraceScreen]
 
@@ -59,7 +53,6 @@ def follow(
 
 
 def _run(tree: str | None, cache: Path | None, make: MakeScreen) -> int:
-    startup.pause_collector()
     app = TraceApp(Opener(tree, cache), load_config(config_path()), make)
     app.run()
     return app.return_value or app.return_code or 0

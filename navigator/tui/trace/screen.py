@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.widget import Widget
 
 from indexes.model.errors import TorchnavError
@@ -29,7 +30,6 @@ from navigator.tui.trace.pane import TracePane
 from navigator.tui.trace.tree import TraceTree
 from navigator.tui.trace.views import TraceViews
 from navigator.tui.widgets.bars import NoticeBar, ProgressLine, TopBar
-from navigator.tui.widgets.frame import Frame
 from navigator.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ class TraceScreen(TraceViews):
         self.fit_terminal()
         yield TopBar()
         yield NoticeBar()
-        with Frame(id="panes"):
-            with Frame(id="left"):
+        with Container(id="panes"):
+            with Container(id="left"):
                 yield TracePane()
-            with Frame(id="right"):
+            with Container(id="right"):
                 yield ChainPane()
                 yield SourcePane()
         yield OutputLog()

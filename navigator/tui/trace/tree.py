@@ -77,7 +77,7 @@ class TraceTree(LineList):
         here = self.current
         self.rows.refresh()
         place = self.rows.at(here) if here is not None else None
-        self.set_content_size(Size(0, len(self.rows)))
+        self.virtual_size = Size(0, len(self.rows))
         if self.is_following and len(self.rows):
             self.move_to(len(self.rows) - 1, -1)
         elif place is not None and place != self.cursor:
@@ -105,7 +105,7 @@ class TraceTree(LineList):
         """Put the cursor on a row, opening what it is under."""
         if self.rows.at(row) is None and not self.rows.is_flat:
             self.rows.reveal(row)
-            self.set_content_size(Size(0, len(self.rows)))
+            self.virtual_size = Size(0, len(self.rows))
         place = self.rows.at(row)
         if place is not None:
             self.move_to(place)
@@ -141,7 +141,7 @@ class TraceTree(LineList):
 
     def _toggle(self, row: int) -> None:
         self.rows.toggle(row)
-        self.set_content_size(Size(0, len(self.rows)))
+        self.virtual_size = Size(0, len(self.rows))
         self.refresh()
 
     def action_fold(self) -> None:
@@ -157,7 +157,7 @@ class TraceTree(LineList):
     def action_open_all(self) -> None:
         if self.current is not None and not self.rows.is_flat:
             self.rows.open_all(self.current)
-            self.set_content_size(Size(0, len(self.rows)))
+            self.virtual_size = Size(0, len(self.rows))
             self.refresh()
 
     def action_into(self) -> None:

@@ -8,13 +8,13 @@ from typing import ClassVar
 from textual import events
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 
 from indexes.model.vocabulary import SourceInfo
 from navigator.tui.text import one_line, shorten, shorten_path
-from navigator.tui.widgets.written import Written
 
 
-class Bar(Written):
+class Bar(Widget):
     """One line that draws itself to its width."""
 
     DEFAULT_CSS: ClassVar[str] = "Bar { height: 1; }"

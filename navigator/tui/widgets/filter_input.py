@@ -5,24 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.reactive import Reactive
 from textual.widgets import Input
 
-from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.line_list import LineList
 
 ENTER = ("enter", "ctrl+j")
 """Enter, and what it is while a terminal is not ours yet."""
 
 
-class LineInput(Input, Kept):
-    """An input of a fixed size: what is typed lays out nothing anew, as it does in Textual."""
-
-    virtual_size = Reactive(Size(0, 0), layout=False)
-
-
-class FilterInput(LineInput):
+class FilterInput(Input):
     """One line without a border."""
 
     DEFAULT_CSS: ClassVar[str] = """

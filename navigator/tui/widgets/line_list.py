@@ -1,4 +1,4 @@
-"""A list that draws only the rows on screen, so that thousands cost as much as ten."""
+"""A list with a cursor."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
+from textual.strip import Strip
 
-from navigator.tui.widgets.inks import InkedView
-from navigator.tui.widgets.message import message_line
+from navigator.tui.widgets.line_view import LineView
 
 Piece = tuple[str, str]
 """A text and the name of its style; an empty name is the list's own style."""
 
 
-class LineList(InkedView, can_focus=True):
+class LineList(LineView):
     """Rows with a cursor. A subclass says how many rows there are and what is in each."""
 
     ALLOW_SELECT = False
@@ -95,9 +95,6 @@ class LineList(InkedView, can_focus=True):
         Binding("enter", "choose", "Choose", show=False, id="cursor.choose"),
     ]
 
-    message: str = ""
-    """Shown while there are no rows."""
-
     cursor = reactive(0, repaint=False)
     hover = reactive(-1, repaint=False)
 
@@ -115,11 +112,6 @@ class LineList(InkedView, can_focus=True):
 
     # ------------------------------------------------------------ what subclasses define
 
-    @property
-    def row_count(self) -> int:
-        """How many rows there are."""
-        raise NotImplementedError
-
     def row(self, index: int, width: int) -> Iterable[Piece]:
         """The pieces of a row, at most ``width`` cells together."""
         raise NotImplementedError
@@ -135,7 +127,7 @@ class LineList(InkedView, can_focus=True):
 
     def rows_changed(self, cursor: int = 0) -> None:
         """Draw anew with the cursor on a row; call it when the rows are others."""
-        self.set_content_size(Size(0, self.row_count))
+        self.virtual_size = Size(0, self.row_count)
         self.set_reactive(LineList.hover, -1)
         self.set_reactive(LineList.cursor, self._nearest(cursor, 1))
         self.show_cursor()
@@ -178,28 +170,18 @@ class LineList(InkedView, can_focus=True):
 
     # ---------------------------------------------------------------------- drawing
 
-    def draw_line(self, y: int) -> list[Segment]:
-        index = round(self.scroll_y) + y
-        width = self.size.width
-        if width > 0 and not self.row_count:
-            return message_line(self, y)
-        if width < 1 or index >= self.row_count:
-            return self.blank()
+    def draw_row(self, row: int, base: Style) -> Strip:
+        style, has_cursor = base, row == self.cursor
+        if has_cursor and self.has_focus:
+            style += self.letters("cursor") + self.paper("cursor")
+        elif has_cursor or row == self.hover:
+            style += self.paper("cursor-blurred" if has_cursor else "hover")
+        is_plain = has_cursor and self.has_focus
         segments = [
-            Segment(text, self._piece_style(name, index)) for text, name in self.row(index, width)
+            Segment(text, style if is_plain or not name else style + self.letters(name))
+            for text, name in self.row(row, self.size.width)
         ]
-        style = self._piece_style("", index)
-        return Segment.adjust_line_length(segments, self.seen_width, style)
-
-    def _piece_style(self, name: str, index: int) -> Style:
-        style = self.base
-        if index == self.cursor and self.row_count:
-            if self.has_focus:
-                return style + self.ink("cursor") + self.paper("cursor")
-            style += self.paper("cursor-blurred")
-        elif index == self.hover:
-            style += self.paper("hover")
-        return style + self.ink(name) if name else style
+        return Strip(segments).adjust_cell_length(self.size.width, style)
 
     # ------------------------------------------------------------------------ input
 
@@ -230,7 +212,7 @@ class LineList(InkedView, can_focus=True):
         self.refresh_line(old)
         self.refresh_line(new)
 
-    async def _on_click(self, event: events.Click) -> None:
+    def on_click(self, event: events.Click) -> None:
         event.prevent_default()
         index = self._row_at(event)
         if index >= 0:
@@ -244,7 +226,7 @@ class LineList(InkedView, can_focus=True):
                 self.action_choose()
 
     def _row_at(self, event: events.MouseEvent) -> int:
-        index = event.y + round(self.scroll_y)
+        index = event.y + self.top
         return index if 0 <= index < self.row_count else -1
 
 

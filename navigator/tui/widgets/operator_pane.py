@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from indexes.model.vocabulary import OperatorSummary
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
-from navigator.tui.widgets.frame import Frame
-from navigator.tui.widgets.kept import Kept
 from navigator.tui.widgets.operator_list import OperatorList
 
 
@@ -42,11 +40,7 @@ class Count(Bar):
         return Content(text.rjust(self.size.width))
 
 
-class _FilterLine(Horizontal, Kept):
-    """The filter and the count."""
-
-
-class OperatorPane(Frame):
+class OperatorPane(Vertical):
     """Filter above, list below."""
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -59,7 +53,7 @@ class OperatorPane(Frame):
     """
 
     def compose(self) -> ComposeResult:
-        with _FilterLine(id="filter-line"):
+        with Horizontal(id="filter-line"):
             yield FilterInput(placeholder="filter operators", target=OperatorList)
             yield Count()
         yield OperatorList()
