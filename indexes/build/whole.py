@@ -21,8 +21,8 @@ from indexes.linking.kernels import wanted_names
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file
 from indexes.model.vocabulary import Definition
+from indexes.readers.cxx.bodies import MACRO_USE
 from indexes.readers.cxx.facts import CppFacts, LibraryFact, holds_operators
-from indexes.readers.cxx.library_blocks import MACRO_USE
 from indexes.source.forked import Task
 from indexes.store.definition_rows import definition
 from indexes.store.index_file import Store

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from indexes.codegen.registration import Registration
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.readers.cxx.idioms import library_block, names_of
 
 _NAME = regex(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
 _DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
 _FALLTHROUGH = regex(r"\bmakeFallthrough\s*\(")
 _BOXED = regex(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
-_WRAPPED = regex(r"(?:TORCH_FN|TORCH_SELECTIVE_FN|static_cast\s*<.*>)\s*\(\s*&?\s*(.+)\)\s*$", re.S)
-_WRAPPERS = ("TORCH_FN", "TORCH_SELECTIVE_FN", "static_cast")
+_WRAPPER = rf"(?:{names_of('function')}|static_cast\s*<.*>)"
+_WRAPPED = regex(rf"{_WRAPPER}\s*\(\s*&?\s*(.+)\)\s*$", re.S)
 _TAGS = regex(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
 _KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
@@ -32,8 +33,7 @@ def library_registration(
     ``block`` is what stands between the parentheses of TORCH_LIBRARY* (``aten, CPU, m``),
     ``macros`` the object-like macros of the file, which such calls often name.
     """
-    _, *rest = (part.strip() for part in block.split(","))
-    key = rest[0] if len(rest) == 2 else "CompositeImplicitAutograd"
+    key = library_block(block).key or "CompositeImplicitAutograd"
     key = (macros or {}).get(key, key)
     parts = _split(arguments)
     if method == "fallback" and len(parts) == 1:
@@ -71,7 +71,7 @@ def registered_operator(block: str, method: str, arguments: str) -> str | None:
     name = _NAME.search(arguments) if method in ("impl", "def") else None
     if name is None:
         return None
-    namespace = block.partition(",")[0].strip()
+    namespace = library_block(block).namespace
     op = name[1].removeprefix("aten::")
     return op if "::" in op or namespace in ("aten", "_") else f"{namespace}::{op}"
 
@@ -95,8 +95,7 @@ def _kernel(text: str) -> str:
     boxed = _BOXED.search(text) if "makeFrom" in text else None
     if boxed is not None:
         return boxed[1] or boxed[2]
-    wrapped = _WRAPPED.match(text) if text.startswith(_WRAPPERS) else None
-    if wrapped is not None:
+    if (wrapped := _WRAPPED.match(text)) is not None:
         return _kernel(wrapped[1].strip())
     return "lambda" if text.startswith("[") else " ".join(text.removeprefix("&").split())
 

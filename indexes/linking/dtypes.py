@@ -16,8 +16,8 @@ from indexes.linking.preprocess import Preprocessor
 from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch, Location
-from indexes.readers.cxx.heads import close
-from indexes.readers.cxx.lexer import MacroFact, flat, lex
+from indexes.readers.cxx.idioms import IDIOMS, meaning_of
+from indexes.readers.cxx.lexer import MacroFact, close, flat, lex
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = regex(r"[A-Za-z_]\w*")
@@ -26,7 +26,7 @@ _CASE = regex(r"\bcase\s+([\w:\s]+?)\s*(?<!:):(?!:)")
 _FIRST = regex(r"\s*(?:(\[|\(|\{|switch\b|do\b)|([A-Za-z_]\w*))")
 _SWITCH = regex(r"\bswitch\b")
 _USING = regex(r"\busing\s+(\w+)")
-_ALL_TYPES = "AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS"
+_TYPE_LISTS = tuple(row.names for row in IDIOMS if row.means == "scalar types")
 _MARK = "torchnav_type"
 _TAG = regex(r'[^"{]*?((?:"[^"\\]*"\s*)+),')
 _OBJECT = regex(r"[^{}]*\w(?:\.|->)[^{}]*$")
@@ -81,12 +81,13 @@ class Dtypes:
     @cached_property
     def scalar_types(self) -> frozenset[str]:
         """The enumerators of ScalarType in this tree."""
-        expanded = Preprocessor(self._macro).expand(f"{_ALL_TYPES}({_MARK})")
+        uses = (f"{name}({_MARK})" for name in _TYPE_LISTS)
+        expanded = "".join(map(Preprocessor(self._macro).expand, uses))
         return frozenset(_MADE.findall(expanded))
 
     def files(self, words: Iterable[str]) -> frozenset[str]:
         """The files with a macro that a text of these words may use, whichever is in force."""
-        used = frozenset(word for word in (*words, _ALL_TYPES) if self._macros(word))
+        used = frozenset(word for word in (*words, *_TYPE_LISTS) if self._macros(word))
         return self._files_of(used)
 
     def _find_files(self, names: frozenset[str]) -> frozenset[str]:
@@ -163,7 +164,7 @@ class Dtypes:
 
     def dispatches(self, name: str) -> bool:
         """Whether a use of ``name`` may choose by dtype: its cases tell, if the tree has them."""
-        return self.switches(name) or (_is_of_pytorch(name) and not self._macros(name))
+        return self.switches(name) or (meaning_of(name) == "dtypes" and not self._macros(name))
 
     def switches(self, name: str) -> bool:
         """Whether a use of ``name`` is a ``switch``: in its body, or of what it begins with."""
@@ -259,12 +260,6 @@ class Dtypes:
         for case in cases:
             name = _enumerator(case.replace(" ", ""))
             yield (name if name in self.scalar_types else ""), case
-
-
-def _is_of_pytorch(macro: str) -> bool:
-    """Whether a macro that the tree does not define has the name of one that dispatches."""
-    kind = macro.removeprefix("_").partition("AT_DISPATCH_")
-    return not kind[0] and bool(kind[2]) and not kind[2].startswith("CASE")
 
 
 def _enumerator(case: str) -> str:

@@ -13,6 +13,7 @@ from indexes.model.vocabulary import (
     Location,
     NativeFunction,
 )
+from indexes.readers.cxx.idioms import meaning_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,7 @@ class StubUse:
     @property
     def what(self) -> str:
         """``declared``, ``defined`` or ``registered``."""
-        if self.macro.startswith("DECLARE"):
-            return "declared"
-        return "defined" if self.macro.startswith("DEFINE") else "registered"
+        return meaning_of(self.macro) or ""
 
 
 @dataclass(frozen=True, slots=True)

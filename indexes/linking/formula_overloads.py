@@ -13,7 +13,7 @@ from indexes.codegen.cpp_types import native_parameters, normalize, split_parame
 from indexes.linking.arguments import split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, NativeFunction
-from indexes.readers.cxx.heads import close
+from indexes.readers.cxx.lexer import close
 from indexes.readers.yaml.schema import parse_schema
 
 _TENSORS = regex(r"(?:grads?(?:\[\w+\])?|results?\d*(?:\[\w+\])?|\w+_[pt]|original_self\w*)$")

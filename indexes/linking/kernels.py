@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from indexes.codegen.rows import Row
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, KernelKind
+from indexes.readers.cxx.idioms import STRUCTURED, meaning_of
 
 _NATIVE = "at::native"
 META = "structured_{}::meta"
@@ -19,7 +20,6 @@ META = "structured_{}::meta"
 _META = regex(r"structured_(\w+)::meta$")
 _INNER_LOOP = regex(r"\s*(\w+)")
 _TEMPLATES = "aten/src/ATen/templates/"
-_INTERPRETED_HEADS = ("TORCH_IMPL_FUNC", "TORCH_META_FUNC", "TORCH_PRECOMPUTE_META_FUNC")
 
 Matcher = Callable[[str], str]
 """Parameter text -> ``same``, ``arity`` or ``no``, against the types that torchgen expects."""
@@ -104,7 +104,7 @@ def _generated(row: Row, candidates: Sequence[Definition], matches: Matcher) -> 
 def _structured(row: Row, candidates: Sequence[Definition], has_sources: bool) -> KernelLink:
     if not candidates:
         return _missing(row, (), has_sources)
-    made = [c for c in candidates if c.macro and not c.macro.startswith(_INTERPRETED_HEADS)]
+    made = [c for c in candidates if c.macro and meaning_of(c.macro) not in STRUCTURED]
     rule = f"{row.rule}; {_head(candidates[0])} defines {row.symbol}"
     if made:
         rule = f"{row.rule}; {_made_by(made[0])}"

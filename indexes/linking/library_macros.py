@@ -16,9 +16,9 @@ from os.path import commonpath
 from indexes.linking.arguments import bind, split_arguments
 from indexes.linking.macros import MacroTable, PlacedMacro
 from indexes.model.regex import regex
+from indexes.readers.cxx.bodies import MACRO_USE, library_calls
 from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble
-from indexes.readers.cxx.heads import close
-from indexes.readers.cxx.library_blocks import MACRO_USE, library_calls
+from indexes.readers.cxx.lexer import close
 from indexes.readers.cxx.scopes import scan_text
 
 _WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.ASCII)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from indexes.linking.arguments import bind, split_arguments
 from indexes.model.regex import regex
-from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble, is_interpreted
+from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
+from indexes.readers.cxx.idioms import idiom_of, is_interpreted
 from indexes.readers.cxx.lexer import MacroFact
 from indexes.readers.cxx.scopes import scan_text
 
@@ -23,7 +24,6 @@ _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
 _UNREAD = ("class", "enum", "macro_use")
-_INTERPRETING_FILES = ("DispatchStub.h", "TensorMeta.h", "library.h")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +140,11 @@ class MacroTable:
 
     def interprets(self, name: str, path: str) -> bool:
         """Whether ``name`` has PyTorch's own meaning here, not one that this file gives it."""
-        if not is_interpreted(name):
+        row = idiom_of(name)
+        if row is None or not is_interpreted(name):
             return False
-        known = self._macros.get(name, ())
-        return not any(m.path == path for m in known) or path.endswith(_INTERPRETING_FILES)
+        here = any(m.path == path for m in self._macros.get(name, ()))
+        return not here or path.endswith(row.defined_in.rpartition("/")[2])
 
     def substitute(self, macro: PlacedMacro, arguments: Sequence[str]) -> str | None:
         """The body of ``macro`` with its parameters replaced; None when the count is off."""

@@ -9,7 +9,7 @@ from indexes.linking.arguments import opened_call, split_arguments
 from indexes.linking.facts import Call
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.heads import close
+from indexes.readers.cxx.lexer import close
 from indexes.readers.yaml.schema import Argument, parse_schema
 
 _NUMBER = regex(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")

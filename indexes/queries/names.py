@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from indexes.model.regex import regex
+from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, names_of
 
 NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
 
@@ -125,7 +126,9 @@ def _grad_fn(raw: str, name: str) -> NameQuery | None:
 # -------------------------------------------------------------------------- C++ macros
 
 _MACRO_USE = regex(r"([A-Z][A-Z0-9_]+)\s*\(\s*([^()]*)")
-_LIBRARY_CALL = regex(r"m\.(?:impl|def)\s*\(|TORCH_SELECTIVE_(?:NAME|SCHEMA)\s*\(")
+_LIBRARY_CALL = regex(rf"(?:m\.(?:impl|def)|{names_of('operator')})\s*\(")
+_STRUCTURED_MACRO = regex(rf"\w*{names_of(*STRUCTURED)}")
+"""``CREATE_UNARY_TORCH_IMPL_FUNC`` is made of one."""
 _QUOTED = regex(r"\"((?:\w+::)?\w+(?:\.\w+)?)[\"(]")
 _STUB = regex(r"&?((?:\w+::)*\w+_stub)\Z")
 
@@ -139,20 +142,17 @@ def _macro(raw: str, name: str) -> NameQuery | None:
         return None
     macro = found[1]
     arguments = [a.strip().lstrip("&") for a in found[2].split(",") if a.strip()]
-    if not arguments or "LIBRARY" in macro:
+    row = idiom_of(macro)
+    if not arguments or (row and row.means == "library"):
         return NameQuery(raw, "symbol", macro, symbols=(macro,))
-    if "DISPATCH" in macro:
-        stub = arguments[-1] if macro.startswith("DECLARE") else arguments[0]
+    if row and (stub := row.argument("stub", arguments)):
         return NameQuery(raw, "stub", _last(stub), symbols=(stub,))
-    if macro.endswith("_FUNC2") and len(arguments) > 1:
-        operators: tuple[str, ...] = (".".join(arguments[:2]), arguments[0])
-        return NameQuery(
-            raw, "symbol", arguments[0], operators=operators, symbols=("_".join(arguments[:2]),)
-        )
-    operators = tuple(_splits(arguments[0])) if macro.endswith("_FUNC") else ()
-    return NameQuery(
-        raw, "symbol", arguments[0], operators=operators, symbols=(arguments[0], macro)
-    )
+    name = arguments[0]
+    symbols: tuple[str, ...] = (name, macro)
+    operators = tuple(_splits(name)) if _STRUCTURED_MACRO.fullmatch(macro) else ()
+    if row and (overload := row.argument("overload", arguments)):
+        operators, symbols = (f"{name}.{overload}", name), (f"{name}_{overload}",)
+    return NameQuery(raw, "symbol", name, operators=operators, symbols=symbols)
 
 
 def _stub(raw: str, name: str) -> NameQuery | None:

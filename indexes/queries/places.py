@@ -9,6 +9,7 @@ from indexes.linking.reverse import reaching
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Location, Place
 from indexes.queries.places_library import library_places, registrations_of
+from indexes.readers.cxx.idioms import meaning_of
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _macro_uses(facts: Lookup, path: str, line: int) -> list[Place]:
     for use in facts.macro_uses_at(path, line):
         text = f"{use.name}({use.arguments})"
         if use.stub:
-            what = "registration" if "REGISTER" in use.name else "stub"
+            what = "registration" if meaning_of(use.name) == "registered" else "stub"
             ops = tuple(r.op for r in reaching((), (use.stub,), facts))
             places.append(Place(what, use.stub, use.location, text, ops, "uses of the stub"))
         elif not use.made:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from indexes.linking.facts import LibraryUse
 from indexes.linking.registrations import registered_definition, written_registrations
 from indexes.model.vocabulary import Definition, Hit, Location, Place
-from indexes.readers.cxx.heads import close
-from indexes.readers.cxx.lexer import lex
+from indexes.readers.cxx.lexer import close, lex
 from indexes.store.lookup import Lookup
 from indexes.store.torch_library import library_uses, named_macros
 

@@ -88,9 +88,10 @@ class Catalogue:
         self.stubs = Kind(
             store,
             "u.stub",
-            "SELECT u.stub,f.path,u.line,u.name,u.arguments,min(u.name NOT LIKE 'DEFINE%')"
+            "SELECT u.stub,f.path,u.line,u.name,u.arguments,min(macro_meaning(u.name)!='defined')"
             " FROM uses u JOIN files f ON f.id=u.file"
-            " WHERE {} AND u.stub IS NOT NULL AND u.name NOT LIKE '%REGISTER%' GROUP BY u.stub",
+            " WHERE {} AND u.stub IS NOT NULL AND macro_meaning(u.name)!='registered'"
+            " GROUP BY u.stub",
         )
         """Every stub, at its definition, or where it is declared: a macro makes its name."""
         self.files = Kind(store, "path", "SELECT path FROM files WHERE {} ORDER BY path")

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from indexes.model.errors import SourceError
+from indexes.readers.cxx.idioms import meaning_of, stub_of
 from indexes.store.definition_rows import insert_many
 from indexes.store.tables import (
     CPP_INDEXES,
@@ -51,6 +52,7 @@ class Store:
                 self._check()
         except sqlite3.Error as error:
             raise SourceError(f"not a usable index: {path}: {error}") from error
+        self.db.create_function("macro_meaning", 1, meaning_of, deterministic=True)
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _BUFFERED}
         self._next_file = 0
         self._indexed: bool | None = None
@@ -341,8 +343,4 @@ def stored_parameters(macro: MacroFact) -> str | None:
 
 def _stub(macro: str, arguments: str) -> str | None:
     """The stub that a DECLARE, DEFINE or REGISTER line is about."""
-    if "_DISPATCH" not in macro:
-        return None
-    if macro.startswith("DECLARE"):
-        return arguments.rsplit(",", 1)[-1].strip()
-    return arguments.split(",", 1)[0].strip().rpartition("::")[2]
+    return stub_of(macro, arguments).rpartition("::")[2] or None

@@ -17,6 +17,7 @@ from indexes.model.vocabulary import (
     Location,
     NativeFunction,
 )
+from indexes.readers.cxx.idioms import stub_of
 from indexes.store.codec import load_derivative, load_native
 from indexes.store.definition_rows import (
     COLUMN_COUNT,
@@ -206,10 +207,9 @@ class Lookup:
         """Every line that registers a function on a stub."""
         rows = self.store.query(
             f"SELECT {_USE_COLUMNS} FROM uses u"
-            " JOIN files f ON f.id=u.file WHERE u.stub IS NOT NULL AND u.name LIKE '%REGISTER%'"
-            " ORDER BY f.path,u.line"
+            " JOIN files f ON f.id=u.file WHERE u.stub IS NOT NULL ORDER BY f.path,u.line"
         )
-        return [_stub_use(r) for r in rows]
+        return _registered(rows)
 
     def _by_id(self, number: int) -> Known | None:
         rows = self.store.query(
@@ -276,10 +276,10 @@ class Lookup:
         if path not in self._registrations:
             rows = self.store.query(
                 f"SELECT {_USE_COLUMNS} FROM uses u JOIN files f ON f.id=u.file"
-                " WHERE f.path=? AND u.stub IS NOT NULL AND u.name LIKE '%REGISTER%'",
+                " WHERE f.path=? AND u.stub IS NOT NULL",
                 (path,),
             )
-            self._registrations[path] = [_stub_use(r) for r in rows]
+            self._registrations[path] = _registered(rows)
         return self._registrations[path]
 
     def kernel_of(self, known: Known) -> Sequence[str]:
@@ -437,9 +437,12 @@ def _place(known: Known) -> tuple[str, int, str]:
 
 def _stub_use(row: tuple[Any, ...]) -> StubUse:
     macro, arguments, scope, path, line, guard = row
-    first, _, rest = arguments.partition(",")
-    stub = rest.rsplit(",", 1)[-1] if macro.startswith("DECLARE") else first
-    return StubUse(macro, stub.strip(), arguments, scope, Location(path, line), guard)
+    stub = stub_of(macro, arguments)
+    return StubUse(macro, stub, arguments, scope, Location(path, line), guard)
+
+
+def _registered(rows: Iterable[tuple[Any, ...]]) -> list[StubUse]:
+    return [use for row in rows if (use := _stub_use(row)).what == "registered"]
 
 
 def _number(row: tuple[Any, ...]) -> int:

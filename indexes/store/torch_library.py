@@ -8,6 +8,7 @@ from functools import cache
 from indexes.linking.facts import LibraryUse
 from indexes.linking.registrations import Written, written_registrations
 from indexes.model.vocabulary import Location
+from indexes.readers.cxx.idioms import library_block
 from indexes.store.lookup import Lookup
 
 UNSEEN = (
@@ -52,7 +53,7 @@ def named_macros(facts: Lookup, uses: Iterable[LibraryUse]) -> Mapping[str, Mapp
     known = cache(lambda name: [(p, m) for p, m in facts.store.macros(name) if not m.parameters])
     for use in uses:
         function = use.arguments.rpartition(",")[2].strip()
-        key = use.block.split(",")[1].strip() if use.block.count(",") == 2 else ""
+        key = library_block(use.block).key
         for name in filter(str.isidentifier, (function, key)):
             for path, macro in known(name):
                 here = path == use.location.path

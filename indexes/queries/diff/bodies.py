@@ -10,11 +10,10 @@ from indexes.linking.dtypes import Dtypes
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch
+from indexes.readers.cxx.idioms import meaning_of
 from indexes.source.source import Source
 
 _TOKEN = regex(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\w+|\S""", re.DOTALL)
-_MACRO = regex(r"_?AT_DISPATCH_\w+")
-_CHOICE = regex(r"_?AT_DISPATCH_(?!CASE)\w+")
 _DTYPE = regex(r"(?:(?:at|c10|torch)::)*(?:ScalarType::\w+|k[A-Z]\w*)|AT_EXPAND\(.*\)")
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
@@ -52,7 +51,7 @@ class Bodies:
         uses = self._dtypes.of(definition)
         lacking = {use.macro for use in uses if use.unread or not use.dtypes}
         expanded = {use.macro for use in uses} - lacking
-        missed = {name for name in named if _CHOICE.fullmatch(name) and name not in expanded}
+        missed = {name for name in named if meaning_of(name) == "dtypes" and name not in expanded}
         return Dispatches(uses, tuple(sorted(lacking | missed)))
 
     def macros(self, definition: Definition) -> dict[str, list[str]]:
@@ -78,7 +77,7 @@ def dispatched(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """The AT_DISPATCH macros in a body, each with the dtypes that it names."""
     found = []
     for at, token in enumerate(tokens[:-1]):
-        if _MACRO.fullmatch(token) and tokens[at + 1] == "(":
+        if meaning_of(token) in ("dtypes", "cases") and tokens[at + 1] == "(":
             named = [_short(a) for a in _arguments(tokens, at + 2) if _DTYPE.fullmatch(a)]
             found.append(f"{token}({', '.join(named)})")
     return tuple(dict.fromkeys(found))

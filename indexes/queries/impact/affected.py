@@ -21,6 +21,7 @@ from indexes.queries.impact.graph import Node
 from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild
 from indexes.queries.impact.walk import DISPATCHES, Start
+from indexes.readers.cxx.idioms import stub_of
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.facts import module_name
 from indexes.readers.python.opinfo import is_opinfo_file
@@ -233,17 +234,9 @@ class _Comparison:
     def _macro_use(self, impacts: Impacts, one: CppChange, path: str) -> None:
         use = one.stub_use
         assert use
-        if "DISPATCH" in use.name and "_DISPATCH" in use.name:
-            first, _, rest = use.arguments.partition(",")
-            name = rest.rsplit(",", 1)[-1] if use.name.startswith("DECLARE") else first
-            made = StubUse(
-                use.name,
-                name.strip(),
-                use.arguments,
-                use.scope,
-                Location(path, use.line),
-                use.guard,
-            )
+        if name := stub_of(use.name, use.arguments):
+            place = Location(path, use.line)
+            made = StubUse(use.name, name, use.arguments, use.scope, place, use.guard)
             self.starts.append(Start(stub_node(made), f"{use.name} is {one.what}"))
             return
         for known in impacts.facts.in_file(path):

@@ -15,7 +15,7 @@ from typing import Literal
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.cxx.includes import read_includes
+from indexes.readers.cxx.lexer import read_includes
 from indexes.readers.yaml.schema import parse_schema
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup

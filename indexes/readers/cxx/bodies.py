@@ -1,14 +1,18 @@
-"""Inside a function body: what it calls, launches and passes on by name.
+"""Inside a body: what a function calls, launches and passes on by name, and what a block of
+registrations registers.
 
-Works on the cleaned text of ``cpp_lex``, where comments and strings are blank.
+Works on the cleaned text of ``lexer``, where comments and strings are blank.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from indexes.model.regex import regex
+from indexes.model.regex import ASCII, regex
+from indexes.readers.cxx.idioms import LIBRARY_METHODS, meaning_of
+from indexes.readers.cxx.lexer import close, strip_comments
 
 # Bodies are read backwards: a call is then a literal "(" in front of a name, which the
 # engine finds by skipping; forwards, every identifier would be tried first. Alternatives
@@ -143,3 +147,58 @@ def _is_argument(text: str, start: int, end: int) -> bool:
     after = text[end : end + 60].lstrip()[:1]
     whole = text[start - 1 : start] not in _NAME or start == 0
     return before in ("(", ",") and after in (",", ")") and whole
+
+
+# ------------------------------------------------------------------------- TORCH_LIBRARY
+
+MACRO_USE = "use"
+"""Method of a statement that is no call on the library: a macro, until its #define is known."""
+
+_OPENED = regex(r"(?<![\w.:>&])([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\(", ASCII)
+_NO_MACRO = frozenset("if for while switch return sizeof".split())
+_BEFORE_STATEMENT = frozenset("{};)")
+
+
+class LibraryCall(NamedTuple):
+    """``m.impl(...)``, or a macro use that stands as a statement."""
+
+    method: str
+    arguments: str
+    """As written, without comments; of a macro use, the whole use."""
+    offset: int
+
+
+def library_calls(
+    plain: str, text: str, start: int, end: int, variable: str
+) -> Iterator[LibraryCall]:
+    """The calls in ``text[start:end]``; in ``plain`` its comments and strings are blank.
+
+    What stands in parentheses is passed over, so that a lambda given to ``impl`` is not read.
+    """
+    at = start
+    while found := _OPENED.search(plain, at, end):
+        ended = close(plain, found.end() - 1)
+        if ended < 0 or ended > end:
+            at = found.end()
+            continue
+        name, method = found.groups()
+        is_macro = name not in _NO_MACRO and meaning_of(name) not in ("check", "assertion")
+        at = ended + 1 if is_macro else found.end()
+        if method:
+            if name == variable and method in LIBRARY_METHODS:
+                yield LibraryCall(
+                    method, _without_comments(text[found.end() : ended]), found.start()
+                )
+        elif is_macro and _is_statement(plain, found.start(), start):
+            yield LibraryCall(
+                MACRO_USE, _without_comments(text[found.start() : ended + 1]), found.start()
+            )
+
+
+def _is_statement(plain: str, at: int, start: int) -> bool:
+    before = plain[max(start, at - 400) : at].rstrip()
+    return not before or before[-1] in _BEFORE_STATEMENT
+
+
+def _without_comments(text: str) -> str:
+    return strip_comments(text) if "/" in text else text

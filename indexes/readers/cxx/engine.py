@@ -15,14 +15,8 @@ from typing import NamedTuple
 from indexes.model.regex import regex
 from indexes.model.vocabulary import EngineFunction, Location, Problem
 from indexes.readers.cxx.bodies import body_calls
-from indexes.readers.cxx.members import (
-    LineNumbers,
-    class_body,
-    comment_above,
-    is_function,
-    is_type,
-    statements,
-)
+from indexes.readers.cxx.lexer import Lines
+from indexes.readers.cxx.members import class_body, comment_above, is_function, is_type, statements
 from indexes.readers.cxx.scopes import Found, Scan, scan_text
 
 _ADDRESS = regex(r"&\s*((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)\s*[,)]")
@@ -95,7 +89,7 @@ def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tup
     scan = scan_text(text)
     lines = text.split("\n")
     functions = [f for f in scan.found if f.kind in ("function", "method") and f.end > f.body > 0]
-    numbers = LineNumbers(scan.plain)
+    numbers = Lines(scan.plain)
     graph = _Graph(scan, functions, numbers)
     calls = {index: graph.calls(index) for index in range(len(functions))}
     overloads: dict[str, list[tuple[str, int]]] = {}
@@ -148,7 +142,7 @@ def _calls(plain: str, caller: Found) -> Iterator[_Call]:
 class _Graph:
     """Which functions of the file call which."""
 
-    def __init__(self, scan: Scan, functions: list[Found], numbers: LineNumbers) -> None:
+    def __init__(self, scan: Scan, functions: list[Found], numbers: Lines) -> None:
         self._plain = scan.plain
         self._numbers = numbers
         self._declared = cache(lambda name: _declaration(name, scan.plain))
@@ -261,7 +255,7 @@ _DECLARED = regex(r"(~?[A-Za-z_]\w*)\s*\(")
 
 
 def _declared(
-    scan: Scan, numbers: LineNumbers, lines: list[str], path: str, defined: set[str]
+    scan: Scan, numbers: Lines, lines: list[str], path: str, defined: set[str]
 ) -> list[EngineFunction]:
     """Member functions that a header declares and does not define."""
     found: list[EngineFunction] = []

@@ -1,14 +1,17 @@
 """Reads the text in front of a ``{`` or ``;`` at namespace or class scope.
 
 What stands there is a namespace, a class, a function, a macro use, an initialiser,
-or several of these in a row, since a macro use needs no ``;``.
+or several of these in a row, since a macro use needs no ``;``. Heads of the everyday kinds,
+which are most, are each read in one match; all others are taken apart piece by piece.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from indexes.model.regex import ASCII, regex
+from indexes.readers.cxx.lexer import close
 
 _ANGLES = regex(r"[<>();]")
 _NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$", ASCII)
@@ -39,7 +42,7 @@ NOT_NAMES = frozenset(
     "if for while switch return sizeof static_assert catch do else new delete defined typeid "
     "asm __asm__ alignof".split()
 )
-STORAGE = frozenset(
+_STORAGE = frozenset(
     "static inline extern constexpr virtual explicit friend __host__ __device__ __global__ "
     "__forceinline__ __inline__ typename const".split()
 )
@@ -72,18 +75,6 @@ class Head:
     base: str = ""
     begins_at: int = 0
     """Behind labels and ``template <...>``; 0 where that was not looked for."""
-
-
-def close(text: str, opened: int) -> int:
-    """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
-    find, count = text.find, text.count
-    depth, at = 0, opened
-    while (closed := find(")", at)) >= 0:
-        depth += count("(", at, closed) - 1
-        if not depth:
-            return closed
-        at = closed + 1
-    return -1
 
 
 def close_angle(text: str, opened: int) -> int:
@@ -289,7 +280,7 @@ def _is_declarator(head: Head, prefix: str, rest: str, class_name: str) -> bool:
     """Whether ``name(...)`` declares a function, or is an attribute macro in front of one."""
     if head.name in NOT_NAMES or _angle_depth(prefix):
         return False
-    words = [w for w in _WORD.findall(prefix) if w not in STORAGE]
+    words = [w for w in _WORD.findall(prefix) if w not in _STORAGE]
     following = rest.lstrip()
     word = _WORD.match(following)
     goes_on = bool(word) and word is not None and word.group() not in _AFTER_PARAMETERS
@@ -320,3 +311,113 @@ def _macro_head(head: Head, text: str, stop: int) -> Head | None:
     elif rest and not _continues(rest) and not _WORD.match(rest):
         return None
     return Head("macro", head.name, "", head.name_at, parameters, text[opened + 1 : ended])
+
+
+# ---------------------------------------------------------------------------- everyday heads
+
+_BEFORE = r"(?:(?:public|private|protected)\s*:(?!:)\s*)*(?:template\s*<[^<>;(){}=]*>\s*)?"
+_PARAMETERS = (
+    r"\(([^();]*(?:\([^();]*(?:\([^();]*\)[^();]*)*\)[^();]*)*)\)\s*"
+    r"(?:(?:(?:const|noexcept|override|final)\b|&&?)\s*)*"
+)
+_FUNCTION = regex(
+    _BEFORE + r"((?!(?:public|private|protected|template|class|struct|namespace)\b)"
+    r"[A-Za-z_][\w:&*<>,\s]*[\s&*>])((?:[A-Za-z_]\w*::)*)"
+    r"(operator(?:\(\)|[^\w\s(\"]+)|[A-Za-z_]\w*)" + _PARAMETERS,
+    ASCII,
+)
+"""Type, qualifier, name and parameters."""
+_CONSTRUCTOR = regex(
+    _BEFORE
+    + r"()(?:(?:explicit|inline|constexpr)\s+)*((?:[A-Za-z_]\w*::)*)(~?[A-Za-z_]\w*)"
+    + _PARAMETERS
+    + r"(:(?!:)[\s\S]*)?",
+    ASCII,
+)
+_EVERYDAY_NAMESPACE = regex(r"(namespace)\b\s*((?:[A-Za-z_][\w:\s]*)?)", ASCII)
+_EVERYDAY_CLASS = regex(
+    _BEFORE
+    + r"(?:class|struct)\s+(?:[A-Z_][A-Z0-9_]*\s+)*(?!final\b)([A-Za-z_]\w*)\s*(?:final\s*)?"
+    r"(?::(?!:)([^(){}\[\];=]*))?",
+    ASCII,
+)
+_SCOPE = regex(_BEFORE + r"(namespace|class|struct)\b", ASCII)
+_MACRO = regex(r"([A-Z][A-Z0-9_]*)\(([^()]*)\)\s*", ASCII)
+_NOT_TYPES = frozenset(
+    "class struct union enum namespace else return extern operator typedef using public private "
+    "protected new delete case template".split()
+)
+
+
+def everyday_head(text: str, start: int, stop: int, class_name: str) -> Head | None:
+    """What ``text[start:stop]`` opens, which begins with no space, holds one declaration and
+    ends in front of a ``{``; None for all but everyday heads."""
+    if function := _function(text, start, stop):
+        return function
+    scope = _SCOPE.match(text, start, stop)
+    if scope:
+        read = _namespace if scope[1] == "namespace" else _class
+        return read(text, start, stop)
+    return _constructor(text, start, stop, class_name) or _macro(text, start, stop)
+
+
+def _function(text: str, start: int, stop: int) -> Head | None:
+    """The head of ``Type name(parameters)``."""
+    found = _FUNCTION.match(text, start, stop)
+    if not found or found.end() != stop or found[3] in NOT_NAMES or not _is_type(found[1]):
+        return None
+    before, qualifier, name, parameters = found.groups()
+    at, begins_at, is_global = found.start(3), found.start(1), int("__global__" in before)
+    head = Head("function", name, qualifier[:-2], at, parameters, is_global=is_global)
+    head.begins_at = begins_at
+    return head
+
+
+@lru_cache(maxsize=4096)
+def _is_type(before: str) -> bool:
+    """Whether a type stands in front of a name: most functions share theirs with others."""
+    if "operator" in before or before.count("<") != before.count(">"):
+        return False
+    words = before.split()
+    # A constructor, an attribute macro, or the name's own scope has none.
+    untyped = words[-1] in _STORAGE or words[-1].endswith("::")
+    return not untyped and _NOT_TYPES.isdisjoint(words)
+
+
+def _constructor(text: str, start: int, stop: int, class_name: str) -> Head | None:
+    """The head of a constructor or destructor."""
+    found = _CONSTRUCTOR.match(text, start, stop)
+    if not found or found.end() != stop or found[3] in NOT_NAMES:
+        return None
+    _, qualifier, name, parameters, members = found.groups()
+    if members and text.count("(", start, stop) != text.count(")", start, stop):
+        return None
+    if qualifier or members or name == class_name or name[0] == "~":
+        at, begins_at = found.start(3), found.start(1)
+        return Head("function", name, qualifier[:-2], at, parameters, begins_at=begins_at)
+    return None
+
+
+def _namespace(text: str, start: int, stop: int) -> Head | None:
+    found = _EVERYDAY_NAMESPACE.match(text, start, stop)
+    if not found or found.end() != stop:
+        return None
+    name = "".join(found[2].split()).replace("::inline", "::")
+    return Head("namespace", name or "(anonymous)", "", found.start(1))
+
+
+def _class(text: str, start: int, stop: int) -> Head | None:
+    """The head of a class without brackets."""
+    found = _EVERYDAY_CLASS.match(text, start, stop)
+    if not found or found.end() != stop:
+        return None
+    base = " ".join((found[2] or "").strip(" :\n").split())
+    return Head("class", found[1], "", found.start(1), base=base)
+
+
+def _macro(text: str, start: int, stop: int) -> Head | None:
+    """``MACRO(args) {``: a definition that a macro begins."""
+    found = _MACRO.match(text, start, stop)
+    if not found or found.end() != stop or found[1] in NOT_NAMES:
+        return None
+    return Head("macro", found[1], "", found.start(1), "", found[2])

@@ -6,10 +6,12 @@ contents and directives become spaces; conditional directives are listed beside 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexes.model.regex import ASCII, VERBOSE, regex
+from indexes.model.regex import ASCII, MULTILINE, VERBOSE, regex
 
 if TYPE_CHECKING:
     from re import Match
@@ -205,3 +207,43 @@ def lex(text: str) -> Lexed:
 
     lexed.clean = _NOISE.sub(replace, text)
     return lexed
+
+
+class Lines:
+    """The lines of offsets in a text, counted from 1."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
+
+    def at(self, offset: int) -> int:
+        """The line of ``offset``."""
+        return bisect_right(self._ends, offset) + 1
+
+
+def close(text: str, opened: int) -> int:
+    """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
+    depth, at = 0, opened
+    while (closed := text.find(")", at)) >= 0:
+        depth += text.count("(", at, closed) - 1
+        if not depth:
+            return closed
+        at = closed + 1
+    return -1
+
+
+class Include(NamedTuple):
+    """An ``#include`` line; one under ``#if`` counts too."""
+
+    name: str
+    """``ATen/core/Tensor.h``."""
+    quoted: bool
+    """Written with quotes, so that it is looked for beside the file first."""
+
+
+_INCLUDE = regex(rb"^[ \t]*#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]", MULTILINE)
+
+
+def read_includes(data: bytes) -> tuple[Include, ...]:
+    """What a file includes, in order, each once."""
+    found = dict.fromkeys(_INCLUDE.findall(data))
+    return tuple(Include(name.decode(), mark == b'"') for mark, name in found)

@@ -7,7 +7,6 @@ where comments, strings and directives are blank and offsets agree with the orig
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -61,17 +60,6 @@ def statements(plain: str, start: int, end: int) -> Iterator[Statement]:
 def _goes_on(plain: str, at: int, end: int) -> bool:
     """Whether a statement goes on behind a closing brace, or nothing at all comes there."""
     return _GOES_ON.match(plain, at, end) is not None
-
-
-class LineNumbers:
-    """The lines of offsets in a text, counted from 1."""
-
-    def __init__(self, text: str) -> None:
-        self._breaks = [found.start() for found in re.finditer("\n", text)]
-
-    def at(self, offset: int) -> int:
-        """The line of ``offset``."""
-        return bisect_left(self._breaks, offset) + 1
 
 
 def is_type(text: str) -> bool:

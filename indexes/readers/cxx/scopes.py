@@ -9,24 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from indexes.model.regex import ASCII, VERBOSE, regex
 from indexes.model.vocabulary import TEMPLATE
 from indexes.readers.cxx.heads import (
-    NOT_NAMES,
     Head,
     Use,
     any_head,
+    everyday_head,
     leading_uses,
     skip_prefixes,
     whole_use,
 )
 from indexes.readers.cxx.lexer import ELSE, ENDIF, IF, Lexed, Macro, lex
-from indexes.readers.cxx.quick_heads import GLOBAL_TYPE, ORDINARY, quick_head, return_type
-
-if TYPE_CHECKING:
-    from re import Match
 
 _FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", ASCII)
 # Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,
@@ -162,9 +157,8 @@ class _Scanner:
 
     def _conditional(self, kind: int, at: int) -> None:
         if kind == IF:
-            self.saved.append(
-                ((self.stack, self.depth, self.function, self.keeps_statement), False)
-            )
+            state = (self.stack, self.depth, self.function, self.keeps_statement)
+            self.saved.append((state, False))
         elif kind == ELSE and self.saved:
             state, _ = self.saved[-1]
             self.saved[-1] = (state, True)
@@ -209,41 +203,10 @@ class _Scanner:
     def _everyday(self, start: int, at: int) -> bool:
         """Opens what ends at the brace ``at`` if all that stands from ``start`` on, which is no
         space, is an everyday head."""
-        head = ORDINARY.match(self.text, start, at)
-        if head and head.end() == at and self._function(head, at):
-            return True
-        other = quick_head(self.text, start, at, self._class())
-        if other:
-            self._enter(other, at, other.begins_at)
-        return other is not None
-
-    def _function(self, head: Match[str], at: int) -> bool:
-        """Opens the function of an everyday head that ends at the brace ``at``, if it is one."""
-        before, qualifier, name, parameters = head.groups()
-        kind = return_type(before)
-        if not kind or name in NOT_NAMES:
-            return False
-        scope = self.stack[-1][0] if self.stack else ""
-        if qualifier:
-            scope = _join(scope, qualifier[:-2])
-        name_at = head.start(3)
-        base = TEMPLATE if self._is_template(name_at) else ""
-        self.depth, self.keeps_statement = 1, False
-        self.function = found = Found(
-            name,
-            scope,
-            "function",
-            name_at,
-            parameters,
-            "",
-            int(kind == GLOBAL_TYPE),
-            base,
-            at,
-            at,
-            head.start(1),
-        )
-        self.scan.found.append(found)
-        return True
+        head = everyday_head(self.text, start, at, self._class())
+        if head:
+            self._enter(head, at, head.begins_at)
+        return head is not None
 
     def _enter(self, head: Head, at: int, start: int) -> None:
         """Opens what a head from ``start`` to the brace ``at`` says."""
@@ -271,19 +234,8 @@ class _Scanner:
 
     def _found(self, head: Head, body: int, start: int = 0) -> Found:
         scope = _join(self._scope(), head.qualifier)
-        return Found(
-            head.name,
-            scope,
-            head.kind,
-            head.name_at,
-            head.parameters,
-            head.arguments,
-            head.is_global,
-            head.base,
-            body,
-            body,
-            start,
-        )
+        texts = (head.parameters, head.arguments, head.is_global, head.base)
+        return Found(head.name, scope, head.kind, head.name_at, *texts, body, body, start)
 
     def _push(self, head: Head, at: int) -> None:
         found = None

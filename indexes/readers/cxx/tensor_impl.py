@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Member, Problem
+from indexes.readers.cxx.lexer import Lines
 from indexes.readers.cxx.members import (
     FUNCTION_POINTER,
-    LineNumbers,
     Statement,
     class_body,
     comment_above,
@@ -47,7 +47,7 @@ def read_members(
     if body is None:
         return (), (Problem(path, 1, f"no definition of class {class_name}"),)
     lines = text.split("\n")
-    numbers = LineNumbers(scan.plain)
+    numbers = Lines(scan.plain)
     members = [
         replace(member, comment=comment_above(lines, member.location.line))
         for statement in statements(scan.plain, *body)
@@ -72,7 +72,7 @@ _DECLARED_NAME = regex(r"([A-Za-z_]\w*)\s*\(")
 
 
 def _declarations(
-    scan: Scan, numbers: LineNumbers, body: tuple[int, int], path: str
+    scan: Scan, numbers: Lines, body: tuple[int, int], path: str
 ) -> dict[str, list[Location]]:
     """Places where member functions are declared without a body, by name."""
     declared: dict[str, list[Location]] = {}
@@ -93,7 +93,7 @@ def _named_after(member: Member, declared: dict[str, list[Location]]) -> Member:
     return replace(member, accessors=tuple(places), accessor_names=tuple(names))
 
 
-def _members(statement: Statement, numbers: LineNumbers, path: str) -> list[Member]:
+def _members(statement: Statement, numbers: Lines, path: str) -> list[Member]:
     """What one statement declares: nothing for functions and types, several for ``int a, b;``."""
     text = _ATTRIBUTE.sub(lambda m: " " * len(m[0]), statement.text)
     if is_type(text) or is_function(text):
@@ -150,7 +150,7 @@ def _accessed(
     members: Iterable[Member], scan: Scan, path: str, class_name: str
 ) -> tuple[Member, ...]:
     result = {member.name: member for member in members}
-    numbers = LineNumbers(scan.plain)
+    numbers = Lines(scan.plain)
     for function in scan.found:
         if function.end and _is_of(function, class_name):
             where = Location(path, numbers.at(function.start), numbers.at(function.end))

@@ -9,7 +9,7 @@ import pytest
 
 from indexes.queries.impact.rebuild import NATIVE, Rebuild
 from indexes.queries.index import Index
-from indexes.readers.cxx.includes import read_includes
+from indexes.readers.cxx.lexer import read_includes
 from indexes.source.source import Source
 
 FILES = {

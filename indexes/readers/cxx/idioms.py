@@ -1,0 +1,154 @@
+"""The macros that PyTorch gives a meaning, one row for each family.
+
+Whoever meets a macro asks this table: readers, codegen, linking, the store, queries. It says
+what the ``#define`` alone does not tell: which argument is the stub, the function, the key.
+A macro that only saves typing (``OP_DECOMPOSE``, ``VMAP_SUPPORT``) needs no row: it is expanded
+by the tree's own ``#define``.
+
+A new idiom is one row here, and a use of it in ``tests/tree`` with a mark beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple
+
+from indexes.model.regex import regex
+
+_Line = Literal["declared", "defined", "registered"]
+_Begin = Literal["impl_func", "meta_func", "library"]
+Meaning = Literal[
+    _Line, _Begin, "dtypes", "cases", "scalar types", "function", "operator", "check", "assertion"
+]
+STUB_LINES = frozenset(("declared", "defined", "registered"))
+"""What a stub can be on a line."""
+STRUCTURED = frozenset(("impl_func", "meta_func"))
+"""The functions of structured kernels: definitions of these kinds."""
+INTERPRETED = STUB_LINES | STRUCTURED | {"library"}
+"""What stands at namespace scope and means more than its ``#define`` tells."""
+LIBRARY_METHODS = frozenset(("impl", "impl_UNBOXED", "def", "fallback"))
+"""The methods of ``torch::Library`` that register something (torch/library.h)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idiom:
+    """A family of macros."""
+
+    names: str
+    """The regular expression of a whole name."""
+    means: Meaning
+    """What a stub is where it is used (``declared``, ``defined``, ``registered``), what it begins
+    (``impl_func``, ``meta_func`` or a ``library`` block), what it chooses by (``dtypes``) or
+    lists (``cases``, ``scalar types``), what its argument names (``function``, ``operator``), or
+    that it throws (``check``, ``assertion``)."""
+    defined_in: str
+    """PyTorch's file with the ``#define``."""
+    arguments: str = "..."
+    """What its arguments are, as in the ``#define``; ``...`` stands for any number of others."""
+    device: str = ""
+    """The device of a registration; ``\\1`` is what the first group of ``names`` caught, and
+    without any it follows from how the file is compiled."""
+
+    def argument(self, role: str, given: Sequence[str]) -> str:
+        """The argument of a use that has a role; empty where there is none."""
+        roles = self.arguments.split()
+        if role not in roles:
+            return ""
+        at, others = roles.index(role), roles.index("...") if "..." in roles else len(roles)
+        if at > others:
+            at = max(at + len(given) - len(roles), others)
+        return given[at].strip() if at < len(given) else ""
+
+
+_STUBS = "aten/src/ATen/native/DispatchStub.h"
+_META = "aten/src/ATen/TensorMeta.h"
+_TYPES = "aten/src/ATen/Dispatch.h"
+_POINTER = "c10/core/CompileTimeFunctionPointer.h"
+_LIBRARY = "torch/library.h"
+_DEVICE = r"\w*REGISTER_(CUDA|XPU|HIP|MPS|MTIA|PRIVATEUSE1)_DISPATCH"
+
+IDIOMS = (
+    # A pointer for each device and CPU capability; lines all over the tree set the entries.
+    Idiom("DECLARE_DISPATCH", "declared", _STUBS, "... stub"),
+    Idiom("DEFINE_DISPATCH", "defined", _STUBS, "stub"),
+    Idiom("REGISTER_DISPATCH", "registered", _STUBS, "stub ... function"),
+    Idiom(_DEVICE, "registered", _STUBS, "stub ... function", r"\1"),
+    Idiom(r"\w*REGISTER_NO_\w+_DISPATCH", "registered", _STUBS, "stub", "CPU"),
+    Idiom(r"\w*REGISTER_ARCH_DISPATCH", "registered", _STUBS, "stub architecture function", "CPU"),
+    # REGISTER_AVX2_DISPATCH, REGISTER_ALL_CPU_DISPATCH, ALSO_REGISTER_AVX512_DISPATCH
+    Idiom(r"\w*REGISTER_\w+_DISPATCH", "registered", _STUBS, "stub ... function", "CPU"),
+    # What torchgen declares as structured_add_out::impl and structured_add_Tensor::meta
+    Idiom("TORCH_IMPL_FUNC", "impl_func", _META, "operator"),
+    Idiom("TORCH_(?:PRECOMPUTE_)?META_FUNC", "meta_func", _META, "operator"),
+    Idiom("TORCH_(?:PRECOMPUTE_)?META_FUNC2", "meta_func", _META, "operator overload"),
+    # A function whose body registers operators and kernels: m.def(...), m.impl(...)
+    Idiom("TORCH_LIBRARY", "library", _LIBRARY, "namespace library"),
+    Idiom("TORCH_LIBRARY_FRAGMENT", "library", _LIBRARY, "namespace library"),
+    Idiom("TORCH_LIBRARY_IMPL", "library", _LIBRARY, "namespace key library"),
+    # A switch over ScalarType, what stands in one, and the macro that lists all types
+    Idiom(r"_?AT_DISPATCH_CASE\w*", "cases", _TYPES),
+    Idiom(r"_?AT_DISPATCH_\w+", "dtypes", _TYPES),
+    Idiom("AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS", "scalar types", "c10/core/ScalarType.h"),
+    # Around the name of a kernel or of an operator
+    Idiom("TORCH_(?:SELECTIVE_)?FN", "function", _POINTER, "function"),
+    Idiom("TORCH_SELECTIVE_(?:NAME|SCHEMA)", "operator", _LIBRARY, "operator"),
+    Idiom("ATEN_FN2?", "operator", "aten/src/ATen/templates/Operators.h", "operator overload"),
+    # They throw
+    Idiom("TORCH_CHECK", "check", "c10/util/Exception.h", "condition ..."),
+    Idiom("TORCH_INTERNAL_ASSERT", "assertion", "c10/util/Exception.h", "condition ..."),
+)
+"""The first row that fits a name is meant."""
+
+
+_PATTERNS = [(regex(row.names), row) for row in IDIOMS]
+
+
+@cache
+def names_of(*meanings: Meaning) -> str:
+    """A regular expression of all names with one of these meanings, as a group of no number."""
+    return f"(?:{'|'.join(row.names for row in IDIOMS if row.means in meanings)})"
+
+
+@lru_cache(16384)
+def idiom_of(macro: str) -> Idiom | None:
+    """The row that a macro belongs to."""
+    return next((row for pattern, row in _PATTERNS if pattern.fullmatch(macro)), None)
+
+
+def meaning_of(macro: str) -> Meaning | None:
+    """What a macro means; None for one that is no idiom."""
+    row = idiom_of(macro)
+    return row.means if row else None
+
+
+def is_interpreted(macro: str) -> bool:
+    """Whether uses of a macro at namespace scope are read as they stand, not expanded."""
+    return meaning_of(macro) in INTERPRETED
+
+
+def stub_of(macro: str, arguments: str) -> str:
+    """The stub that a line is about, as written (``cpublas::gemm_stub``); empty for none."""
+    row = idiom_of(macro)
+    return row.argument("stub", arguments.split(",")) if row else ""
+
+
+class LibraryBlock(NamedTuple):
+    """What stands in the parentheses of a block of registrations."""
+
+    macro: str
+    """``TORCH_LIBRARY_IMPL`` where there is a key."""
+    namespace: str
+    key: str
+    library: str
+    """The variable that is the library: ``m``."""
+
+
+def library_block(arguments: str) -> LibraryBlock:
+    """Reads ``aten, CPU, m``."""
+    given = [part.strip() for part in arguments.split(",")]
+    rows = [row for row in IDIOMS if row.means == "library"]
+    row = next((row for row in rows if len(row.arguments.split()) == len(given)), rows[0])
+    roles = (row.argument(role, given) for role in ("namespace", "key", "library"))
+    return LibraryBlock(row.names, *roles)
