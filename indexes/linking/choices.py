@@ -14,7 +14,6 @@ from functools import lru_cache
 from indexes.linking.facts import Call, Known
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Definition, Location
-from indexes.readers.cxx.idioms import names_of
 from indexes.readers.cxx.lexer import ELSE, IF, Lexed, flat, lex
 
 _IF = regex(r"\bif\s*(?:constexpr\s*)?\(")
@@ -22,9 +21,7 @@ _ELSE = regex(r"\s*else\b")
 _SWITCH = regex(r"\bswitch\s*\(")
 _LABEL = regex(r"\b(?:case\s+((?:[\w\s]|::)+?)|(default))\s*:(?!:)")
 _BRACKETS = regex(r"[(){}\[\]]")
-_LEAVES = regex(
-    rf"(?:^|[;{{}}])\s*(?:return\b|throw\b|{names_of('check')}\s*\(\s*false\b)[^{{}}]*;\s*$"
-)
+_LEAVES = regex(r"(?:^|[;{}])\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)[^{}]*;\s*$")
 _HEADED = regex(r"\s*(?:if\s*(?:constexpr\s*)?|for|while|switch)\s*\(")
 _LONGEST = 300
 

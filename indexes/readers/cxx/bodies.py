@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.idioms import LIBRARY_METHODS, meaning_of
+from indexes.readers.cxx.idioms import LIBRARY_METHODS
 from indexes.readers.cxx.lexer import close, strip_comments
 
 # Bodies are read backwards: a call is then a literal "(" in front of a name, which the
@@ -155,7 +155,7 @@ MACRO_USE = "use"
 """Method of a statement that is no call on the library: a macro, until its #define is known."""
 
 _OPENED = regex(r"(?<![\w.:>&])([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\(", ASCII)
-_NO_MACRO = frozenset("if for while switch return sizeof".split())
+_NO_MACRO = frozenset("if for while switch return sizeof TORCH_CHECK TORCH_INTERNAL_ASSERT".split())
 _BEFORE_STATEMENT = frozenset("{};)")
 
 
@@ -182,14 +182,13 @@ def library_calls(
             at = found.end()
             continue
         name, method = found.groups()
-        is_macro = name not in _NO_MACRO and meaning_of(name) not in ("check", "assertion")
-        at = ended + 1 if is_macro else found.end()
+        at = found.end() if name in _NO_MACRO else ended + 1
         if method:
             if name == variable and method in LIBRARY_METHODS:
                 yield LibraryCall(
                     method, _without_comments(text[found.end() : ended]), found.start()
                 )
-        elif is_macro and _is_statement(plain, found.start(), start):
+        elif name not in _NO_MACRO and _is_statement(plain, found.start(), start):
             yield LibraryCall(
                 MACRO_USE, _without_comments(text[found.start() : ended + 1]), found.start()
             )

@@ -17,11 +17,8 @@ from typing import Literal, NamedTuple
 
 from indexes.model.regex import regex
 
-_Line = Literal["declared", "defined", "registered"]
-_Begin = Literal["impl_func", "meta_func", "library"]
-Meaning = Literal[
-    _Line, _Begin, "dtypes", "cases", "scalar types", "function", "operator", "check", "assertion"
-]
+_Begin = Literal["declared", "defined", "registered", "impl_func", "meta_func", "library"]
+Meaning = Literal[_Begin, "dtypes", "cases", "scalar types", "function", "operator"]
 STUB_LINES = frozenset(("declared", "defined", "registered"))
 """What a stub can be on a line."""
 STRUCTURED = frozenset(("impl_func", "meta_func"))
@@ -41,8 +38,7 @@ class Idiom:
     means: Meaning
     """What a stub is where it is used (``declared``, ``defined``, ``registered``), what it begins
     (``impl_func``, ``meta_func`` or a ``library`` block), what it chooses by (``dtypes``) or
-    lists (``cases``, ``scalar types``), what its argument names (``function``, ``operator``), or
-    that it throws (``check``, ``assertion``)."""
+    lists (``cases``, ``scalar types``), or what its argument names (``function``, ``operator``)."""
     defined_in: str
     """PyTorch's file with the ``#define``."""
     arguments: str = "..."
@@ -95,9 +91,6 @@ IDIOMS = (
     Idiom("TORCH_(?:SELECTIVE_)?FN", "function", _POINTER, "function"),
     Idiom("TORCH_SELECTIVE_(?:NAME|SCHEMA)", "operator", _LIBRARY, "operator"),
     Idiom("ATEN_FN2?", "operator", "aten/src/ATen/templates/Operators.h", "operator overload"),
-    # They throw
-    Idiom("TORCH_CHECK", "check", "c10/util/Exception.h", "condition ..."),
-    Idiom("TORCH_INTERNAL_ASSERT", "assertion", "c10/util/Exception.h", "condition ..."),
 )
 """The first row that fits a name is meant."""
 

@@ -11,6 +11,7 @@ namespace c10 {
   _(float, Float) /* 6 */                      \
   _(double, Double) /* 7 */
 
+//! lists Byte,Long,Float,Double,Half,ComplexDouble,Bool,Int,ComplexHalf,QInt8,BFloat16
 #define AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(_) \
   AT_FORALL_SCALAR_TYPES_WITH_COMPLEX(_)                 \
   _(at::Half, Half)                                      \

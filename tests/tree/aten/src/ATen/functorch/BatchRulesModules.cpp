@@ -14,6 +14,7 @@ TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
   // VMAP_SUPPORT(cumsum, nobody);
   UNARY_POINTWISE(sin); //! hop sin batch_rule
   m.impl("detach", native::detach); //! hop detach batch_rule
+  VMAP_SUPPORT(abs, BASIC_UNARY_BATCH_RULE(ATEN_FN(abs))); //! hop abs batch_rule
 }
 
 #define RULE_NAME(fn, text) static const char fn##_rule_name[] = #text;

@@ -111,7 +111,7 @@ TORCH_LIBRARY_FRAGMENT(aten, m) {
       TORCH_SELECTIVE_SCHEMA("aten::quantized_lstm.input(Tensor input, Tensor[] hx) -> (Tensor, Tensor)"));
 }
 
-TORCH_LIBRARY_FRAGMENT(quantized, m) {
+TORCH_LIBRARY_FRAGMENT(quantized, m) { //! library quantized
   m.def(TORCH_SELECTIVE_SCHEMA("quantized::make_quantized_cell_params_dynamic(Tensor bias_ih) -> Tensor"));
   m.def(TORCH_SELECTIVE_SCHEMA("quantized::quantized_gru_cell_dynamic(Tensor input, Tensor hx) -> Tensor"));
 }

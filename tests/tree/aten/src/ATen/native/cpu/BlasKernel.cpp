@@ -13,7 +13,7 @@ void gemm_core_(int64_t m, int64_t n, int64_t k) {
 void cpublas_gemm_impl( //! implements gemm_stub CPU
     at::ScalarType type,
     int64_t m, int64_t n, int64_t k) {
-  AT_DISPATCH_FLOATING_TYPES(type, "cpublas_gemm_impl", [&] { gemm_core_<scalar_t, scalar_t>(m, n, k); });
+  AT_DISPATCH_FLOATING_TYPES(type, "cpublas_gemm_impl", [&] { gemm_core_<scalar_t, scalar_t>(m, n, k); }); //! dtypes Double,Float
 }
 
 void cpublas_copy_impl(at::ScalarType type, int64_t n, const void* x, int64_t incx, void* y, int64_t incy) { //! implements copy_stub CPU

@@ -28,8 +28,8 @@ Tensor& abs_(Tensor& self) { //! not-kernel abs_
 
 #ifdef USE_VULKAN_API
 
-TORCH_LIBRARY_IMPL(aten, Vulkan, m) {
-  m.impl(TORCH_SELECTIVE_NAME("aten::cumsum"), TORCH_FN(cumsum));
+TORCH_LIBRARY_IMPL(aten, Vulkan, m) { //! library aten Vulkan
+  m.impl(TORCH_SELECTIVE_NAME("aten::cumsum"), TORCH_FN(cumsum)); //! impl cumsum Vulkan cumsum
   m.impl("relu", TORCH_FN(relu));
 }
 
