@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
@@ -24,9 +25,8 @@ from indexes.model.vocabulary import (
     SourceInfo,
 )
 from navigator.tui.history import Visit
-from navigator.tui.processes import index_process
-from navigator.tui.processes.chain_process import ChainProcess
-from navigator.tui.processes.chains import Chains
+from navigator.tui.processes.chains import Chains, chain_of
+from navigator.tui.processes.indexing import bring_up
 from navigator.tui.processes.preview import Preview
 from navigator.tui.source.document import Shelf
 
@@ -107,13 +107,10 @@ class Opener:
         """The index brought up to date beside the screen, or else here."""
         from indexes.queries.index import Index
 
-        report = None
-        if index_process.possible():
-            try:
-                report = index_process.bring_up(source, self.cache, progress, cancelled)
-            except index_process.EndedEarly as why:
-                tell(f"the process that makes the index ended early ({why}); it is made here now")
-        if report is None:
+        try:
+            report = bring_up(source, self.cache, progress, cancelled)
+        except (OSError, BrokenExecutor) as why:
+            tell(f"the indexing process failed ({why}); indexing here instead")
             return Index.open(source, self.cache, progress=progress, cancelled=cancelled)
         index = Index.as_left(source, self.cache)
         index.report = report
@@ -122,17 +119,17 @@ class Opener:
 
 def _session(index: Index) -> Session:
     """An index whose chains are worked out beside the screen."""
-    source, cache = index.source, index.cache
-    return Session(index, lambda: ChainProcess(source, cache))
+    return Session(index, partial(chain_of, index.source.top, index.source.kind, index.cache))
 
 
 class Session:
     """An index with the files that were read from its tree."""
 
-    def __init__(self, index: Answers, beside: Callable[[], ChainProcess] | None = None) -> None:
+    def __init__(self, index: Answers, chain_beside: Callable[[str], Chain] | None = None) -> None:
+        """``chain_beside`` answers as ``index.chain`` does, in another process."""
         self.index = index
         self.shelf = Shelf(index.read)
-        self.chains = Chains(index.chain, beside)
+        self.chains = Chains(index.chain, chain_beside)
 
     def close(self) -> None:
         """Nothing more is asked through this one."""

@@ -16,7 +16,7 @@ from indexes.model.errors import Cancelled, SourceError
 from indexes.model.progress import Progress
 from indexes.queries.index import Index
 from indexes.source.source import Source
-from navigator.tui.processes.index_process import EndedEarly, bring_up
+from navigator.tui.processes.indexing import bring_up
 from navigator.tui.session import Opener
 from tests.navigator.tui.conftest import Sit
 from tests.tree_marks import TREE
@@ -29,9 +29,10 @@ SCREEN = """\
 import sys
 from pathlib import Path
 from indexes.source.source import Source
-from navigator.tui.processes.index_process import bring_up
-bring_up(Source.find(sys.argv[1]), Path(sys.argv[2]), lambda now: print(now.stage, flush=True),
-         lambda: False)
+from navigator.tui.processes.indexing import bring_up
+if __name__ == "__main__":
+    bring_up(Source.find(sys.argv[1]), Path(sys.argv[2]), lambda now: print(now.stage, flush=True),
+             lambda: False)
 """
 
 
@@ -43,22 +44,21 @@ def ignored(_: object) -> None:
     pass
 
 
-def children() -> list[int]:
-    """The processes that this one has started and that are still there."""
+def workers_of(parent: int) -> list[int]:
+    """The processes that work for a process."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:  # it has ended
             continue
-        if int(fields[1]) == os.getpid() and fields[0] != "Z":
+        if int(fields[1]) == parent and fields[0] != "Z" and b"spawn_main" in _command(folder):
             found.append(int(folder.name))
     return found
 
 
-def running_with(word: str) -> bool:
-    """Whether there is a process with this word in its command line."""
-    return any(word.encode() in _command(folder) for folder in Path("/proc").glob("[0-9]*"))
+def is_running(process: int) -> bool:
+    return b"spawn_main" in _command(Path(f"/proc/{process}"))
 
 
 def _command(folder: Path) -> bytes:
@@ -86,11 +86,10 @@ def test_it_makes_the_index_and_tells_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_it_stops_when_told_to_and_leaves_nothing(tmp_path: Path) -> None:
-    before = children()
     told: list[Progress] = []
     with pytest.raises(Cancelled, match="nothing was changed"):
         bring_up(Source.find(str(TREE)), tmp_path, told.append, lambda: bool(told))
-    assert children() == before
+    assert workers_of(os.getpid()) == []
     assert list((tmp_path / "indexes").iterdir()) == []
 
 
@@ -101,59 +100,53 @@ def test_a_read_only_cache_is_told_as_ever(tmp_path: Path) -> None:
 
 
 def test_when_it_is_killed_the_index_is_made_here(tmp_path: Path) -> None:
-    before = set(children())
     lines: list[str] = []
 
     def kill(_: Progress) -> None:
-        for child in set(children()) - before if not lines else ():  # then they are others
-            os.kill(child, signal.SIGKILL)
+        for worker in workers_of(os.getpid()) if not lines else ():  # then they are others
+            os.kill(worker, signal.SIGKILL)
 
     opener = Opener(str(TREE), tmp_path)
     sessions = list(opener.sessions(kill, never, lines.append))
     assert [type(session.index).__name__ for session in sessions] == ["Preview", "Index"]
-    assert lines == ["the process that makes the index ended early (signal 9); it is made here now"]
-
-
-def test_it_is_told_apart_from_an_answer(tmp_path: Path) -> None:
-    before = set(children())
-
-    def kill(_: Progress) -> None:
-        for child in set(children()) - before:
-            os.kill(child, signal.SIGKILL)
-
-    with pytest.raises(EndedEarly, match="signal 9"):
-        bring_up(Source.find(str(TREE)), tmp_path, kill, never)
+    assert len(lines) == 1
+    assert lines[0].startswith("the indexing process failed (")
 
 
 def test_it_ends_with_the_screen_however_that_ended(tmp_path: Path) -> None:
+    script = tmp_path / "screen.py"
+    script.write_text(SCREEN)
     with subprocess.Popen(
-        [sys.executable, "-c", SCREEN, str(TREE), str(tmp_path)],
+        [sys.executable, str(script), str(TREE), str(tmp_path)],
         stdout=subprocess.PIPE,
         text=True,
-        cwd=TREE.parents[1],
+        env={**os.environ, "PYTHONPATH": str(TREE.parents[1])},
     ) as screen:
         assert screen.stdout is not None
         assert screen.stdout.readline() == "reading\n"
+        workers = workers_of(screen.pid)
+        assert workers
         screen.kill()
-    until(lambda: not running_with(str(tmp_path)))
+    until(lambda: not any(map(is_running, workers)))
     assert not list((tmp_path / "indexes").glob("*.building"))
 
 
 async def test_it_ends_when_the_screen_is_left(sit: Sit, tmp_path: Path) -> None:
     async with sit(cache=tmp_path) as person:
-        await person.until(lambda: running_with(str(tmp_path)), "the process")
-    until(lambda: not running_with(str(tmp_path)))
+        await person.until(lambda: workers_of(os.getpid()), "the process")
+    until(lambda: not workers_of(os.getpid()))
     assert not list((tmp_path / "indexes").glob("*.building"))
 
 
-def test_without_timers_and_pipes_to_wait_for_the_thread_makes_it(
+def test_where_no_process_can_be_started_the_thread_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Windows: nothing is said of a process that was never begun."""
-    monkeypatch.setattr("navigator.tui.processes.index_process.possible", lambda: False)
-    monkeypatch.setattr("navigator.tui.processes.worker.start", pytest.fail)
+    def fail(*_: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("navigator.tui.processes.indexing.start_workers", fail)
     told: list[str] = []
     *_, last = Opener(str(TREE), tmp_path).sessions(ignored, never, told.append)
     assert isinstance(last.index, Index)
     assert last.index.report.cold
-    assert told == []
+    assert told == ["the indexing process failed (no more processes); indexing here instead"]

@@ -1,0 +1,70 @@
+"""Processes that work for this one: an executor whose processes end with it, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, redirect_stderr
+from multiprocessing import get_context, parent_process
+from threading import Lock, Thread
+
+from indexes.model.errors import Cancelled
+
+
+def start_workers(
+    count: int = 1, prepare: Callable[..., object] | None = None, *arguments: object
+) -> ProcessPoolExecutor:
+    """An executor of ``count`` fresh processes, each of which calls ``prepare`` first.
+
+    Raises
+    ------
+    OSError
+        When no process can be started here; ``submit`` of the executor may raise it too.
+    """
+    try:
+        with redirect_stderr(sys.__stderr__):  # Textual's has no descriptor to hand on
+            return ProcessPoolExecutor(
+                count, get_context("spawn"), initializer=_begin, initargs=(prepare, arguments)
+            )
+    except (ImportError, NotImplementedError) as error:  # a system without semaphores
+        raise OSError(str(error)) from error
+
+
+_cleaning_up = Lock()
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """In a worker: SIGTERM, or the end of the parent, raises Cancelled in what is done here, and
+    the process goes on until it has cleaned up. Elsewhere SIGTERM ends the worker at once."""
+    with _cleaning_up:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise Cancelled("stopped; nothing was changed") from None
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _begin(prepare: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
+    """In a new process: ctrl+c and a closed terminal are for the process that started it."""
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+    if prepare is not None:
+        prepare(*arguments)
+
+
+def _end_with_parent() -> None:
+    """A worker would wait for work for ever when its parent was killed."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    signal.raise_signal(signal.SIGTERM)
+    with _cleaning_up:
+        os._exit(1)

@@ -1,0 +1,81 @@
+"""Bringing an index up to date beside the screen: that takes seconds of all processors, which in a
+thread of the screen's own process every key would wait for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import ClassVar
+
+from indexes.build.workers import start_workers, stoppable
+from indexes.model.progress import Progress, Report
+from indexes.model.vocabulary import SourceKind
+from indexes.source.source import Source
+
+_PAUSE = 0.05
+"""Seconds between two reports of progress, and between two looks whether to stop."""
+
+
+def bring_up(
+    source: Source,
+    cache: Path | None,
+    progress: Callable[[Progress], None],
+    cancelled: Callable[[], bool],
+) -> Report:
+    """Brings the index of ``source`` up to date in a process of its own. For a thread.
+
+    Raises
+    ------
+    SourceError, Cancelled
+        As ``Index.open`` does.
+    OSError, BrokenExecutor
+        When the process cannot start, or was killed.
+    """
+    ours, theirs = Pipe(duplex=False)
+    with ours, theirs, start_workers(1, _begin, theirs) as worker:
+        work = worker.submit(_bring_up, source.top, source.kind, cache)
+        theirs.close()
+        with suppress(EOFError, ProcessLookupError):  # it was killed
+            process = ours.recv()
+            while not work.done() and not cancelled():
+                if ours.poll(_PAUSE):
+                    progress(ours.recv())
+            if not work.done():
+                os.kill(process, signal.SIGTERM)
+        return work.result()
+
+
+# ------------------------------------------------------------------------- in the process
+
+
+def _begin(screen: Connection) -> None:
+    _Telling.screen = screen
+    with suppress(AttributeError, OSError):
+        os.nice(5)  # the screen comes first
+
+
+def _bring_up(top: str, kind: SourceKind, cache: Path | None) -> Report:
+    with stoppable():
+        from indexes.queries.index import Index
+
+        _Telling.screen.send(os.getpid())
+        return Index.open(Source(top, kind), cache, progress=_Telling()).report
+
+
+class _Telling:
+    """Tells the screen how far the work is, not more often than anyone can read it."""
+
+    screen: ClassVar[Connection]
+    _next = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _PAUSE
+            with suppress(OSError):  # the screen is no more
+                self.screen.send(progress)

@@ -1,0 +1,65 @@
+"""Processes that work for another one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from indexes.build.workers import start_workers
+from tests.tree_marks import TREE
+
+PARENT = """\
+import os, sys, time
+from contextlib import redirect_stderr
+from indexes.build.workers import start_workers
+
+class NoFile:
+    def fileno(self): return -1
+
+if __name__ == "__main__":
+    with redirect_stderr(NoFile()):  # as in a screen of Textual
+        workers = start_workers(2)
+        print(*{workers.submit(os.getpid).result() for _ in range(8)}, flush=True)
+    time.sleep(60)
+"""
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="states are told by /proc")
+def test_they_end_with_their_parent_however_that_ended(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = {**os.environ, "PYTHONPATH": str(TREE.parents[1])}
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
+        assert parent.stdout is not None
+        workers = [int(word) for word in parent.stdout.readline().split()]
+        assert workers
+        parent.kill()
+    end = time.monotonic() + 20
+    while any(map(_is_running, workers)):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def _answer_to_interrupt() -> object:
+    return signal.getsignal(signal.SIGINT)
+
+
+def test_an_interrupt_is_for_their_parent() -> None:
+    with start_workers() as workers:
+        assert workers.submit(_answer_to_interrupt).result() is signal.SIG_IGN
