@@ -4,6 +4,8 @@ from __future__ import annotations
 
 NATIVE = "native_functions.yaml"
 DERIVATIVES = "derivatives.yaml"
+DEPRECATED = "deprecated.yaml"
+TAGS = "tags.yaml"
 KERNEL_RULES = (
     "torchgen/model.py",
     "torchgen/native_function_generation.py",
@@ -18,5 +20,5 @@ DOCUMENT_FILES = (
     "torch/csrc/autograd/graph_task.h",
 )
 """What the documents are made of: the members of TensorImpl, the functions of the engine."""
-OPERATOR_FILES = (NATIVE, DERIVATIVES, *KERNEL_RULES)
+OPERATOR_FILES = (NATIVE, DERIVATIVES, DEPRECATED, TAGS, *KERNEL_RULES)
 """What the operators are made of."""

@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from indexes.build.operator_files import DERIVATIVES, NATIVE
 from indexes.build.operator_rows import Derived, OperatorRows, differentiated, dump_rules, placed
-from indexes.build.torchgen_rules import KERNEL_RULES, read_rules
+from indexes.build.yaml_files import read_yaml_files
 from indexes.codegen.families import joined
 from indexes.codegen.registrations import Rules
 from indexes.codegen.rows import Row, kernel_rows
-from indexes.codegen.variants import with_generated
-from indexes.model.errors import SourceError
-from indexes.model.vocabulary import EngineFunction, NativeFunction, Problem
+from indexes.model.vocabulary import DerivativeEntry, EngineFunction, NativeFunction, Problem
 from indexes.readers.project.torchgen_lists import ForeachRule
-from indexes.readers.yaml.native_functions import read_native_functions
+from indexes.readers.yaml.derivatives import read_derivatives
 from indexes.source.source import Source
 from indexes.store.codec import dump_derivative, plain
 from indexes.store.index_file import Store
@@ -45,24 +44,18 @@ def add_operators(store: Store, source: Source) -> None:
 
 def read_operators(store: Store, source: Source) -> Operators:
     """Reads the YAML files into the store, all but what is kept of each overload, which is
-    returned. Raises SourceError when there is no operator at all: an empty index is no answer.
-    """
-    path = source.locate("native_functions.yaml")
-    if path is None:
-        raise SourceError(f"{source.root} has no native_functions.yaml")
-    data = source.read(path)
-    functions, problems = read_native_functions(data, path)
-    if not functions:
-        first = f": {problems[0].message}" if problems else ""
-        raise SourceError(f"no operator could be read from {path}{first}")
-    rules, unread = read_rules(source, KERNEL_RULES)
-    everything = with_generated(functions, rules.keys.generation)
-    _add_problems(store, [*problems, *unread])
-    derived = add_derivatives(store, source, everything, rules.foreach)
-    if not problems and len({f.full_name for f in everything}) == len(everything):
-        _keep_text(store, path, data, functions, rules)
+    returned. Raises SourceError when there is no operator at all."""
+    found = read_yaml_files(source)
+    functions, rules = found.functions, found.rules
+    _add_problems(store, found.problems)
+    derived: dict[str, Derived] = {}
+    if found.entries is not None:
+        derived = keep_derivatives(store, found.entries, functions, rules.foreach)
+    readable = not any(problem.path == source.path_of(NATIVE) for problem in found.problems)
+    if readable and len({f.full_name for f in functions}) == len(functions):
+        _keep_text(store, source, functions, rules)
     add_documents(store, source)
-    return Operators(everything, derived, kernel_rows(everything, rules.keys, complete=True))
+    return Operators(functions, derived, kernel_rows(functions, rules.keys, complete=True))
 
 
 def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
@@ -73,14 +66,22 @@ def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
 def add_derivatives(
     store: Store, source: Source, functions: Sequence[NativeFunction], foreach: ForeachRule
 ) -> dict[str, Derived]:
-    """Keeps the derivative entries; returns what each overload is differentiated by."""
-    from indexes.readers.yaml.derivatives import read_derivatives
-
-    path = source.locate("derivatives.yaml")
+    """Reads and keeps the derivative entries; returns what each overload is differentiated by."""
+    path = source.locate(DERIVATIVES)
     if path is None:
         return {}
     entries, problems = read_derivatives(source.read(path), path, functions)
     _add_problems(store, problems)
+    return keep_derivatives(store, entries, functions, foreach)
+
+
+def keep_derivatives(
+    store: Store,
+    entries: Sequence[DerivativeEntry],
+    functions: Sequence[NativeFunction],
+    foreach: ForeachRule,
+) -> dict[str, Derived]:
+    """Keeps the derivative entries; returns what each overload is differentiated by."""
     store.db.executemany(
         "INSERT INTO derivatives VALUES(?,?,?)",
         [(at, entry.op, dump_derivative(entry)) for at, entry in enumerate(entries)],
@@ -89,10 +90,11 @@ def add_derivatives(
 
 
 def _keep_text(
-    store: Store, path: str, data: bytes, functions: Sequence[NativeFunction], rules: Rules
+    store: Store, source: Source, functions: Sequence[NativeFunction], rules: Rules
 ) -> None:
     """Keeps what an edit of single entries is compared with, where every entry was read."""
-    store.db.execute("INSERT INTO texts VALUES(?,?)", (path, data))
+    path = source.path_of(NATIVE)
+    store.db.execute("INSERT INTO texts VALUES(?,?)", (path, source.read(path)))
     store.set_meta("generation rules", dump_rules(rules.keys, rules.foreach))
     store.set_meta("joined families", json.dumps(joined(functions)))
 

@@ -97,6 +97,8 @@ def summary(native: NativeFunction, has_formula: bool, kernels: list[tuple[str, 
 def _kind(native: NativeFunction, kernels: list[tuple[str, list[str]]]) -> str:
     if "generated" in native.tags:
         return "autogen"
+    if native.not_understood:
+        return "unknown"
     if native.structured:
         return "structured"
     if native.structured_delegate:

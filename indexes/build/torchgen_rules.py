@@ -10,7 +10,7 @@ from indexes.model.vocabulary import Problem
 from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
 from indexes.source.source import Source
 
-__all__ = ["KERNEL_RULES", "TABLE_RULES", "read_rules"]
+__all__ = ["KERNEL_RULES", "TABLE_RULES", "read_lists", "read_rules"]
 
 TABLE_RULES = (
     "torchgen/model.py",
@@ -26,10 +26,16 @@ TABLE_RULES = (
 
 def read_rules(source: Source, files: Sequence[str]) -> tuple[Rules, list[Problem]]:
     """The rules of the version that ``source`` holds, as far as ``files`` say."""
+    lists, problems = read_lists(source, files)
+    return Rules.of(lists), problems
+
+
+def read_lists(source: Source, files: Sequence[str]) -> tuple[TorchgenLists, list[Problem]]:
+    """The lists that ``files`` of torchgen define."""
     lists = TorchgenLists()
     problems: list[Problem] = []
     for name in files:
         if path := source.locate(name):
             lists, found = read_torchgen_lists(source.read(path), path, lists)
             problems += found
-    return Rules.of(lists), problems
+    return lists, problems

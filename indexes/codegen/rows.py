@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from indexes.codegen.variants import Generation, is_generated, is_view, signature_of, with_generated
+from indexes.codegen.variants import (
+    Generation,
+    is_composite_implicit,
+    is_generated,
+    is_view,
+    signature_of,
+    with_generated,
+)
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.yaml.schema import SchemaKind, Signature, parse_schema
 
@@ -105,7 +112,7 @@ class _Rows:
 
     def _implicit(self, function: NativeFunction) -> Iterator[Row]:
         """No ``dispatch`` means CompositeImplicitAutograd with the C++ name of the operator."""
-        if function.structured or function.structured_delegate:
+        if not is_composite_implicit(function):
             return
         schema = parse_schema(function.schema)
         symbol = schema.name + ("_out" if schema.out_arguments else "")

@@ -88,7 +88,8 @@ def is_view(function: NativeFunction) -> bool:
 def is_composite_implicit(function: NativeFunction) -> bool:
     """Whether it has a CompositeImplicitAutograd kernel, named or implied."""
     if function.dispatch is None:
-        return not function.structured and not function.structured_delegate
+        delegates = function.structured or function.structured_delegate
+        return not delegates and not function.not_understood
     return any(kernel.key == "CompositeImplicitAutograd" for kernel in function.dispatch)
 
 

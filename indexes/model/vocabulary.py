@@ -65,7 +65,17 @@ class Problem:
 
     path: str
     line: int
+    """0 for a problem of the whole file."""
     message: str
+
+    @property
+    def place(self) -> str:
+        """``path:line``, or the path alone."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    def concerns(self, place: Location) -> bool:
+        """Whether it is in the lines of a place."""
+        return self.path == place.path and place.line <= self.line <= place.end_line
 
 
 # --------------------------------------------------------------------------- YAML facts
@@ -78,6 +88,15 @@ class Kernel:
     key: str
     symbol: str
     line: int
+
+
+FLAGS = frozenset(
+    [
+        *("device_check", "device_guard", "manual_kernel_registration", "manual_cpp_binding"),
+        *("category_override", "cpp_no_default_args", "use_const_ref_for_mutable_tensors"),
+    ]
+)
+"""Fields of native_functions.yaml that no kernel hangs on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +126,19 @@ class NativeFunction:
     python_module: str | None = None
     flags: Mapping[str, str] = field(default_factory=dict)
     """Every other field as written: ``device_check``, ``manual_cpp_binding`` ..."""
+
+    @property
+    def not_understood(self) -> tuple[str, ...]:
+        """Fields that are unknown, or not of the form that they must have. What the operator's
+        kernels are may hang on them."""
+        return tuple(name for name in self.flags if name not in FLAGS)
+
+    @property
+    def doubt(self) -> str:
+        """What may be wrong in every answer about the operator's kernels; empty for nothing."""
+        fields = [f"{name!r} at line {self.field_lines[name]}" for name in self.not_understood]
+        said = f"its entry has fields that are not understood: {', '.join(fields)}"
+        return f"{said}; kernels may be missing" if fields else ""
 
     @property
     def full_name(self) -> str:
@@ -230,7 +262,8 @@ class OperatorSummary:
     python_module: str | None
     has_derivative: bool
     kind: str
-    """``structured``, ``delegate``, ``composite``, ``plain``, ``autogen`` or ``no kernel``."""
+    """``structured``, ``delegate``, ``composite``, ``plain``, ``autogen``, ``no kernel``, or
+    ``unknown`` for an entry with a field that is not understood."""
     files: tuple[str, ...] = ()
     """Paths of its kernels' files."""
 
@@ -310,6 +343,8 @@ class Chain:
     derivative: DerivativeEntry | None
     hops: tuple[Hop, ...]
     unresolved: tuple[Unresolved, ...]
+    problems: tuple[Problem, ...] = ()
+    """What torchgen refuses, or is not understood here, in the YAML that the operator rests on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,13 @@ from indexes.model.vocabulary import (
     Chain,
     Choice,
     Confidence,
+    DerivativeEntry,
     Hop,
     KernelRow,
     Location,
     NativeFunction,
     OperatorSummary,
+    Problem,
     Unresolved,
 )
 from indexes.queries.chain_around import add_around
@@ -96,7 +98,9 @@ class _ChainBuilder:
                 self._row([row], "meta", under)
         for group in _grouped([r for r in rows if r.key != "Meta"]):
             self._row(group, "kernel", under)
-        if not rows and keys is None:
+        if native.doubt:
+            self.hops.miss(number, "kernel", native.full_name, native.doubt)
+        elif not rows and keys is None:
             self._no_kernel(native, number)
         return number
 
@@ -414,7 +418,17 @@ def build_chain(
     if hops.full:
         hops.miss(root, "call", native.full_name, "cut here: this chain is longer than is useful")
     ordered, unresolved = _display_order(builder)
-    return Chain(index.info, summary, native, entry, ordered, unresolved)
+    problems = _problems(index, native, entry)
+    return Chain(index.info, summary, native, entry, ordered, unresolved, problems)
+
+
+def _problems(
+    index: Index, native: NativeFunction, entry: DerivativeEntry | None
+) -> tuple[Problem, ...]:
+    """Those of its entries: its own, its delegate's and that of its derivative."""
+    out = index.native(native.structured_delegate) if native.structured_delegate else None
+    places = [one.location for one in (native, out, entry) if one]
+    return tuple(p for p in index.problems() if any(map(p.concerns, places)))
 
 
 def _real_choices(hop: Hop, taken: Set[Location]) -> tuple[Choice, ...]:

@@ -60,7 +60,9 @@ class Dispatch:
             self._shared.get(id(row)) or self._slot(row) for row in self.model.table(name)
         )
         own = tuple(self._own(r) for r in self._registered[name])
-        unseen = UNSEEN if self._source.kind == "wheel" else ""
+        native = self._facts.native(name)
+        doubt = native.doubt if native else ""
+        unseen = doubt or (UNSEEN if self._source.kind == "wheel" else "")
         return DispatchTable(self._source.info, name, slots, own, self._precedence, unseen)
 
     def operators(self) -> tuple[str, ...]:

@@ -67,7 +67,9 @@ def source_json(info: SourceInfo) -> Object:
 
 
 def chain_json(chain: Chain, overloads: Iterable[str] = ()) -> Object:
-    """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean."""
+    """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean;
+    ``problems`` are there for an operator that has some."""
+    problems: Json = [problem_json(one) for one in chain.problems]
     return envelope(
         chain.source,
         op=operator_json(chain.op),
@@ -75,6 +77,7 @@ def chain_json(chain: Chain, overloads: Iterable[str] = ()) -> Object:
         unresolved=[unresolved_json(one) for one in chain.unresolved],
         derivative=derivative_json(chain.derivative) if chain.derivative else None,
         overloads=list(overloads) or [chain.op.full_name],
+        **({"problems": problems} if problems else {}),
     )
 
 

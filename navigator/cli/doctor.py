@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from indexes.build.builder import index_path
+from indexes.build.yaml_files import read_yaml_files
 from indexes.model.errors import SourceError
 from indexes.source.source import Source, cache_folder, clones, installed_torch
 from navigator import __version__
@@ -22,6 +23,7 @@ State = Literal["ok", "note", "missing"]
 
 _EDITORS = ("nvim", "vim", "hx", "emacs", "code", "zed", "subl", "nano", "vi")
 _CLIPBOARDS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
+_PROBLEMS = 20
 _PACKAGES = (
     "textual",
     "tree-sitter",
@@ -84,7 +86,22 @@ def _source(tree: str | None, cache: Path) -> Iterator[Check]:
     for lack in info.missing:
         what, _, command = lack.rpartition(": ")
         yield Check("not in source", "note", what, command)
+    yield from _yaml(source)
     yield _index(index_path(source, cache))
+
+
+def _yaml(source: Source) -> Iterator[Check]:
+    """What torchgen refuses, or is not understood here, in the files that every answer rests on."""
+    try:
+        problems = read_yaml_files(source).problems
+    except SourceError as error:
+        yield Check("YAML", "missing", str(error))
+        return
+    for one in problems[:_PROBLEMS]:
+        yield Check("YAML", "note", f"{one.place}: {one.message}")
+    if len(problems) > _PROBLEMS:
+        more = f"{len(problems) - _PROBLEMS:,} more problems"
+        yield Check("YAML", "note", more, "torchnav index --json")
 
 
 def _index(path: Path) -> Check:

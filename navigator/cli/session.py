@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import NotFound, TorchnavError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from indexes.model.progress import Progress
+    from indexes.model.vocabulary import Problem
     from indexes.queries.index import Index
     from indexes.serialize.answers import Json
     from indexes.source.source import Source
 
 EXIT_INTERRUPTED = 130
+_WARNINGS = 3
 
 
 @dataclass(slots=True)
@@ -40,9 +42,8 @@ class Settings:
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
         index = self._up_to_date()
-        for problem in index.problems():
-            if problem.path.endswith(".yaml"):  # what every answer rests on
-                say(f"torchnav: {problem.path}:{problem.line}: {problem.message}")
+        for line in _warnings(index.problems()):
+            say(f"torchnav: {line}")
         return index
 
     def _up_to_date(self) -> Index:
@@ -50,6 +51,19 @@ class Settings:
 
         with ProgressLine() as progress:
             return Index.open(self.source(), self.cache, progress=progress)
+
+
+def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
+    """The problems of the YAML files, on which every answer rests: a few of them, or just the
+    one that is of the whole tree."""
+    found = [one for one in problems if one.path.endswith(".yaml")]
+    if whole := [one.message for one in found if not one.line]:
+        yield from whole
+        return
+    for one in found[:_WARNINGS]:
+        yield f"{one.place}: {one.message}"
+    if len(found) > _WARNINGS:
+        yield f"{len(found) - _WARNINGS:,} more problems like these: torchnav doctor"
 
 
 def guarded(run: Callable[[], int], settings: Settings) -> int:

@@ -95,6 +95,7 @@ def chain_lines(chain: Chain, full: bool = False) -> Iterator[str]:
     if chain.op.keys:
         facts.append(f"kernels for {', '.join(chain.op.keys)}")
     yield from wrap("; ".join(facts), "  ")
+    yield from problem_lines(chain.problems, "! ")
     yield ""
     yield from _ChainTree(chain.hops, full).lines()
     if chain.unresolved:
@@ -267,9 +268,9 @@ def device_kernel_lines(answer: DeviceKernelAnswer) -> Iterator[str]:
     yield from wrap(answer.reason, "  ")
 
 
-def problem_lines(problems: Iterable[Problem]) -> Iterator[str]:
+def problem_lines(problems: Iterable[Problem], mark: str = "") -> Iterator[str]:
     for one in problems:
-        yield clean(f"  {one.path}:{one.line}: {one.message}")
+        yield clean(f"  {mark}{one.place}: {one.message}")
 
 
 def _where(location: Location) -> str:

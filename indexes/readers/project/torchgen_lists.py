@@ -20,6 +20,7 @@ ForeachRule = Literal["none", "unary", "functional", "all"]
 """Which foreach operators torchgen gives the formulas of the operator that they repeat: none of
 them, those of one argument, those that are not in place, or all."""
 
+_READS = "from_yaml"
 _GENERATES = "add_generated_native_functions"
 _GENERATED = "generate_function"
 _MATCHES = "match_differentiability_info"
@@ -38,7 +39,10 @@ class TorchgenLists:
     """What one or several files of torchgen define."""
 
     names: Mapping[str, Names] = field(default_factory=dict)
-    """Module-level lists, sets and dict keys of strings, by variable."""
+    """Module-level lists, sets and dict keys of strings, by variable, and what classes assign:
+    the members of enumerations."""
+    fields: Names = ()
+    """The fields of an entry of native_functions.yaml; any other is refused."""
     functions: frozenset[str] = frozenset()
     """Module-level functions."""
     core: bool | None = None
@@ -66,9 +70,12 @@ def read_torchgen_lists(
         return known, (Problem(path, line, f"not Python: {error.__class__.__name__}"),)
     names = dict(known.names)
     functions: dict[str, ast.FunctionDef] = {}
-    core, kept_tags = known.core, known.kept_tags
+    core, kept_tags, fields = known.core, known.kept_tags, known.fields
     for statement in module.body:
-        if isinstance(statement, ast.FunctionDef):
+        if isinstance(statement, ast.ClassDef):
+            names[statement.name] = _members(statement)
+            fields = _popped(statement) or fields
+        elif isinstance(statement, ast.FunctionDef):
             functions[statement.name] = statement
             if statement.name == _GENERATES:
                 core = "core" in _texts(statement)
@@ -80,9 +87,30 @@ def read_torchgen_lists(
     functionalized, by_hand = known.functionalized, known.functionalized_by_hand
     if registers := functions.get(_FUNCTIONALIZES):
         functionalized, by_hand = _functionalized(registers), _excepted(registers)
-    known_functions = known.functions.union(functions)
-    read = TorchgenLists(names, known_functions, core, kept_tags, foreach, functionalized, by_hand)
+    read = TorchgenLists(
+        names=names,
+        fields=fields,
+        functions=known.functions.union(functions),
+        core=core,
+        kept_tags=kept_tags,
+        foreach=foreach,
+        functionalized=functionalized,
+        functionalized_by_hand=by_hand,
+    )
     return read, ()
+
+
+def _members(cls: ast.ClassDef) -> Names:
+    targets = (t for s in cls.body if isinstance(s, ast.Assign) for t in s.targets)
+    return tuple(target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _popped(cls: ast.ClassDef) -> Names:
+    """The fields that ``from_yaml`` takes out of an entry, of which nothing may be left over."""
+    reads = (s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == _READS)
+    calls = (n for function in reads for n in ast.walk(function) if isinstance(n, ast.Call))
+    pops = (c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "pop")
+    return tuple(text for call in pops for text in _texts(call)[:1])
 
 
 def _functionalized(registers: ast.FunctionDef) -> Functionalized:

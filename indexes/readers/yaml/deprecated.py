@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.yaml.nodes import read_entries
+from indexes.readers.yaml.schema import parse_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,12 @@ def read_deprecated(data: bytes, path: str) -> tuple[tuple[Deprecated, ...], tup
     for entry in entries:
         texts = {key: field.value.text for key, field in entry.fields.items()}
         schema, calls = texts.get("name"), texts.get("aten")
+        try:
+            if not schema or not calls:
+                raise ValueError("an entry without name or aten")
+            parse_schema(schema)
+        except ValueError as error:
+            problems.append(Problem(path, entry.line, str(error)))
         if schema and calls:
             found.append(Deprecated(schema, calls, Location(path, entry.line)))
-        else:
-            problems.append(Problem(path, entry.line, "an entry without name or aten"))
     return tuple(found), tuple(problems)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import (
     DerivativeEntry,
     Formula,
@@ -13,14 +14,19 @@ from indexes.model.vocabulary import (
     NativeFunction,
     Problem,
 )
+from indexes.readers.yaml.accepted import Accepted
 from indexes.readers.yaml.nodes import Entry, Field, read_entries
 from indexes.readers.yaml.schema import Schema, parse_schema
 
+_RESULT = regex(r"result\d*")
 _NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})
 
 
 def read_derivatives(
-    data: bytes, path: str, functions: Iterable[NativeFunction] = ()
+    data: bytes,
+    path: str,
+    functions: Iterable[NativeFunction] = (),
+    accepted: Accepted | None = None,
 ) -> tuple[tuple[DerivativeEntry, ...], tuple[Problem, ...]]:
     """Every readable entry in file order, with the names of the Node classes made from it.
 
@@ -31,18 +37,25 @@ def read_derivatives(
     declared = tuple(functions)
     known = {function.schema for function in declared}
     generated = {name for function in declared for name in function.autogen}
-    reader = _Reader(path, known, generated, problems)
+    keys = (accepted or Accepted()).autograd_keys
+    reader = _Reader(path, known, generated, keys, problems)
     found = [entry for each in entries if (entry := reader.read(each)) is not None]
     return tuple(found), tuple(sorted(problems, key=lambda p: p.line))
 
 
 class _Reader:
     def __init__(
-        self, path: str, schemas: set[str], generated: set[str], problems: list[Problem]
+        self,
+        path: str,
+        schemas: set[str],
+        generated: set[str],
+        keys: Collection[str] | None,
+        problems: list[Problem],
     ) -> None:
         self._path = path
         self._schemas = schemas
         self._generated = generated
+        self._keys = keys
         self._problems = problems
         self._counts: Counter[str] = Counter()
 
@@ -78,6 +91,8 @@ class _Reader:
             self._problem(dispatch.line, "dispatch is not a mapping from key to formulas")
         sets: list[FormulaSet] = []
         for key in keys.values():
+            if self._keys is not None and key.key not in self._keys:
+                self._problem(key.line, f"torchgen has no formulas of the key {key.key!r}")
             formulas = key.value.fields
             if formulas is None:
                 self._problem(key.line, f"{key.key} is not a mapping from input to formula")
@@ -89,24 +104,26 @@ class _Reader:
     def _set(
         self, key: str, fields: dict[str, Field], where: Location, schema: Schema
     ) -> FormulaSet:
-        inputs = {argument.name for argument in schema.arguments}
         formulas = [
             formula
             for name, field in fields.items()
-            if name not in _NO_FORMULA and (formula := self._formula(field, inputs)) is not None
+            if name not in _NO_FORMULA and (formula := self._formula(field, schema)) is not None
         ]
         differentiable = any(formula.kind == "gradient" for formula in formulas)
         grad_fn = self._grad_fn(schema.name, key) if differentiable else None
         return FormulaSet(key, grad_fn, tuple(formulas), where)
 
-    def _formula(self, field: Field, inputs: set[str]) -> Formula | None:
+    def _formula(self, field: Field, schema: Schema) -> Formula | None:
         text = field.value.text
         names = tuple(name.strip() for name in field.key.split(",") if name.strip())
         if text is None or not names:
             self._problem(field.line, f"the formula of {field.key or 'a key'} is not text")
             return None
         where = Location(self._path, field.line, field.value.last)
-        if names[0] not in inputs:
+        if names[0] not in {argument.name for argument in schema.arguments}:
+            outputs = {returned.name for returned in schema.returns}
+            if outputs.isdisjoint(names) and not any(map(_RESULT.fullmatch, names)):
+                self._problem(field.line, f"{schema.full_name} has no argument {field.key!r}")
             return Formula(names, text, where, "forward")
         none = text.strip().lower() == "non_differentiable"
         return Formula(names, text, where, "non_differentiable" if none else "gradient")

@@ -6,21 +6,25 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from indexes.model.vocabulary import Kernel, Location, NativeFunction, Problem
+from indexes.model.vocabulary import FLAGS, Kernel, Location, NativeFunction, Problem
+from indexes.readers.yaml.accepted import Accepted
 from indexes.readers.yaml.nodes import Entry, Field, Node, read_entries
 from indexes.readers.yaml.schema import parse_schema
 
 
 def read_native_functions(
-    data: bytes, path: str
+    data: bytes, path: str, accepted: Accepted | None = None
 ) -> tuple[tuple[NativeFunction, ...], tuple[Problem, ...]]:
-    """Every readable entry in file order, and a problem for each that is not."""
+    """Every readable entry in file order, and a problem for what can not be read, what is not
+    known, and what torchgen does not accept."""
+    accepted = accepted or Accepted()
     entries, problems = read_entries(data, path)
     functions: list[NativeFunction] = []
     for entry in entries:
         function = _EntryReader(entry, path, problems).read()
         if function is not None:
             functions.append(function)
+            problems += accepted.refused(function)
     return tuple(functions), tuple(sorted(problems, key=lambda p: p.line))
 
 
@@ -29,66 +33,57 @@ class _EntryReader:
 
     def __init__(self, entry: Entry, path: str, problems: list[Problem]) -> None:
         self._entry = entry
-        self._fields = entry.fields
         self._path = path
         self._problems = problems
 
     def read(self) -> NativeFunction | None:
-        func = self._fields.get("func")
-        if func is None:
-            self._problem(self._entry.line, "entry without func")
-            return None
-        text = func.value.text
-        if text is None:
-            self._problem(func.line, "func is not text")
-            return None
+        func = self._entry.fields.get("func")
+        text = func.value.text if func else None
         try:
+            if func is None or text is None:
+                raise ValueError("func is not text" if func else "entry without func")
             schema = parse_schema(text)
         except ValueError as error:
-            self._problem(func.line, str(error))
+            self._problem(func.line if func else self._entry.line, str(error))
             return None
         return self._function(schema.name, schema.overload, text)
 
     def _function(self, name: str, overload: str, schema: str) -> NativeFunction:
-        flags: dict[str, str] = {}
         values: dict[str, Any] = {}
-        for key, field in self._fields.items():
-            if key in _READ:
-                read, wanted = _READ[key]
-                if (value := read(field.value)) is None:
-                    self._problem(field.line, f"{key} is not {wanted}")
-                else:
-                    values[key] = value
-            elif key not in _OWN:
-                self._flag(field, flags)
+        flags: dict[str, str] = {}
+        for key, field in self._entry.fields.items():
+            value = self._value(field)
+            if value is None or key in FLAGS or key not in _FORMS:
+                flags[key] = ", ".join(field.value.texts or ())
+            else:
+                values[key] = value
+        del values["func"]
         return NativeFunction(
             name,
             overload,
             schema,
             Location(self._path, self._entry.line, self._entry.end_line),
-            {key: field.line for key, field in self._fields.items()},
-            self._dispatch(),
+            {key: field.line for key, field in self._entry.fields.items()},
+            # None for a broken block would claim a composite kernel that may not exist.
+            values.pop("dispatch", () if "dispatch" in flags else None),
             flags=flags,
             **values,
         )
 
-    def _flag(self, field: Field, flags: dict[str, str]) -> None:
-        texts = field.value.texts
-        if texts is None:
-            self._problem(field.line, f"{field.key or 'a key'} is not text")
-        else:
-            flags[field.key] = ", ".join(texts)
+    def _value(self, field: Field) -> Any:
+        """None, with a problem, for a value of another form than it must have."""
+        if field.key == "dispatch":
+            return self._dispatch(field)
+        read, wanted = _FORMS.get(field.key, _TEXTS)
+        if (value := read(field.value)) is None:
+            self._problem(field.line, f"{field.key or 'a key'} is not {wanted}")
+        return value
 
-    def _dispatch(self) -> tuple[Kernel, ...] | None:
-        """Empty for a broken block: None would claim a composite kernel that may not exist."""
-        field = self._fields.get("dispatch")
-        if field is None:
-            return None
-        fields = field.value.fields
-        if fields is None:
+    def _dispatch(self, field: Field) -> tuple[Kernel, ...] | None:
+        if field.value.fields is None:
             self._problem(field.line, "dispatch is not a mapping from dispatch key to kernel")
-            return None if field.value.is_null else ()
-        return tuple(kernel for each in fields.values() for kernel in self._kernels(each))
+            return None
+        return tuple(k for each in field.value.fields.values() for k in self._kernels(each))
 
     def _kernels(self, field: Field) -> list[Kernel]:
         symbol = field.value.text
@@ -110,18 +105,26 @@ def _inner_loops(node: Node) -> dict[str, str] | None:
     return found if node.fields is not None and len(found) == len(texts) else None
 
 
-_READ: dict[str, tuple[Callable[[Node], Any], str]] = {
-    "variants": (attrgetter("words"), "text"),
-    "structured": (attrgetter("boolean"), "True or False"),
-    "structured_delegate": (attrgetter("text"), "text"),
-    "structured_inherits": (attrgetter("text"), "text"),
+_TEXT = (attrgetter("text"), "text")
+_TEXTS = (attrgetter("texts"), "text")
+_WORDS = (attrgetter("words"), "text or a list of text")
+_BOOLEAN = (attrgetter("boolean"), "True or False")
+_FORMS: dict[str, tuple[Callable[[Node], Any], str]] = {
+    "func": _TEXT,
+    "variants": _WORDS,
+    "dispatch": _TEXTS,
+    "structured": _BOOLEAN,
+    "structured_delegate": _TEXT,
+    "structured_inherits": _TEXT,
     "precomputed": (attrgetter("texts"), "a list of text"),
     "ufunc_inner_loop": (_inner_loops, "text or a mapping"),
-    "autogen": (attrgetter("words"), "text"),
-    "tags": (attrgetter("words"), "text or a list of text"),
-    "python_module": (attrgetter("text"), "text"),
+    "autogen": _WORDS,
+    "tags": _WORDS,
+    "python_module": _TEXT,
+    "device_guard": _BOOLEAN,
+    "manual_kernel_registration": _BOOLEAN,
+    "manual_cpp_binding": _BOOLEAN,
+    "use_const_ref_for_mutable_tensors": _BOOLEAN,
 }
 """How a field's value is read, and what it has to be; absent ones have NativeFunction's
 defaults."""
-_OWN = frozenset({"func", "dispatch"})
-"""Fields that are read by themselves; all others go to ``flags``."""

@@ -1,0 +1,79 @@
+"""What the YAML files of a tree say, and what in them torchgen would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from indexes.build.operator_files import DEPRECATED, DERIVATIVES, KERNEL_RULES, NATIVE, TAGS
+from indexes.build.torchgen_rules import read_lists
+from indexes.codegen.registrations import Rules
+from indexes.codegen.variants import with_generated
+from indexes.model.errors import SourceError
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction, Problem
+from indexes.readers.yaml.accepted import Accepted, read_tags
+from indexes.readers.yaml.deprecated import read_deprecated
+from indexes.readers.yaml.derivatives import read_derivatives
+from indexes.readers.yaml.native_functions import read_native_functions
+from indexes.source.source import Source
+
+_Fact = TypeVar("_Fact")
+_Facts = tuple[tuple[_Fact, ...], tuple[Problem, ...]]
+
+
+class YamlFiles(NamedTuple):
+    """The facts of all of them."""
+
+    functions: tuple[NativeFunction, ...]
+    """The declared overloads, each followed by those that torchgen generates from it."""
+    entries: tuple[DerivativeEntry, ...] | None
+    """None without a derivatives.yaml."""
+    rules: Rules
+    problems: tuple[Problem, ...]
+    """What could not be read, or what torchgen refuses. A problem of the whole tree is in line
+    0 and comes first."""
+
+
+def read_yaml_files(source: Source) -> YamlFiles:
+    """Reads them all. Raises SourceError when there is no operator at all: an empty index is no
+    answer."""
+    path = source.locate(NATIVE)
+    if path is None:
+        raise SourceError(f"{source.root} has no native_functions.yaml")
+    lists, problems = read_lists(source, KERNEL_RULES)
+    tags, more = _read(source, TAGS, read_tags)
+    accepted = Accepted.of(lists.names, lists.fields, tags)
+    rules = Rules.of(lists)
+    declared, wrong = read_native_functions(source.read(path), path, accepted)
+    if not declared:
+        first = f": {wrong[0].message}" if wrong else ""
+        raise SourceError(f"no operator could be read from {path}{first}")
+    functions = with_generated(declared, rules.keys.generation)
+    entries, refused = _read(
+        source, DERIVATIVES, lambda data, path: read_derivatives(data, path, functions, accepted)
+    )
+    _, old = _read(source, DEPRECATED, read_deprecated)
+    too_new = _too_new(path, declared, wrong)
+    known = entries if source.locate(DERIVATIVES) else None
+    return YamlFiles(functions, known, rules, (*too_new, *wrong, *refused, *more, *old, *problems))
+
+
+def _read(
+    source: Source, name: str, reader: Callable[[bytes, str], _Facts[_Fact]]
+) -> _Facts[_Fact]:
+    """What a file holds that a tree need not have."""
+    path = source.locate(name)
+    return reader(source.read(path), path) if path else ((), ())
+
+
+def _too_new(
+    path: str, functions: Sequence[NativeFunction], problems: Sequence[Problem]
+) -> tuple[Problem, ...]:
+    """One problem for the whole tree where most of its operators have problems."""
+    lines = {problem.line for problem in problems}
+    places = (function.location for function in functions)
+    concerned = sum(not lines.isdisjoint(range(p.line, p.end_line + 1)) for p in places)
+    if concerned * 2 <= len(functions):
+        return ()
+    few = f"{concerned:,} of {len(functions):,} operators have entries that it cannot read"
+    return (Problem(path, 0, f"this tree is newer than torchnav understands: {few}"),)
