@@ -19,7 +19,7 @@ from benchmarks.harness import Bench, Comparison, Cost, Figure
 from indexes.build.builder import READ_KINDS
 from indexes.build.scan_pool import reader_kind
 from indexes.build.scan_worker import Contents, answer
-from indexes.source.content_hash import content_hash
+from indexes.source.files import content_hash
 from indexes.source.seen import Seen
 from indexes.source.source import Source
 from indexes.store.tables import CPP_INDEXES, INDEXES

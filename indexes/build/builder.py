@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
 from indexes.source.looked import Looked
-from indexes.source.roots import index_file
+from indexes.source.paths import index_file
 from indexes.source.source import Source
 from indexes.store.index_file import Store
 
@@ -175,8 +175,6 @@ class Builder:
             with _without_collector(), self.reading(wanted) as read:
                 from indexes.build.cold import fill  # loaded while the children read
 
-                if not self.source.fixed:
-                    self.source.ask_edited()
                 report = fill(self, store, files, read)
             store.db.execute("COMMIT")
         finally:
@@ -233,7 +231,7 @@ class Builder:
 
     def hash(self, path: str) -> bytes:
         """Hash of a file's content, read once in a build; empty when it cannot be read."""
-        from indexes.source.content_hash import content_hash
+        from indexes.source.files import content_hash
 
         if path not in self._hashes:
             try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import SourceError
 from indexes.model.progress import CancelCallback, ProgressCallback, Report
 from indexes.source.looked import Looked, look
-from indexes.source.roots import cache_path, index_file
+from indexes.source.paths import cache_path, index_file
 from indexes.store.index_file import Store
 
 if TYPE_CHECKING:

@@ -16,16 +16,16 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Definition
 from indexes.readers.cxx.facts import DefinitionFact, holds_operators, read_cpp
 from indexes.readers.cxx.jiterator import read as read_jiterator
-from indexes.source.content_hash import content_hash
+from indexes.source.files import Folder, content_hash
+from indexes.source.git import Repository
 from indexes.store.packed import pack_definitions, pack_python
 
 if TYPE_CHECKING:
     from typing import IO, NoReturn
-
-    from indexes.source.git_objects import Blobs
 
 
 def read_facts(kind: str, path: str, data: bytes) -> list[Any]:
@@ -76,42 +76,14 @@ class Contents:
     """The bytes of files of one tree, or of blobs of its repository."""
 
     def __init__(self, root: str) -> None:
-        self._root = root
-        self._blobs: Blobs | None = None
+        self._folder = Folder(root)
+        self._repository = Repository.at(root)
 
     def read(self, path: str, blob: bytes) -> bytes:
-        """The blob, or the file where there is none. Raises OSError."""
-        if blob:
-            self._blobs = self._blobs or _blobs(self._root)
-            return self._blobs.read(blob)
-        return _content(f"{self._root}/{path}")
-
-
-def _content(path: str) -> bytes:
-    """The bytes of a file, in half the system calls that a file object makes of it."""
-    handle = os.open(path, _READ_ONLY)
-    try:
-        size = os.fstat(handle).st_size
-        data = os.read(handle, size + 1)
-        if len(data) == size:
-            return data
-        parts = [data]
-        while data:
-            data = os.read(handle, _PIECE_BYTES)
-            parts.append(data)
-        return b"".join(parts)
-    finally:
-        os.close(handle)
-
-
-_READ_ONLY = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_PIECE_BYTES = 1 << 16
-
-
-def _blobs(root: str) -> Blobs:
-    from indexes.source.git_objects import Blobs
-
-    return Blobs(root)
+        """The blob, or the file where there is none. Raises OSError or SourceError."""
+        if blob and self._repository:
+            return self._repository.blob(blob)
+        return self._folder.read(path)
 
 
 SIZE_BYTES = 4
@@ -188,7 +160,7 @@ def answer(contents: Contents, kind: str, path: str, blob: bytes) -> Answer:
     """What is read from one file, or why it could not be read."""
     try:
         data = contents.read(path, blob)
-    except OSError as error:
+    except (OSError, SourceError) as error:
         return kind, path, b"", encode([[], [[0, str(error)]]])
     return kind, path, content_hash(data), encode(read_safely(kind, path, data))
 

@@ -29,7 +29,7 @@ from indexes.model.vocabulary import (
     StubRow,
 )
 from indexes.source.looked import as_left, look
-from indexes.source.roots import cache_path, index_file
+from indexes.source.paths import cache_path, index_file
 from indexes.source.source import Source
 from indexes.store.codec import load_engine_function, load_member
 from indexes.store.index_file import Store

@@ -1,20 +1,30 @@
-"""Which files differ between two states of a work tree, with both contents. Nothing is written."""
+"""Which files differ between two states of a work tree. Nothing is written to the repository.
+
+git would compare contents by the filters that attributes name, which are programs. So it is
+asked which files have another size or time than its index has noted, and they are hashed here.
+"""
 
 from __future__ import annotations
 
-import subprocess
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from indexes.model.errors import NotFound, SourceError
-from indexes.source import git_folder as gitdir
-from indexes.source.git_objects import Blobs, commit_of
+from indexes.source.files import Folder, content_hash, read_file
+from indexes.source.git import Repository
 
 WORKING = "the working tree"
 STAGED = "the staged changes"
 MANY_FILES = 5000
 """More than these differ only where git's index does not belong to the tree."""
-_NONE = "0" * 40
+_SUBMODULE = "160000"
+_RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules")
+_UNREADABLE = "it can't be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,23 @@ class TreeChange:
     files: tuple[FileChange, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A file in a commit, in git's index or in the work tree."""
+
+    path: str
+    mode: str = ""
+    """As git writes it; empty for a file that is not there."""
+    blob: str = ""
+    """git's name of the content; empty where there is none or it can't be read."""
+
+
+_Aside = dict[str, str]
+"""Variables by which git uses another index and other objects."""
+_Difference = tuple[_State, _State]
+"""Before and after; the paths differ if the file was renamed."""
+
+
 def changes(
     root: Path, since: str | None = None, until: str | None = None, staged: bool = False
 ) -> TreeChange:
@@ -51,115 +78,197 @@ def changes(
 
     Raises SourceError without git or ``.git``, NotFound for a revision that is not here.
     """
-    folder = gitdir.git_folder(root)
-    if folder is None:
+    repository = Repository.at(root)
+    if repository is None:
         raise SourceError(
             f"{root} has no .git: what changed can't be told; torchnav impact FILE:LINE or SYMBOL"
             " says what one place reaches"
         )
     if since and ".." in since:
         since, _, until = since.replace("...", "..").partition("..")
-    base = _commit(root, folder, since or "HEAD")
-    end = _commit(root, folder, until) if until else None
-    wanted = [base, end] if end else ["--cached", base] if staged else [base]
-    raw = _git(
-        root,
-        "diff",
-        "--raw",
-        "-z",
-        "-M",
-        "--abbrev=40",
-        "--no-ext-diff",
-        "--ignore-submodules",
-        *wanted,
-        "--",
-    )
-    listed = _listed(raw)
-    if len(listed) > MANY_FILES and not end:
-        raise SourceError(
-            f"git says that {len(listed):,} files differ: its index is not that of this tree; name"
-            " two commits (A..B), or restore the index with git reset"
-        )
-    blobs = Blobs(str(root))
-    files = [_file(root, blobs, *one) for one in listed]
-    if not end and not staged:
-        files += _untracked(root)
-    target = until if end and until else STAGED if staged else WORKING
-    return TreeChange(since or "HEAD", target, tuple(f for f in files if f.old != f.new))
+    base = _commit(repository, since or "HEAD")
+    if until:
+        found = _differences(repository, "diff-tree", "-r", "-M", base, _commit(repository, until))
+        return TreeChange(since or "HEAD", until, _files(repository, found))
+    if staged:
+        found = _differences(repository, "diff-index", "--cached", "-M", base)
+        return TreeChange(since or "HEAD", STAGED, _files(repository, found))
+    return TreeChange(since or "HEAD", WORKING, _WorkTree(repository).changes(base))
 
 
-def _commit(root: Path, folder: gitdir.GitFolder, revision: str) -> str:
-    found = commit_of(root, revision)
+def is_edited(
+    repository: Repository,
+    folders: Sequence[str],
+    hash_of: Callable[[str], bytes],
+    counts: Callable[[str], bool] = lambda _: True,
+) -> bool | None:
+    """Whether tracked files in ``folders`` differ from HEAD, those whose path ``counts``. None
+    when git can't say: there is none, or it refuses a repository that another user owns.
+    ``hash_of`` gives the content hash of a file, which may be known without reading it.
+    """
+    top = repository.work_tree
+    paths = ["--", *(path for path in folders if os.path.exists(f"{top}/{path}"))]
+    try:
+        staged = _differences(repository, "diff-index", "--cached", "--no-renames", "HEAD", *paths)
+        now = {one.path: one for one in _WorkTree(repository).edited(paths, counts, hash_of)}
+    except SourceError:
+        return None
+    changed = [now.pop(new.path, new) != old for old, new in staged if counts(new.path)]
+    return any(changed) or bool(now)
+
+
+def _commit(repository: Repository, revision: str) -> str:
+    found = repository.commit_of(revision)
     if found:
         return found
     hint = ""
-    if gitdir.is_shallow(folder):
+    if repository.cuts:
         hint = "; the history of this clone is cut off: git fetch --deepen 100, or --unshallow"
     raise NotFound(f"no commit {revision!r} in this repository{hint}")
 
 
-def _git(root: Path, *arguments: str) -> bytes:
-    try:
-        done = subprocess.run(
-            gitdir.git_command(str(root), *arguments),
-            capture_output=True,
-            env=gitdir.git_environment(),
-            check=False,
-        )
-    except OSError as error:
-        raise SourceError(f"git can't be run: {error.strerror}") from error
-    if done.returncode:
-        words = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise SourceError(f"git diff failed: {words[0] if words else done.returncode}")
-    return done.stdout
+class _WorkTree:
+    """The files of a work tree, beside what git's index has noted of them."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._folder = Folder(repository.work_tree)
+        self._algorithm = "sha1" if len(repository.commit or "") <= 40 else "sha256"
+
+    def changes(self, base: str) -> tuple[FileChange, ...]:
+        """What differs from a commit, untracked files included."""
+        edited = list(self.edited())
+        with tempfile.TemporaryDirectory(prefix="torchnav-") as folder:
+            aside = self._aside(Path(folder), edited[:MANY_FILES]) if edited else None
+            found = _differences(
+                self._repository, "diff-index", "--cached", "-M", base, aside=aside
+            )
+        if max(len(found), len(edited)) > MANY_FILES:
+            raise SourceError(
+                f"git says that {len(found):,} files differ: its index is not that of this tree;"
+                " name two commits (A..B), or restore the index with git reset"
+            )
+        now = {state.path: self._content(state) for state in edited}
+        return (*_files(self._repository, found, now), *self._untracked())
+
+    def edited(
+        self,
+        paths: Sequence[str] = (),
+        counts: Callable[[str], bool] = lambda _: True,
+        hash_of: Callable[[str], bytes] = lambda _: b"",
+    ) -> Iterator[_State]:
+        """The tracked files that are not as the index has them, as they are now."""
+        for noted, now in _differences(self._repository, "diff-files", *paths):
+            if not counts(now.path):
+                continue
+            if now.mode and hash_of(now.path).hex() == noted.blob:
+                now = _State(now.path, now.mode, noted.blob)
+            else:
+                now = self._state(noted, now.mode)
+            if now != noted:
+                yield now
+
+    def _state(self, noted: _State, mode: str) -> _State:
+        content = self._content(_State(noted.path, mode))
+        if content is None:  # gone, or of a name that no content has
+            return _State(noted.path, mode, self._name(os.fsencode(noted.path)) if mode else "")
+        # git may have converted the ends of the lines.
+        names = [self._name(content), self._name(content.replace(b"\r\n", b"\n"))]
+        return _State(noted.path, mode, noted.blob if noted.blob in names else names[0])
+
+    def _name(self, content: bytes) -> str:
+        return content_hash(content, self._algorithm).hex()
+
+    def _content(self, state: _State) -> bytes | None:
+        """What a file or a link holds; None where that can't be told."""
+        try:
+            if state.mode.startswith("12"):
+                return os.fsencode(os.readlink(f"{self._repository.work_tree}/{state.path}"))
+            return self._folder.read(state.path) if state.mode else None
+        except (OSError, SourceError):
+            return None
+
+    def _aside(self, folder: Path, edited: Sequence[_State]) -> _Aside:
+        """Writes an index and objects that hold the work tree, for git to find what was renamed;
+        the variables by which git uses them."""
+        index, feed = folder / "index", folder / "feed"
+        index.write_bytes(read_file(f"{self._repository.path}/index"))
+        none = "0" * len(self._name(b""))
+        entries = (f"{one.mode or 0} {one.blob or none}\t{one.path}\0" for one in edited)
+        feed.write_bytes(os.fsencode("".join(entries)))
+        for state in edited:
+            if content := self._content(state):
+                object_file = folder / state.blob[:2] / state.blob[2:]
+                object_file.parent.mkdir(exist_ok=True)
+                object_file.write_bytes(zlib.compress(b"blob %d\0%b" % (len(content), content), 1))
+        aside = {
+            "GIT_INDEX_FILE": str(index),
+            "GIT_OBJECT_DIRECTORY": str(folder),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{self._repository.common}/objects",
+        }
+        _ask(self._repository, "update-index", "-z", "--index-info", feed=feed, aside=aside)
+        return aside
+
+    def _untracked(self) -> Iterator[FileChange]:
+        listing = _ask(self._repository, "ls-files", "--others", "--exclude-standard", "-z")
+        for path in listing.split("\0")[:-1][:MANY_FILES]:
+            if not os.path.islink(f"{self._repository.work_tree}/{path}"):
+                content = self._content(_State(path, "100644"))
+                unreadable = _UNREADABLE if content is None else ""
+                yield FileChange("", path, None, content, unreadable)
 
 
-_Listed = tuple[str, str, str, str, str]
-"""Old blob, new blob, status, old path, new path."""
+def _ask(
+    repository: Repository, *arguments: str, feed: Path | None = None, aside: _Aside | None = None
+) -> str:
+    found = repository.run(*arguments, feed=feed, variables=aside)
+    if found.status:
+        raise SourceError(f"git {arguments[0]} failed: {found.reason}")
+    return found.output.decode("utf-8", "surrogateescape")
 
 
-def _listed(raw: bytes) -> list[_Listed]:
-    parts = iter(raw.decode("utf-8", "surrogateescape").split("\0"))
-    found: list[_Listed] = []
+def _differences(
+    repository: Repository, command: str, *arguments: str, aside: _Aside | None = None
+) -> list[_Difference]:
+    parts = iter(_ask(repository, command, *_RAW, *arguments, aside=aside).split("\0"))
+    found: list[_Difference] = []
     for head in parts:
         if not head.startswith(":"):
             continue
         old_mode, new_mode, old, new, status = head[1:].split(" ")
         path = next(parts)
         renamed = next(parts) if status[0] in "RC" else path
-        if "160000" in (old_mode, new_mode):  # a submodule
-            continue
-        before = "" if status[0] in "AC" else path
-        found.append((old, new, status[0], before, "" if status[0] == "D" else renamed))
+        if _SUBMODULE not in (old_mode, new_mode):
+            found.append((_state(path, old_mode, old), _state(renamed, new_mode, new)))
     return found
 
 
+def _state(path: str, mode: str, blob: str) -> _State:
+    return _State(path, mode.strip("0") and mode, blob.strip("0") and blob)
+
+
+def _files(
+    repository: Repository,
+    found: Sequence[_Difference],
+    now: Mapping[str, bytes | None] = MappingProxyType({}),
+) -> tuple[FileChange, ...]:
+    """The files with their contents; ``now`` has those that are in the work tree alone."""
+    files = (_file(repository, *difference, now) for difference in found)
+    return tuple(file for file in files if file.old != file.new or file.unreadable == _UNREADABLE)
+
+
 def _file(
-    root: Path, blobs: Blobs, old: str, new: str, status: str, old_path: str, new_path: str
+    repository: Repository, old: _State, new: _State, now: Mapping[str, bytes | None]
 ) -> FileChange:
     unreadable = ""
     before = after = None
     try:
-        if old_path and old != _NONE:
-            before = blobs.read(bytes.fromhex(old))
-        if new_path and new != _NONE:
-            after = blobs.read(bytes.fromhex(new))
+        before = repository.blob(bytes.fromhex(old.blob)) if old.blob else None
+        if new.path not in now:
+            after = repository.blob(bytes.fromhex(new.blob)) if new.blob else None
     except OSError as error:
         unreadable = str(error)
-    if new_path and new == _NONE:
-        after = _read(root, new_path)
-    return FileChange(old_path, new_path, before, after, unreadable)
-
-
-def _read(root: Path, path: str) -> bytes | None:
-    place = root / path
-    try:
-        return None if place.is_symlink() else place.read_bytes()
-    except OSError:
-        return None
-
-
-def _untracked(root: Path) -> list[FileChange]:
-    raw = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
-    paths = [p for p in raw.decode("utf-8", "surrogateescape").split("\0") if p]
-    return [FileChange("", path, None, _read(root, path)) for path in paths[:MANY_FILES]]
+    if new.mode and new.path in now:
+        after = now[new.path]
+        unreadable = unreadable or ("" if after is not None else _UNREADABLE)
+    return FileChange(old.mode and old.path, new.mode and new.path, before, after, unreadable)

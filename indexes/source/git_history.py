@@ -12,7 +12,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from indexes.model.regex import regex
-from indexes.source import git_folder as gitdir
+from indexes.source.files import read_text
+from indexes.source.git import GitResult, Repository
 from indexes.source.source import Source, read_clone_record
 
 IGNORED_REVISIONS = ".git-blame-ignore-revs"
@@ -70,7 +71,7 @@ class History:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._git = gitdir.git_folder(source.root) if source.layout == "checkout" else None
+        self._git = Repository.at(source.root) if source.layout == "checkout" else None
 
     @property
     def missing(self) -> str:
@@ -78,10 +79,9 @@ class History:
         if self._git is None:
             where = "the torch wheel has" if self._source.kind == "wheel" else "no .git here:"
             return f"{where} no history: torchnav clone --history"
-        if not gitdir.is_shallow(self._git):
+        cuts = self._git.cuts
+        if not cuts:
             return ""
-        with open(f"{self._git.common}/shallow", encoding="ascii") as cut:
-            cuts = len(cut.read().split())
         return f"history is cut off ({cuts} commits at the cut): {self.deepening()}"
 
     def deepening(self) -> str:
@@ -100,14 +100,14 @@ class History:
         where = [f"-L{line},{end_line}:{path}", "-s"] if line else ["--follow"]
         tail = () if line else ("--", path)
         asked = " ".join(["git log", *where[:1], *tail])
-        found = gitdir.ask(self._git, "log", f"-n{limit}", _FORMAT, *where, *tail, timeout=TIMEOUT)
+        found = self._git.run("log", f"-n{limit}", _FORMAT, *_PLAIN, *where, *tail, timeout=TIMEOUT)
         if found.status:
             failed = self._failed(found, f"log -L{line},{end_line}:{path}" if line else asked[4:])
             if not (line and _lacks_contents(found)):
                 return Changes((), asked, failed)
             whole = self.changes(path, limit=limit)
             return Changes(whole.changes, whole.followed, f"of the whole file: {failed}")
-        changes = tuple(_change(one) for one in found.output.split("\0")[1:])
+        changes = tuple(_change(one) for one in found.text.split("\0")[1:])
         return Changes(changes, asked, self._note(any(c.at_cut for c in changes)))
 
     def _note(self, reaches_cut: bool) -> str:
@@ -119,11 +119,11 @@ class History:
         """Where lines of a file stand in HEAD, which is what ``git log -L`` counts in; 0 when
         they are all new."""
         assert self._git is not None
-        committed = gitdir.ask(self._git, "show", f"HEAD:{path}", timeout=TIMEOUT)
+        committed = self._git.run("cat-file", "blob", f"HEAD:{path}", timeout=TIMEOUT)
         now = self._source.read(path).decode("utf-8", "replace")
-        if committed.status or committed.output == now:
+        if committed.status or committed.text == now:
             return line, end_line
-        old, new = committed.output.splitlines(), now.splitlines()
+        old, new = committed.text.splitlines(), now.splitlines()
         same = [
             block.a + at - block.b
             for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
@@ -138,31 +138,26 @@ class History:
             return Blame((), self.missing)
         ignored = self._source.root / IGNORED_REVISIONS
         options = ["--ignore-revs-file", str(ignored)] if self._knows(ignored) else []
-        found = gitdir.ask(
-            self._git,
-            "blame",
-            "--porcelain",
-            *options,
-            f"-L{line},{end_line or ''}",
-            "--",
-            path,
+        found = self._git.run(
+            *("blame", "--porcelain", "--no-textconv", *options),
+            *(f"-L{line},{end_line or ''}", "--", path),
             timeout=TIMEOUT,
         )
         if found.status:
             return Blame((), self._failed(found, f"blame {path}"))
-        lines = tuple(_blamed(found.output))
+        lines = tuple(_blamed(found.text))
         return Blame(lines, self._note(any(one.change and one.change.at_cut for one in lines)))
 
     def _knows(self, ignored: Path) -> bool:
         """Whether git takes the list: it refuses one that holds anything but hashes."""
         try:
-            lines = ignored.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = read_text(ignored).splitlines()
         except OSError:
             return False
         words = [line.partition("#")[0].strip() for line in lines]
         return all(re.fullmatch(r"[0-9a-f]{40}", word) for word in words if word)
 
-    def _failed(self, found: gitdir.GitResult, asked: str) -> str:
+    def _failed(self, found: GitResult, asked: str) -> str:
         """Why git had no answer to what was asked, in one line. Run by hand, git fetches what it
         needs for it."""
         if _lacks_contents(found):
@@ -171,16 +166,15 @@ class History:
                 f"the old contents of its files are not in this clone: {git} {asked} fetches those"
                 f" that it needs, {git} fetch --refetch --no-filter origin HEAD all of them"
             ) + (f"; {self.missing}" if self.missing else "")
-        said = found.error.strip().splitlines()
-        reason = said[-1].partition("fatal: ")[2] or said[-1] if said else "git failed"
-        return f"git has no answer: {reason}"
+        return f"git has no answer: {found.reason}"
 
 
-def _lacks_contents(found: gitdir.GitResult) -> bool:
+def _lacks_contents(found: GitResult) -> bool:
     """Whether a partial clone lacks what git needed: commits are there, and no old files."""
     return bool(re.search("promisor remote|missing blob|unable to read", found.error))
 
 
+_PLAIN = ("--no-textconv", "--no-ext-diff", "--no-show-signature", "--no-color")
 _FORMAT = "--format=%x00%H%x01%P%x01%an%x01%as%x01%s%x01%b"
 _NUMBER = regex(r"\(#(\d+)\)\s*$")
 _RESOLVED = regex(r"^Pull Request resolved: \S*?/pull/(\d+)", re.MULTILINE)

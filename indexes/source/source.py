@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo, SourceKind
-from indexes.source import git_folder as gitdir
-from indexes.source.roots import YAML as _YAML
-from indexes.source.roots import cache_path, index_key, layout_of, tree_around
+from indexes.source.files import Folder, content_hash, read_file
+from indexes.source.git import Repository, watched
+from indexes.source.paths import YAML as _YAML
+from indexes.source.paths import cache_path, index_key, layout_of, tree_around
 from indexes.source.torch_install import TorchInstall, installed_torch, torch_in
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ class Source:
         self.top = top
         """The folder that holds all of it, as it was named."""
         self.kind = kind
-        self._real_top = os.path.realpath(top)
-        self._inside: dict[str, bool] = {}
-        self._asked: gitdir.Asked | None = None
+        self._folder = Folder(top, kind)
 
     @cached_property
     def root(self) -> Path:
@@ -159,16 +158,24 @@ class Source:
         """
         if self.kind == "wheel":
             return self._wheel_info()
-        git = gitdir.git_folder(self.top)
+        repository = Repository.at(self.top)
         dirty = self.edited
+        unknown = () if dirty is not None else (_EDITS_UNKNOWN,)
         return SourceInfo(
             kind=self.kind,
             root=self.top,
-            version=_first_line(f"{self.top}/version.txt") or "unknown",
-            commit=gitdir.commit(git) if git else None,
+            version=self._version(),
+            commit=repository.commit if repository else None,
             dirty=bool(dirty),
-            missing=(*self._missing(git), *(() if dirty is not None else (_EDITS_UNKNOWN,))),
+            missing=(*self._missing(repository), *unknown),
         )
+
+    def _version(self) -> str:
+        try:
+            text = self.read("version.txt").decode("utf-8", "replace")
+        except SourceError:
+            return "unknown"
+        return text.partition("\n")[0].strip() or "unknown"
 
     @cached_property
     def edited(self) -> bool | None:
@@ -176,20 +183,16 @@ class Source:
         say."""
         return self._edited(self._hash)
 
-    def ask_edited(self) -> None:
-        """Begins to ask git for ``edited``, while other things are done."""
-        if git := self._git_folder():
-            self._asked = gitdir.ask_dirty(git, self._walked())
-
-    def _git_folder(self) -> gitdir.GitFolder | None:
-        return None if self.kind == "wheel" else gitdir.git_folder(self.top)
-
     def _edited(self, hash_of: Callable[[str], bytes]) -> bool | None:
-        asked, self._asked = self._asked, None
-        git = self._git_folder()
-        if git is None:
+        return self._differs(self._walked(), hash_of)
+
+    def _differs(self, paths: Sequence[str], hash_of: Callable[[str], bytes]) -> bool | None:
+        repository = None if self.kind == "wheel" else Repository.at(self.top)
+        if repository is None:
             return False
-        return gitdir.dirty(git, self._walked(), hash_of, self._is_indexed, asked)
+        from indexes.source.git_diff import is_edited
+
+        return is_edited(repository, paths, hash_of, self._is_indexed)
 
     def _walked(self) -> tuple[str, ...]:
         from indexes.source.walk import folders
@@ -203,8 +206,6 @@ class Source:
 
     def _hash(self, path: str) -> bytes:
         """The content hash of a file; empty when it cannot be read."""
-        from indexes.source.content_hash import content_hash
-
         try:
             return content_hash(self.read(path))
         except SourceError:
@@ -222,10 +223,9 @@ class Source:
 
     def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
         """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
-        git = gitdir.git_folder(self.top)
-        if git is None or before is None:
+        if before is None:
             return self.edited
-        now = gitdir.dirty(git, paths, self._hash)
+        now = self._differs(paths, self._hash)
         if now is not None and (now or not before):
             self.know_edited(now)
         return self.edited
@@ -238,20 +238,20 @@ class Source:
             f"{self.top}/version.txt",
             f"{self.top}/{_LOGICAL['derivatives.yaml']}",
             f"{self.top}/.git/{CLONE_RECORD}",
-            *gitdir.watched(self.top),
+            *watched(self.top),
         ]
 
     def _wheel_info(self) -> SourceInfo:
         torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
         return SourceInfo("wheel", self.top, torch.version, torch.commit, False, _WHEEL_LACKS)
 
-    def _missing(self, git: gitdir.GitFolder | None) -> tuple[str, ...]:
+    def _missing(self, repository: Repository | None) -> tuple[str, ...]:
         lacks = []
         if self.locate("derivatives.yaml") is None:
             lacks.append("derivative formulas (tools/autograd/derivatives.yaml): torchnav clone")
-        if git is None:
+        if repository is None:
             lacks.append("commit, authors and changes (no .git here): torchnav clone --history")
-        elif gitdir.is_shallow(git):
+        elif repository.cuts:
             clone = read_clone_record(self.root)
             command = f"torchnav clone {clone.ref} --history" if clone else _UNSHALLOW
             lacks.append(f"authors and changes: {command}")
@@ -269,37 +269,7 @@ class Source:
         Raises SourceError for a path that leads out of the tree, by ``..``, from the
         root or through a link, and for a file that can't be read.
         """
-        full = self._full(path)
-        try:
-            with open(full, "rb") as file:
-                return file.read()
-        except OSError as error:
-            raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
-
-    def _full(self, path: str) -> str:
-        folder, _, name = path.rpartition("/")
-        parts = path.split("/")
-        if not name or "\0" in path or "\\" in path or any(p in ("", ".", "..") for p in parts):
-            raise SourceError(f"not a path in the source tree: {path!r}")
-        if self.kind == "wheel" and parts[0] not in ("torch", "torchgen"):
-            raise SourceError(f"not a part of the installed torch: {path}")
-        full = f"{self._real_top}/{path}"
-        if not self._is_inside(folder) or (os.path.islink(full) and not self._leads_inside(full)):
-            raise SourceError(f"{path} leads out of the source tree")
-        return full
-
-    def _is_inside(self, folder: str) -> bool:
-        if not folder:
-            return True
-        if folder not in self._inside:
-            full, above = f"{self._real_top}/{folder}", folder.rpartition("/")[0]
-            plain = self._is_inside(above) and not os.path.islink(full)
-            self._inside[folder] = plain or self._leads_inside(full)
-        return self._inside[folder]
-
-    def _leads_inside(self, full: str) -> bool:
-        real = os.path.realpath(full)
-        return real == self._real_top or real.startswith(self._real_top.rstrip("/") + "/")
+        return self._folder.read(path)
 
     def locate(self, logical: str) -> str | None:
         """The path in this tree of what a checkout calls ``logical``.
@@ -351,7 +321,7 @@ def read_clone_record(root: Path) -> CloneRecord | None:
     import json
 
     try:
-        data = json.loads((root / ".git" / CLONE_RECORD).read_text(encoding="utf-8"))
+        data = json.loads(read_file(root / ".git" / CLONE_RECORD))
         record = CloneRecord(root, str(data["commit"]), str(data["ref"]), float(data["finished"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -368,8 +338,8 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
     name = "pytorch/pytorch"
     if info.kind == "wheel":
         path = _checkout_path(path)
-    elif git := gitdir.git_folder(info.root):
-        name = gitdir.github_name(git) or name
+    elif repository := Repository.at(info.root):
+        name = repository.github_name or name
     lines = f"#L{line}" if line else ""
     if line and end_line > line:
         lines += f"-L{end_line}"
@@ -389,11 +359,3 @@ def _moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
         if path == old or path.startswith(f"{old}/"):
             return new + path[len(old) :]
     return path
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline().strip()
-    except OSError:
-        return ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
+from indexes.source.files import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +46,7 @@ def installed_torch() -> TorchInstall | None:
 def torch_in(root: Path) -> TorchInstall | None:
     """The built torch package in the folder ``root``, or None: a source tree has no version.py."""
     try:
-        text = (root / "torch" / "version.py").read_text(encoding="utf-8", errors="replace")
+        text = read_text(root / "torch" / "version.py")
     except OSError:
         return None
     version, commit = _VERSION.search(text), _COMMIT.search(text)

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
-from indexes.source import git_folder as gitdir
-from indexes.source.git_objects import Blobs, commit_of, files_of
+from indexes.source.git import Repository
 from indexes.source.source import Source, installed_torch
 from indexes.source.walk import SourceFile, folders, listed, singles
 
@@ -28,10 +27,10 @@ class CommitSource(Source):
 
     fixed = True
 
-    def __init__(self, root: Path, commit: str) -> None:
-        super().__init__(str(root), "checkout")
+    def __init__(self, repository: Repository, commit: str) -> None:
+        super().__init__(repository.work_tree, "checkout")
         self.commit = self.revision = commit
-        self._blobs = Blobs(str(root))
+        self._repository = repository
 
     @property
     def key(self) -> str:
@@ -41,7 +40,7 @@ class CommitSource(Source):
     @cached_property
     def _listing(self) -> dict[str, tuple[int, bytes]]:
         wanted = (*folders(self.layout), *singles(self.layout), *_BESIDE)
-        found = files_of(self.root, self.commit, wanted)
+        found = self._repository.files_of(self.commit, wanted)
         return {path: (size, blob) for path, size, blob in found}
 
     @cached_property
@@ -67,7 +66,7 @@ class CommitSource(Source):
         if path not in self._listing:
             raise SourceError(f"cannot read {path}: not in {self.commit[:12]}")
         try:
-            return self._blobs.read(self._listing[path][1])
+            return self._repository.blob(self._listing[path][1])
         except OSError as error:
             raise SourceError(
                 f"cannot read {path} of {self.commit[:12]}: {error}; {self._fetch}"
@@ -94,11 +93,13 @@ def open_version(name: str, around: Source | None) -> Source:
     folder = Path(name).expanduser()
     if name.startswith((".", "/", "~")):
         return Source.find(str(folder))
-    if around and (commit := _revision(around, name)):
-        return _commit(around, commit, name)
+    # A repository that only lies around the tree is not asked: its commits are others.
+    repository = Repository.at(around.root) if around else None
+    if repository and (commit := repository.commit_of(name)):
+        return _commit(repository, commit, name)
     if name and folder.is_dir():
         return Source.find(str(folder))
-    raise SourceError(_unknown(name, around))
+    raise SourceError(_unknown(name, repository))
 
 
 def _wheel() -> Source:
@@ -108,13 +109,8 @@ def _wheel() -> Source:
     return Source.find(str(torch.root))
 
 
-def _revision(around: Source, name: str) -> str | None:
-    """A repository that only lies around the tree is not asked: its commits are others."""
-    return commit_of(around.root, name) if gitdir.git_folder(around.root) else None
-
-
-def _commit(around: Source, commit: str, name: str) -> CommitSource:
-    source = CommitSource(around.root, commit)
+def _commit(repository: Repository, commit: str, name: str) -> CommitSource:
+    source = CommitSource(repository, commit)
     if source.locate("native_functions.yaml") is None:
         raise SourceError(
             f"{name} ({commit[:12]}) holds no PyTorch source: it has no native_functions.yaml"
@@ -122,11 +118,11 @@ def _commit(around: Source, commit: str, name: str) -> CommitSource:
     return source
 
 
-def _unknown(name: str, around: Source | None) -> str:
-    if around is None or (git := gitdir.git_folder(around.root)) is None:
+def _unknown(name: str, repository: Repository | None) -> str:
+    if repository is None:
         return f"no folder {name}, and no repository to look for a commit, tag or branch in"
     known = f"no commit, tag, branch or folder {name}"
-    if gitdir.is_shallow(git):
-        fetch = f"git -C {around.root} fetch --depth 1 origin"
+    if repository.cuts:
+        fetch = f"git -C {repository.work_tree} fetch --depth 1 origin"
         return f"{known} in this shallow clone; to get it: {fetch} tag {name}, or {fetch} COMMIT"
-    return f"{known}; to look for it upstream: git -C {around.root} fetch --tags origin"
+    return f"{known}; to look for it upstream: git -C {repository.work_tree} fetch --tags origin"

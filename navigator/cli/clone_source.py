@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import re
@@ -18,9 +19,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound, SourceError, UsageError
+from indexes.source.git import Clone
 from indexes.source.source import (
     CLONE_RECORD,
     CloneRecord,
@@ -28,9 +29,6 @@ from indexes.source.source import (
     installed_torch,
     read_clone_record,
 )
-
-if TYPE_CHECKING:
-    from git import Repo
 
 PYTORCH = "https://github.com/pytorch/pytorch"
 
@@ -44,24 +42,13 @@ _REF = re.compile(r"[A-Za-z0-9][\w./+-]*\Z")
 _COMMIT = re.compile(r"[0-9a-f]{40}\Z")
 _RELEASE = re.compile(r"\d+\.\d+(\.\d+)?\Z")
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][\w ]+):\s+\d+% \((\d+)/(\d+)\)")
-_ENVIRONMENT = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file",
-    "LC_ALL": "C",  # what git says is read
-}
-_CONFIGURATION = (
-    "-c",
-    "advice.detachedHead=false",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "core.autocrlf=false",
+_SETTINGS = {
+    "advice.detachedHead": "false",
+    "core.autocrlf": "false",
     # Give up on a connection that has been dead for half a minute.
-    "-c",
-    "http.lowSpeedLimit=1000",
-    "-c",
-    "http.lowSpeedTime=30",
-)
+    "http.lowSpeedLimit": "1000",
+    "http.lowSpeedTime": "30",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +151,17 @@ class _Cloner:
         self.progress = progress
         self.repository = self._open()
 
-    def _open(self) -> Repo:
-        from git import Repo
-
-        repository = Repo.init(self.folder)
-        repository.git.update_environment(**_ENVIRONMENT)
-        with repository.config_writer() as config:
-            section = 'remote "origin"'
-            config.set_value(section, "url", self.request.url)
-            config.set_value(section, "promisor", "true")
-            config.set_value(section, "partialclonefilter", "blob:none")
+    def _open(self) -> Clone:
+        repository = Clone(self.folder, _SETTINGS)
+        repository.run("init", "--quiet")
+        origin = {"url": self.request.url, "promisor": "true", "partialclonefilter": "blob:none"}
+        for key, value in origin.items():
+            repository.run("config", f"remote.origin.{key}", value)
         return repository
 
     def run(self) -> CloneRecord:
         ref = self._fetch()
-        commit = str(self.repository.git.rev_parse("FETCH_HEAD^{commit}"))
+        commit = self.repository.run("rev-parse", "FETCH_HEAD^{commit}").text.strip()
         before = read_clone_record(self.folder)
         if before is None or before.commit != commit:
             # A tree that was whole may hold edits, which git then refuses to overwrite.
@@ -237,12 +220,10 @@ class _Cloner:
     def _git(self, stage: str, *command: str) -> str:
         """Runs git and reports its progress; returns what it said if it failed."""
         self.progress(stage, 0, 0)
-        process = self.repository.git.execute(
-            ["git", *_CONFIGURATION, *command], as_process=True, universal_newlines=True
-        )
+        process = self.repository.start(*command)
         said: deque[str] = deque(maxlen=20)
-        for line in process.stderr or ():
-            text = str(line).strip()
+        for line in io.TextIOWrapper(process.stderr, errors="replace"):
+            text = line.strip()
             if found := _PROGRESS.match(text):
                 self.progress(f"{stage}: {found[1].lower()}", int(found[2]), int(found[3]))
             elif text:

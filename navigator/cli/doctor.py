@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Literal
 from indexes.build.builder import index_path
 from indexes.build.yaml_files import read_yaml_files
 from indexes.model.errors import SourceError
+from indexes.source.git import git_version
 from indexes.source.source import Source, cache_folder, clones, installed_torch
 from navigator import __version__
 
@@ -139,12 +139,11 @@ def _cache(folder: Path) -> Check:
 
 
 def _git() -> Check:
-    path = shutil.which("git")
-    if path is None:
-        what = "not found: no clones, no edits noticed, no history"
-        return Check("git", "missing", what, "install git")
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    return Check("git", "ok", said.stdout.strip().removeprefix("git version "))
+    if version := git_version():
+        return Check("git", "ok", version)
+    return Check(
+        "git", "missing", "not found: no clones, no edits noticed, no history", "install git"
+    )
 
 
 def _packages() -> Iterator[Check]:

@@ -72,7 +72,7 @@ def _bring_up(
     """Brings the index up to date, from a shared one if one is given, and exports it ``into``
     a file if one is given."""
     from indexes.build.current import info_of, open_current
-    from indexes.source.roots import cache_path, index_file
+    from indexes.source.paths import cache_path, index_file
 
     source = settings.source()
     cache = str(settings.cache or cache_path())

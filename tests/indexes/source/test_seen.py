@@ -148,7 +148,7 @@ def test_an_unchanged_tree_needs_neither_git_nor_the_database(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("not needed")
 
-    monkeypatch.setattr("indexes.source.git_folder._begin", refuse)
+    monkeypatch.setattr("indexes.source.git._run", refuse)
     monkeypatch.setattr("indexes.build.builder.Store", refuse)
     monkeypatch.setattr(os, "scandir", refuse)
     with opened(tree, cache) as index:
@@ -214,7 +214,7 @@ def test_an_index_as_it_was_left_asks_git_nothing_and_is_corrected(
     _edit(tree_copy)
     source = Source.find(str(tree_copy))
     with monkeypatch.context() as patch:
-        patch.setattr("indexes.source.git_folder.dirty", lambda *_: pytest.fail("git was asked"))
+        patch.setattr("indexes.source.git._run", lambda *_: pytest.fail("git was asked"))
         assert not Index.as_left(source, cache).info.dirty
     assert Index.open(source, cache).info.dirty
 

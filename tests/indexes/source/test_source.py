@@ -13,7 +13,6 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
-from indexes.source import git_folder as gitdir
 from indexes.source.source import Source, cache_folder, clones, installed_torch, permalink
 from indexes.source.torch_install import TorchInstall
 
@@ -173,23 +172,6 @@ class TestInfo:
         make_repository(tmp_path / "tree")
         os.utime(tmp_path / "tree" / path, (1, 1))
         assert not Source.find(str(tmp_path / "tree")).info.dirty
-
-    @needs_git
-    def test_files_of_which_only_the_times_changed_are_left_to_git_no_more(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        make_repository(tmp_path / "tree")
-        os.utime(tmp_path / "tree" / YAML, (1, 1))
-        asked: list[str] = []
-        begin = gitdir._begin
-
-        def recorded(root: str, *arguments: str) -> gitdir.Asked:
-            asked.append(arguments[0])
-            return begin(root, *arguments)
-
-        monkeypatch.setattr(gitdir, "_begin", recorded)
-        assert not Source.find(str(tmp_path / "tree")).info.dirty
-        assert asked == ["diff-index"]
 
     @needs_git
     def test_edit_outside_the_indexed_folders_does_not_count(self, tmp_path: Path) -> None:

@@ -1,0 +1,118 @@
+"""The one door to files: what a tree, a cache, a configuration or a trace holds is opened here.
+
+Only regular files are opened, and without waiting: a FIFO or a device in the place of a file
+is an error and never hangs or feeds us for ever. Nothing larger than ``MAX_BYTES`` is taken
+into memory, and a ``Folder`` gives nothing that lies outside it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import SourceError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from indexes.model.vocabulary import SourceKind
+
+MAX_BYTES = 64 << 20
+"""More than any file that a person wrote."""
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # not every system has all
+    _FLAGS |= getattr(os, _name, 0)
+
+
+def open_file(path: str | os.PathLike[str], limit: int | None = MAX_BYTES) -> BinaryIO:
+    """Opens a regular file for reading.
+
+    Parameters:
+        limit: The most bytes that it may have; None for a file that is streamed.
+
+    Raises:
+        OSError: It can't be opened, is no regular file, or is too large.
+    """
+    handle = os.open(path, _FLAGS)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if limit is not None and found.st_size > limit:
+            raise _too_large(path, limit)
+        return os.fdopen(handle, "rb")
+    except OSError:
+        os.close(handle)
+        raise
+
+
+def read_file(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
+    """The bytes of a regular file. Raises OSError as ``open_file`` does."""
+    with open_file(path, limit) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:  # it grew, or is one of /proc that does not tell its size
+        raise _too_large(path, limit)
+    return data
+
+
+def read_text(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> str:
+    """The text of a regular file, whatever bytes are in it. Raises OSError."""
+    return read_file(path, limit).decode("utf-8", "replace")
+
+
+def _too_large(path: str | os.PathLike[str], limit: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {limit >> 20} MB", str(path))
+
+
+def content_hash(data: bytes, algorithm: str = "sha1") -> bytes:
+    """git's name for a content, so that contents of a commit are known without being read."""
+    blob = hashlib.new(algorithm, b"blob %d\0" % len(data), usedforsecurity=False)
+    blob.update(data)
+    return blob.digest()
+
+
+class Folder:
+    """A source tree of which files are read, and nothing outside it."""
+
+    def __init__(self, top: str, kind: SourceKind = "checkout") -> None:
+        self._top = os.path.realpath(top)
+        self._kind = kind
+        self._inside: dict[str, bool] = {"": True}
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file, by its path relative to the tree.
+
+        Raises SourceError for a path that leads out of the tree, by ``..``, from the
+        root or through a link, and for a file that can't be read.
+        """
+        full = self._full(path)
+        try:
+            return read_file(full)
+        except OSError as error:
+            raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
+
+    def _full(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        parts = path.split("/")
+        if not name or "\0" in path or "\\" in path or any(p in ("", ".", "..") for p in parts):
+            raise SourceError(f"not a path in the source tree: {path!r}")
+        if self._kind == "wheel" and parts[0] not in ("torch", "torchgen"):
+            raise SourceError(f"not a part of the installed torch: {path}")
+        full = f"{self._top}/{path}"
+        if not self._is_inside(folder) or (os.path.islink(full) and not self._leads_inside(full)):
+            raise SourceError(f"{path} leads out of the source tree")
+        return full
+
+    def _is_inside(self, folder: str) -> bool:
+        if folder not in self._inside:
+            full, above = f"{self._top}/{folder}", folder.rpartition("/")[0]
+            plain = self._is_inside(above) and not os.path.islink(full)
+            self._inside[folder] = plain or self._leads_inside(full)
+        return self._inside[folder]
+
+    def _leads_inside(self, full: str) -> bool:
+        real = os.path.realpath(full)
+        return real == self._top or real.startswith(self._top.rstrip("/") + "/")

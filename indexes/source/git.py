@@ -1,0 +1,348 @@
+"""The one door to git: what a repository says, without running anything that it names.
+
+The commit is read from git's own files, since most answers need nothing else of git. Where
+git is started, it is started here, by GitPython, for commands that only read. A checkout's
+configuration can name programs (filters, hooks, a pager, an editor, a monitor of its files),
+and so can the environment: none of them runs. Nothing is fetched and nothing is written, not
+even the index that ``git status`` would refresh. ``Clone`` alone may fetch and write.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import SourceError
+from indexes.model.regex import MULTILINE, regex
+from indexes.source.files import MAX_BYTES, open_file, read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from git.cmd import Git
+
+_HEX = frozenset("0123456789abcdef")
+_HASH_LENGTHS = (40, 64)
+"""Of SHA-1 and of SHA-256."""
+_GITHUB = regex(r"(?:https?://|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\Z")
+_URL = regex(r"^\s*url\s*=\s*(.+?)\s*$", MULTILINE)
+_NO_GIT = 127
+_TIMEOUT = 60.0
+"""Seconds."""
+
+_OPTIONS = ("--no-pager", "--no-optional-locks", "--literal-pathspecs")
+_SETTINGS = {
+    "core.attributesFile": "/dev/null",
+    "core.editor": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.untrackedCache": "false",
+    "diff.external": "",
+    "gc.auto": "0",
+    "log.showSignature": "false",
+    "maintenance.auto": "false",
+    "submodule.recurse": "false",
+}
+_OFFLINE = {"core.askPass": "", "core.sshCommand": "false", "credential.helper": ""}
+_ENVIRONMENT = {"GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
+# Git before 2.44 knows no GIT_NO_LAZY_FETCH, but a protocol that is not allowed fetches nothing.
+_READING = {**_ENVIRONMENT, "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+# All other variables of git would have it answer for another repository or run what they name.
+_KEPT = {
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_CONFIG_GLOBAL",  # says which folders of other users are safe
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+}
+_KEPT_ONLINE = ("GIT_ASKPASS", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
+_FILTER = regex(r"filter\..*\.(?:clean|smudge|process|required)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class GitResult:
+    """What a run of git gave. ``status`` is 127 where git can't be started, and below 0 where it
+    was ended because it took too long."""
+
+    status: int
+    output: bytes
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """The output as text."""
+        return self.output.decode("utf-8", "replace")
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer, in one line."""
+        said = self.error.strip().splitlines()
+        return said[-1].partition("fatal: ")[2] or said[-1] if said else "git failed"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The repository of a work tree, for reading."""
+
+    work_tree: str
+    path: str
+    """The git folder: holds HEAD and the index."""
+    common: str
+    """Holds refs, config and objects; another folder than ``path`` in a linked work tree."""
+    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @classmethod
+    def at(cls, root: Path | str) -> Repository | None:
+        """The repository of the work tree whose top is ``root``; None where there is none."""
+        top = str(root)
+        path = f"{top}/.git"
+        if os.path.isfile(path):  # a linked work tree or a submodule
+            pointer = _text(path).partition("gitdir:")[2].strip()
+            if not pointer:
+                return None
+            path = os.path.join(top, pointer)
+        if not os.path.isdir(path):
+            return None
+        named = _text(f"{path}/commondir").strip()
+        common = os.path.realpath(os.path.join(path, named)) if named else path
+        # git would wait for a FIFO, and read a device to its end.
+        read = (f"{path}/HEAD", f"{path}/index", f"{common}/config")
+        if any(os.path.exists(one) and not os.path.isfile(one) for one in read):
+            return None
+        return cls(top, path, common)
+
+    # ---------------------------------------------------------------- read from its files
+
+    @property
+    def commit(self) -> str | None:
+        """The full hash of HEAD, or None before the first commit or if it can't be read."""
+        head = _text(f"{self.path}/HEAD").strip()
+        if _hash(head):
+            return head
+        ref = head.removeprefix("ref: ")
+        if ref == head or ".." in ref:
+            return None
+        if os.path.isdir(f"{self.common}/reftable"):
+            return _hash(self.run("rev-parse", "HEAD").text)
+        return _hash(_text(os.path.join(self.common, ref))) or self._packed(ref)
+
+    def _packed(self, ref: str) -> str | None:
+        for line in _text(f"{self.common}/packed-refs").splitlines():
+            value, _, name = line.partition(" ")
+            if name == ref:
+                return _hash(value)
+        return None
+
+    @property
+    def cuts(self) -> int:
+        """How many commits have parents that are not here; 0 where the history is whole."""
+        return len(_text(f"{self.common}/shallow").split())
+
+    @property
+    def github_name(self) -> str | None:
+        """``owner/name`` of ``origin`` where that is on GitHub."""
+        config = _text(f"{self.common}/config")
+        section = config.partition('[remote "origin"]')[2].partition("\n[")[0]
+        found = _URL.search(section)
+        name = _GITHUB.match(found[1]) if found else None
+        return name[1] if name else None
+
+    # ------------------------------------------------------------------------- asked of git
+
+    def run(
+        self,
+        *arguments: str,
+        timeout: float = _TIMEOUT,
+        feed: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> GitResult:
+        """Runs a git command that only reads.
+
+        Parameters:
+            timeout: Seconds after which git is ended.
+            feed: A file that is git's input.
+            variables: Set in git's environment.
+        """
+        environment = {**_READING, **(variables or {})}
+        return _run([*self._command, *arguments], environment, timeout, feed)
+
+    @cached_property
+    def _command(self) -> list[str]:
+        """The beginning of each command, with every filter of the configuration switched off.
+        Raises SourceError where one can't be."""
+        plain = _command(self.work_tree, {**_SETTINGS, **_OFFLINE})
+        listed = _run([*plain, "config", "--null", "--name-only", "--list"], _READING, _TIMEOUT)
+        filters = {key for key in listed.text.split("\0") if _FILTER.match(key)}
+        if any("=" in key for key in filters):  # git would take it for the end of the name
+            raise SourceError(f"git's configuration of {self.work_tree} names a filter with =")
+        off = {key: "false" if key.endswith(".required") else "" for key in sorted(filters)}
+        return _command(self.work_tree, {**_SETTINGS, **_OFFLINE, **off})
+
+    def commit_of(self, revision: str) -> str | None:
+        """The full hash of what a tag, a branch or a part of a hash names; None when nothing is."""
+        if not revision or revision.startswith("-") or "\0" in revision:
+            return None
+        wanted = f"{revision}^{{commit}}"
+        found = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+        return _hash(found.text) if found.status == 0 else None
+
+    def files_of(self, commit: str, paths: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
+        """Path, size and blob of every regular file of a commit under ``paths``.
+
+        Raises SourceError when git can't list them. The size of a blob that this clone does
+        not hold is 0.
+        """
+        command = ("ls-tree", "-r", "-z", "--full-tree")
+        listing = self.run(*command, "--long", commit, "--", *paths)
+        if listing.status:  # a clone without some blobs does not know their sizes
+            listing = self.run(*command, commit, "--", *paths)
+        if listing.status:
+            raise SourceError(f"git cannot list the files of {commit[:12]} in {self.work_tree}")
+        for entry in listing.output.split(b"\0"):
+            facts, _, path = entry.partition(b"\t")
+            mode, _, blob, *size = facts.split() or (b"", b"", b"")
+            if mode.startswith(b"100"):  # neither a link nor a submodule
+                number = int(size[0]) if size and size[0].isdigit() else 0
+                yield path.decode("utf-8", "replace"), number, bytes.fromhex(blob.decode())
+
+    def blob(self, name: bytes) -> bytes:
+        """The content of a blob. Raises OSError when this clone does not hold it."""
+        with self._one_at_a_time:
+            content = self._read_blob(name)
+        if content is None:
+            self.__dict__.pop("_blobs", None)  # it may have ended; the next one begins anew
+            raise FileNotFoundError("its content is not in this clone")
+        return content
+
+    def _read_blob(self, name: bytes) -> bytes | None:
+        try:
+            self._blobs.stdin.write(name.hex().encode() + b"\n")
+            self._blobs.stdin.flush()
+            header = self._blobs.stdout.readline().split()
+        except OSError:
+            return None
+        if len(header) != 3 or header[1] != b"blob" or int(header[2]) > MAX_BYTES:
+            return None
+        content: bytes = self._blobs.stdout.read(int(header[2]))
+        self._blobs.stdout.read(1)  # the line ends
+        return content
+
+    @cached_property
+    def _blobs(self) -> Git.AutoInterrupt:
+        """One process that gives contents; it ends with this object."""
+        return _start([*self._command, "cat-file", "--batch"], _READING)
+
+
+class Clone:
+    """A repository that torchnav makes: it may fetch, with the user's own ways to log in."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        self._command = _command(str(folder), {**_SETTINGS, **settings})
+        self._online = {**_ENVIRONMENT, "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file"}
+
+    def run(self, *arguments: str) -> GitResult:
+        """Runs a git command."""
+        return _run([*self._command, *arguments], self._online, kept=_KEPT_ONLINE)
+
+    def start(self, *arguments: str) -> Git.AutoInterrupt:
+        """Begins a git command that tells its progress on ``stderr``."""
+        return _start([*self._command, *arguments], self._online, kept=_KEPT_ONLINE)
+
+
+def git_version() -> str | None:
+    """The version of the git that is installed, or None."""
+    found = _run(["git", "--version"], {})
+    return None if found.status else found.text.strip().removeprefix("git version ")
+
+
+def watched(root: str) -> list[str]:
+    """The files under ``.git`` that the commit, edits and the end of the history depend on,
+    beside the work tree; ``.git`` itself where it is no folder."""
+    repository = Repository.at(root)
+    pointer = [] if os.path.isdir(f"{root}/.git") else [f"{root}/.git"]
+    if repository is None:
+        return pointer
+    ref = _text(f"{repository.path}/HEAD").strip().removeprefix("ref: ")
+    names = ["packed-refs", "shallow", "config", "reftable/tables.list"]
+    if ref.startswith("refs/") and ".." not in ref:
+        names.append(ref)
+    own = [f"{repository.path}/{name}" for name in ("HEAD", "index", "commondir")]
+    return [*pointer, *own, *(f"{repository.common}/{name}" for name in names)]
+
+
+def _command(folder: str, settings: dict[str, str]) -> list[str]:
+    given = (word for key, value in settings.items() for word in ("-c", f"{key}={value}"))
+    return ["git", *_OPTIONS, *given, "-C", folder]
+
+
+def _run(
+    command: list[str],
+    environment: dict[str, str],
+    timeout: float | None = None,
+    feed: Path | None = None,
+    kept: tuple[str, ...] = (),
+) -> GitResult:
+    try:
+        from git.cmd import Git
+        from git.exc import GitCommandNotFound
+    except ImportError:  # so it says that there is no git
+        return GitResult(_NO_GIT, b"", "git is not installed")
+    try:
+        with open_file(feed, None) if feed else nullcontext() as given:
+            status, output, error = Git().execute(
+                [*_without_variables(kept), *command],
+                istream=given,
+                env=environment,
+                kill_after_timeout=timeout,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+            )
+    except (GitCommandNotFound, OSError):
+        return GitResult(_NO_GIT, b"", "git is not installed")
+    if timeout and status < 0:
+        error = f"git took longer than {timeout:g} s"
+    return GitResult(status, output, error)
+
+
+def _start(
+    command: list[str], environment: dict[str, str], kept: tuple[str, ...] = ()
+) -> Git.AutoInterrupt:
+    from subprocess import PIPE
+
+    from git.cmd import Git
+
+    return Git().execute(
+        [*_without_variables(kept), *command], istream=PIPE, env=environment, as_process=True
+    )
+
+
+def _without_variables(kept: tuple[str, ...]) -> list[str]:
+    """The beginning of a command that runs without git's variables: GitPython can set some, but
+    not take them away."""
+    unwanted = (
+        name
+        for name in os.environ
+        if name.startswith("GIT_") and name not in _KEPT and not (kept and name.startswith(kept))
+    )
+    options = [word for name in unwanted for word in ("-u", name)]
+    return ["env", *options] if options else []
+
+
+def _hash(text: str) -> str | None:
+    text = text.strip()
+    return text if len(text) in _HASH_LENGTHS and _HEX.issuperset(text) else None
+
+
+def _text(path: str) -> str:
+    try:
+        return read_text(path)
+    except (OSError, ValueError):  # ValueError: a name in it that can be none of a file
+        return ""
