@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 
-from indexes.linking.arguments import split_arguments
-from indexes.linking.preprocess import Preprocessor
+from indexes.linking.preprocess import Preprocessor, split_arguments
 from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch, Location

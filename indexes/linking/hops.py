@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
 
 from indexes.model.vocabulary import (
     Choice,
@@ -15,6 +16,9 @@ from indexes.model.vocabulary import (
     Role,
     Unresolved,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 MAX_HOPS = 1500
 """A chain is for reading; beyond this it says that it was cut."""
@@ -32,6 +36,15 @@ class Link:
     note: str = ""
     evidence: tuple[Location, ...] = ()
     keys: tuple[str, ...] = ()
+
+
+class Details(TypedDict, total=False):
+    """What a hop may say besides; the fields of ``Hop``."""
+
+    device: str | None
+    note: str
+    dtypes: tuple[DtypeDispatch, ...]
+    choices: tuple[Choice, ...]
 
 
 class HopList:
@@ -54,84 +67,38 @@ class HopList:
         symbol: str,
         location: Location | None,
         rule: str,
-        confidence: Confidence,
+        confidence: Confidence = "exact",
         *,
-        device: str | None = None,
         keys: Sequence[str] = (),
         evidence: Sequence[Location] = (),
         guard: str = "",
-        note: str = "",
-        dtypes: tuple[DtypeDispatch, ...] = (),
-        choices: tuple[Choice, ...] = (),
+        **details: Unpack[Details],
     ) -> int:
         """Adds one hop; returns its id, that of an equal sibling when there is one."""
-        identity = (parent, role, symbol, location, device)
-        if identity in self._seen:
-            return self._seen[identity]
-        number = len(self.hops)
-        self._seen[identity] = number
-        self.hops.append(
-            Hop(
-                number,
-                parent,
-                role,
-                symbol,
-                location,
-                rule,
-                confidence,
-                device,
-                tuple(keys),
-                tuple(evidence),
-                guard,
-                note,
-                dtypes,
-                choices,
-            )
-        )
+        identity = (parent, role, symbol, location, details.get("device"))
+        number = self._seen.setdefault(identity, len(self.hops))
+        if number == len(self.hops):
+            said = (number, parent, role, symbol, location, rule, confidence)
+            keys, evidence = tuple(keys), tuple(evidence)
+            self.hops.append(Hop(*said, keys=keys, evidence=evidence, guard=guard, **details))
         return number
 
     def add_definition(
         self,
         parent: int | None,
         role: Role,
-        definition: Definition,
+        found: Definition,
         rule: str,
-        confidence: Confidence,
+        confidence: Confidence = "exact",
         *,
-        device: str | None = None,
         keys: Sequence[str] = (),
         evidence: Sequence[Location] = (),
-        note: str = "",
-        dtypes: tuple[DtypeDispatch, ...] = (),
-        choices: tuple[Choice, ...] = (),
+        **details: Unpack[Details],
     ) -> int:
         """Adds a hop to a definition, with its guard and the macro that makes it."""
-        places = list(evidence)
-        if definition.macro_location:
-            places.append(definition.macro_location)
-        return self.add(
-            parent,
-            role,
-            definition.qualified,
-            definition.location,
-            rule,
-            confidence,
-            device=device,
-            keys=keys,
-            evidence=places,
-            guard=definition.guard,
-            note=note,
-            dtypes=dtypes,
-            choices=choices,
-        )
-
-    def take(self, others: HopList, root: int) -> None:
-        """Adds the hops of another list, of which the first stands for ``root``."""
-        moved: dict[int | None, int | None] = {None: None, 0: root}
-        for hop in others.hops[1:]:
-            moved[hop.id] = len(self.hops)
-            self.hops.append(replace(hop, id=len(self.hops), parent=moved[hop.parent]))
-        self.unresolved += [replace(one, parent=moved[one.parent]) for one in others.unresolved]
+        places = [*evidence, *filter(None, (found.macro_location,))]
+        what = (parent, role, found.qualified, found.location, rule, confidence)
+        return self.add(*what, keys=keys, evidence=places, guard=found.guard, **details)
 
     def miss(
         self, parent: int | None, role: Role, symbol: str, reason: str, keys: Sequence[str] = ()

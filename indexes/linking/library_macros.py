@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from os.path import commonpath
 
-from indexes.linking.arguments import bind, split_arguments
 from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.linking.preprocess import bind, split_arguments
 from indexes.model.regex import regex
 from indexes.readers.cxx.bodies import MACRO_USE, library_calls
 from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from indexes.linking.arguments import bind, split_arguments
+from indexes.linking.preprocess import bind, split_arguments
 from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
 from indexes.readers.cxx.idioms import idiom_of, is_interpreted

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from indexes.linking.arguments import opened_call, split_arguments
 from indexes.linking.facts import Call
+from indexes.linking.preprocess import opened_call, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.lexer import close

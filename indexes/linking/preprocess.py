@@ -1,4 +1,5 @@
-"""The C preprocessor on a piece of text: macros are replaced as the language says.
+"""The C preprocessor on a piece of text: macros are replaced as the language says, the arguments
+of their uses taken apart.
 
 Arguments are expanded before they are put in place, ``##`` pastes, the result is read
 again together with what follows, and no macro is expanded inside itself.
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from indexes.linking.arguments import bind
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import MacroFact
 
@@ -21,6 +21,62 @@ _ENOUGH = 60_000
 Token = tuple[str, frozenset[str] | None]
 """A token and the macros that it must not be expanded by again; None for one that is no macro,
 which is passed over when it is read again with every body that it comes into."""
+
+
+_NESTS = regex(r"[\"(\[{)\]}]")
+_PARTS = regex(r"[\"(\[{)\]},]")
+
+
+def split_arguments(text: str) -> list[str]:
+    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
+    if not text.strip():
+        return []
+    if not _NESTS.search(text):
+        return [part.strip() for part in text.split(",")]
+    parts, depth, start, quoted = [], 0, 0, False
+    for found in _PARTS.finditer(text):
+        char, at = found[0], found.start()
+        if char == '"':
+            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
+        elif quoted:
+            continue
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    parts.append(text[start:].strip())
+    return parts
+
+
+def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:
+    """Arguments by parameter name; None when their number is off."""
+    if parameters and parameters[-1].endswith("..."):
+        named = parameters[:-1]
+        rest = ", ".join(arguments[len(named) :])
+        if len(arguments) < len(named):
+            return None
+        variadic = parameters[-1][:-3].strip() or "__VA_ARGS__"
+        return {**dict(zip(named, arguments, strict=False)), variadic: rest}
+    if len(parameters) == 1 and not arguments:
+        return {parameters[0]: ""}
+    if len(parameters) != len(arguments):
+        return None
+    return dict(zip(parameters, arguments, strict=True))
+
+
+def opened_call(text: str, name: str) -> int:
+    """Offset of the parenthesis of the first call of ``name``; -1 where there is none."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        begins = not at or not (text[at - 1].isalnum() or text[at - 1] == "_")
+        if begins and text[end:].lstrip().startswith("("):
+            return text.index("(", end)
+        at = text.find(name, end)
+    return -1
 
 
 class Preprocessor:

@@ -1,16 +1,20 @@
-"""Registrations written by hand: which kernel they name, and where that is defined."""
+"""Registrations: which function a line registers on a stub, or on a library for an operator, and
+where that is defined."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexes.codegen.library_calls import library_registration
 from indexes.codegen.registration import Registration
-from indexes.linking.facts import Facts, LibraryUse
+from indexes.linking.facts import Facts, Known, LibraryUse, StubUse
 from indexes.linking.hops import Link
+from indexes.linking.preprocess import split_arguments
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Confidence, Definition, Role
+from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
+from indexes.readers.cxx.idioms import idiom_of, library_block, meaning_of
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "
@@ -22,6 +26,94 @@ _WRAPPERS = regex(r"\bSINGLE_ARG\s*\(|\bstatic_cast\s*<\s*decltype\s*\(.*?\)\s*>
 _NAMES = regex(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _SPECIALIZED = regex(r"<[^<>()]*(?:<[^<>()]*>[^<>()]*)*>(?=\s*::)")
 _KINDS = frozenset(("function", "macro", "class", "method"))
+
+
+# ---------------------------------------------------------------------------------- stubs
+
+_BY_SUFFIX = {".cu": "CUDA", ".cuh": "CUDA", ".mm": "MPS", ".hip": "CUDA"}
+_TEMPLATE = regex(r"<.*>\s*$", re.DOTALL)
+
+
+def device_of(use: StubUse) -> str:
+    """The device type that a registration is for: by its macro, or by how its file is compiled."""
+    row = idiom_of(use.macro)
+    if row and row.device:
+        return re.sub(row.names, row.device, use.macro)
+    return _BY_SUFFIX.get(use.location.path[use.location.path.rfind(".") :], "CPU")
+
+
+def registered_function(use: StubUse) -> str:
+    """What a registration registers, as written; ``nullptr`` for none."""
+    row = idiom_of(use.macro)
+    if row and "function" not in row.arguments:
+        return "nullptr"
+    return row.argument("function", split_arguments(use.arguments)) if row else ""
+
+
+def architecture(use: StubUse) -> str:
+    """``REGISTER_ARCH_DISPATCH:DEFAULT`` for a macro that takes the architecture; else its name."""
+    row = idiom_of(use.macro)
+    given = row.argument("architecture", split_arguments(use.arguments)) if row else ""
+    return f"{use.macro}:{given}" if given else use.macro
+
+
+def stub_row(use: StubUse, facts: Facts) -> StubRow:
+    """One registration with the definition of what it registers."""
+    function = registered_function(use)
+    stub = use.stub.rpartition("::")[2]
+    found, reason = _function(use, function, facts)
+    definition = found[0].definition if found else None
+    others = tuple(k.definition for k in found) if len(found) > 1 else ()
+    what = (stub, device_of(use), architecture(use), function, use.location)
+    return StubRow(*what, definition, reason, use.guard, others)
+
+
+def _function(use: StubUse, function: str, facts: Facts) -> tuple[list[Known], str]:
+    name = function_name(function)
+    if name == "nullptr" or "nullptr" in function:
+        return [], "registered as nullptr: no kernel for this capability"
+    if function.startswith("["):
+        return [], "registers a lambda: its body is on the registration line"
+    if not name:
+        return [], f"cannot read the registered function in {use.macro}({use.arguments})"
+    known = registered(use, name, function, facts)
+    return known, "" if known else f"no definition of {name} in {use.location.path}"
+
+
+def function_name(function: str) -> str:
+    """The bare name in ``&CPU_CAPABILITY::acos_kernel`` or ``&qadd_kernel<true>``."""
+    return _TEMPLATE.sub("", function.lstrip("&( ").rstrip(") ")).strip().rpartition("::")[2]
+
+
+def registered(use: StubUse, name: str, function: str, facts: Facts) -> list[Known]:
+    """The function of that name that the registration sees, in its own file.
+
+    Several only when each stands under an ``#if`` of its own; the one under the
+    registration's guard, or else the nearest above it, first.
+    """
+    here = [
+        k
+        for k in facts.named(name)
+        if k.definition.location.path == use.location.path and k.definition.kind == "function"
+    ]
+    qualifier = _TEMPLATE.sub("", function.lstrip("&( ")).rpartition("::")[0]
+    if qualifier:
+        here = [k for k in here if qualifier.split("::")[-1] in k.definition.scope] or here
+    return _ordered(here, use)
+
+
+def _ordered(here: Sequence[Known], use: StubUse) -> list[Known]:
+    if not here:
+        return []
+    same = [k for k in here if k.definition.guard == use.guard] or list(here)
+    above = [k for k in same if k.definition.location.line <= use.location.line]
+    best = (above or same)[-1]
+    if len({k.definition.guard for k in here}) < len(here):
+        return [best]  # overloads rather than alternatives
+    return [best, *(k for k in here if k.id != best.id)]
+
+
+# ------------------------------------------------------------------------------ libraries
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +130,8 @@ def written_registrations(
     """What calls on libraries register. ``macros`` are the object-like macros by file."""
     for use in uses:
         path = use.location.path
-        made = library_registration(
-            use.block, use.method, use.arguments, use.location, macros.get(path, {})
-        )
+        call = (use.block, use.method, use.arguments, use.location)
+        made = library_registration(*call, macros.get(path, {}))
         if made is not None:
             shown = _shown(made.kernel)
             made = replace(made, kernel=shown, rule=_rule(use), condition=_condition(use))
@@ -54,9 +145,8 @@ def _condition(use: LibraryUse) -> str:
 
 
 def _rule(use: LibraryUse) -> str:
-    block = use.block.rpartition(",")[0].strip()
-    head = "TORCH_LIBRARY_IMPL" if "," in block else "TORCH_LIBRARY"
-    how = f"m.{use.method} in {head}({block}) at line {use.block_line}"
+    block = f"{library_block(use.block).macro}({use.block.rpartition(',')[0].strip()})"
+    how = f"m.{use.method} in {block} at line {use.block_line}"
     if use.macro:
         how += f", made by the macro defined at {use.macro}"
     condition = _condition(use)
@@ -102,7 +192,7 @@ def _first(found: Sequence[Definition], path: str) -> Definition | None:
 
 def _visible(name: str, path: str, facts: Facts) -> list[Definition]:
     scope, _, simple = name.lstrip(":").rpartition("::")
-    if scope in ("at", "std", "torch", "c10") or simple.startswith("ATEN_FN"):
+    if scope in ("at", "std", "torch", "c10") or meaning_of(simple) == "operator":
         return []
     known = [k.definition for k in facts.named(simple) if k.definition.kind in _KINDS]
     wanted = f"{scope}::{simple}" if scope else simple
@@ -145,23 +235,12 @@ def _links(role: Role, one: Written, facts: Facts) -> list[Link]:
     confidence: Confidence = "by rule" if use.macro else "exact"
     key = (registration.key,)
     rule = f"{registration.key}: {registration.rule}"
-    links = [
-        Link(role, registration.kernel, use.location, rule, confidence, note, tuple(evidence), key)
-    ]
+    shown = (registration.kernel, use.location, rule, confidence, note, tuple(evidence), key)
+    links = [Link(role, *shown)]
     if definition and definition.kind == "function" and not policy:
         rule = f"{registration.key}: the function registered at {use.location}"
-        links.append(
-            Link(
-                role,
-                definition.qualified,
-                definition.location,
-                rule,
-                confidence,
-                "",
-                (use.location,),
-                key,
-            )
-        )
+        place = (definition.qualified, definition.location)
+        links.append(Link(role, *place, rule, confidence, "", (use.location,), key))
     return links
 
 

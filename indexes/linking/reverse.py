@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
-from indexes.linking.stubs import function_name, registered_function
+from indexes.linking.registrations import function_name, registered_function
 from indexes.linking.visible import visible_functions, visible_functors, visible_stub
 
 MAX_VISITED = 4000

@@ -280,7 +280,7 @@ class Index:
 
     def stub_rows(self) -> Iterator[StubRow]:
         """Every registration of a stub with the function it registers."""
-        from indexes.linking.stubs import stub_row
+        from indexes.linking.registrations import stub_row
 
         for use in self._facts.all_registrations():
             yield stub_row(use, self._facts)

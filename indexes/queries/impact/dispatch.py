@@ -15,8 +15,8 @@ from indexes.linking.overloads import (
     receiver_is_tensor,
 )
 from indexes.linking.reach import operator_base
+from indexes.linking.registrations import device_of
 from indexes.linking.reverse import stub_callers
-from indexes.linking.stubs import device_of
 from indexes.linking.visible import plain_scope, stub_scope
 from indexes.model.vocabulary import Confidence, DerivativeEntry, Formula, Location
 from indexes.queries.impact.facts import ImpactFacts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.linking.arguments import split_arguments
 from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file
+from indexes.linking.preprocess import split_arguments
 from indexes.readers.cxx.facts import CppFacts, read_cpp
 
 KERNELS = "aten/src/ATen/native/Kernels.cpp"
