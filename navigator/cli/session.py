@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from indexes.model.progress import Progress
     from indexes.model.vocabulary import Problem
     from indexes.queries.index import Index
-    from indexes.serialize.answers import Json
     from indexes.source.source import Source
 
 EXIT_INTERRUPTED = 130
@@ -116,7 +115,8 @@ def _silence_output() -> None:
 # ------------------------------------------------------------------------------ output
 
 
-def write_json(value: Json) -> None:
+def write_json(value: object) -> None:
+    """An answer, or a row of one, as a line of JSON."""
     from indexes.serialize.answers import dumps
 
     sys.stdout.write(dumps(value) + "\n")

@@ -35,10 +35,8 @@ def export() -> None:
 @pass_settings
 def kernels(settings: Settings) -> None:
     """Every (overload, dispatch key) that native_functions.yaml declares or implies."""
-    from indexes.serialize.answers import kernel_row_json
-
     for row in settings.index().kernel_rows():
-        write_json(kernel_row_json(row))
+        write_json(row)
 
 
 @export.command()
@@ -46,10 +44,8 @@ def kernels(settings: Settings) -> None:
 @pass_settings
 def stubs(settings: Settings) -> None:
     """Every registration of a stub, with the function that it registers."""
-    from indexes.serialize.answers import stub_row_json
-
     for row in settings.index().stub_rows():
-        write_json(stub_row_json(row))
+        write_json(row)
 
 
 @export.command()

@@ -76,9 +76,9 @@ def at(settings: Settings, place: str) -> None:
     if not places:
         raise NotFound(f"nothing that the index knows stands at {relative}:{line}")
     if settings.json:
-        from indexes.serialize.answers import envelope, place_json
+        from indexes.serialize.answers import envelope
 
-        write_json(envelope(index.info, places=[place_json(one) for one in places]))
+        write_json(envelope(index.info, places=places))
     else:
         from navigator.text.answers import place_lines, source_lines
 
@@ -112,9 +112,9 @@ def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: in
     if len(hits) >= limit:
         say(f"torchnav: these are the first {limit}; --limit gives more")
     if settings.json:
-        from indexes.serialize.answers import envelope, hit_json
+        from indexes.serialize.answers import envelope
 
-        write_json(envelope(index.info, hits=[hit_json(hit) for hit in hits]))
+        write_json(envelope(index.info, hits=hits))
     else:
         from navigator.text.answers import hit_lines, source_lines
 

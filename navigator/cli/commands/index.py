@@ -119,7 +119,7 @@ def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
 
 
 def _json(done: _Done) -> Json:
-    from indexes.serialize.answers import envelope, problem_json
+    from indexes.serialize.answers import envelope
 
     report, written = done.report, done.written
     return envelope(
@@ -130,7 +130,7 @@ def _json(done: _Done) -> Json:
         cold=report.cold,
         seconds=done.seconds,
         index=done.file,
-        problems=[problem_json(one) for one in done.problems],
+        problems=done.problems,
         exported={"path": str(written[0]), "tree": written[1].tree} if written else None,
     )
 

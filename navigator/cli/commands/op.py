@@ -87,10 +87,10 @@ def _is_for(hop: Hop, key: str) -> bool:
 
 
 def _write_json(index: Index, match: NameMatch, chains: Iterator[Chain]) -> None:
-    from indexes.serialize.answers import chain_json, envelope, match_json
+    from indexes.serialize.answers import chain_json, envelope
 
     if not match.overloads:
-        write_json(envelope(index.info, match=match_json(match)))
+        write_json(envelope(index.info, match=match))
     for chain in chains:
         write_json(chain_json(chain, match.overloads))
 
