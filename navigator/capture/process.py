@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from .tracebacks import hide_from_formatted, hide_from_warnings
+from .writer import TraceFile
 
 
 class Guarded(Protocol):
@@ -22,16 +23,21 @@ class Guarded(Protocol):
     def abandon(self) -> None: ...
 
 
-def guard(recorder: Guarded) -> None:
+def guard(recorder: Guarded, file: TraceFile) -> None:
     """Install every guard. The program can replace each of them; then its own applies."""
-    atexit.register(recorder.finish)
+
+    def finish() -> None:
+        recorder.finish()
+        file.report()
+
+    atexit.register(finish)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
             before=recorder.pause, after_in_parent=recorder.resume, after_in_child=recorder.abandon
         )
     for name in ("_exit", "abort", "execv", "execve"):
-        _before(name, recorder.finish)
-    _on_termination(recorder)
+        _before(name, finish)
+    _on_termination(finish)
     hide_from_formatted()
     hide_from_warnings()
 
@@ -48,20 +54,22 @@ def _before(name: str, action: Callable[[], None]) -> None:
     setattr(os, name, call)
 
 
-def _on_termination(recorder: Guarded) -> None:
+def _on_termination(finish: Callable[[], None]) -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _finish_and_die(recorder, number))
+            signal.signal(number, _finish_and_die(finish, number))
 
 
-def _finish_and_die(recorder: Guarded, number: int) -> Callable[[int, FrameType | None], None]:
+def _finish_and_die(
+    finish: Callable[[], None], number: int
+) -> Callable[[int, FrameType | None], None]:
     """What the signal does by default, after the trace is written."""
 
     def handler(_number: int, _frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
-        recorder.finish()
+        finish()
         os.kill(os.getpid(), number)
 
     return handler

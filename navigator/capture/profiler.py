@@ -66,7 +66,10 @@ class Profiler:
         self.running = True
 
     def stop(self, folder: str) -> Window:
-        """Close the window. ``folder`` is where the profile passes through a file."""
+        """Close the window. ``folder`` is where the profile passes through a file.
+
+        Raises OSError where that cannot be written.
+        """
         _synchronize()
         with Marker(_END):
             pass
@@ -114,6 +117,8 @@ def _saved(result: Any, folder: str) -> Saved:
         result.save(path)
         with open(path, "rb") as file:
             return take_apart(file.read())
+    except ValueError as error:
+        raise OSError(f"torch could not save its profile in {folder}") from error
     finally:
         os.unlink(path)
 

@@ -53,7 +53,7 @@ def _record(options: argparse.Namespace, file: TraceFile) -> None:
     if recorder is None:
         recorder = Recorder(file, Options(options.window, memory=options.memory))
     recorder.start()
-    guard(recorder)
+    guard(recorder, file)
 
 
 def _compiled(path: str, file: TraceFile) -> Any:

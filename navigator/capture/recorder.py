@@ -9,7 +9,6 @@ between.
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import tempfile
 import threading
@@ -21,19 +20,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .announcer import Announcer
 from .calls import CallLog
 from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
 from .frames import Stacks, outermost_foreign
 from .mode import CallMode
 from .modules import ModulePaths, follow_modules, torch_folder
 from .profiler import Profiler, Window, accelerator_in_use
+from .session import Session, end_without_destructors
 from .writer import TraceFile, metadata
 
 if TYPE_CHECKING:
     from types import FrameType
 
-FORMAT_VERSION = 1
 _NEVER = sys.maxsize
 _RETRY_NS = 2_000_000
 """How long to wait after a boundary at which the window could not close."""
@@ -55,16 +53,14 @@ class Options:
     """Record allocations."""
 
 
-class Recorder:
-    """One recording of this process. ``start`` and ``finish`` belong to the main thread."""
+class Recorder(Session):
+    """Records with ``torch.profiler`` and a function mode."""
 
     def __init__(self, file: TraceFile, options: Options) -> None:
-        self._pid = os.getpid()
+        super().__init__(file)
         self._options = options
-        self._file = file
         self._log = CallLog(self._pid)
         self._profiler = Profiler(options.memory)
-        self._announcer = Announcer(self._tick)
         self._all_threads = threading.active_count() > 1
         """Whether windows see every thread; one thread alone is seen as torch.profiler does."""
         self._last_window = False
@@ -73,12 +69,10 @@ class Recorder:
         self._windows = 0
         self._opened_ns = 0
         self._accelerator = False
-        self._undo: list[Any] = []
         self._modes: set[CallMode] = set()
         self._here = threading.local()
         self.stacks = Stacks(torch_folder())
         self.paths = ModulePaths()
-        self.active = False
         self.marking = False
         """Whether a window is open, so that calls are marked in it."""
         self.due = _NEVER
@@ -94,30 +88,21 @@ class Recorder:
 
     def start(self) -> None:
         """Begin to record this thread and those that it will start."""
-        self.plain_attributes, base_ns = self._profiler.plain_attributes()
-        args = {**self._run_args(), "base_ns": base_ns}
-        self._file.write([metadata("run", args, self._pid)])
+        try:
+            self.plain_attributes, base_ns = self._profiler.plain_attributes()
+        except OSError as error:
+            self._file.fail(error)
+            self._file.close()
+            return
+        overloads = "capture_overload_names" in self._profiler.options
+        self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self)]
-        self.active = True
         mode = self._new_mode(top=True)
         mode.__enter__()
         self._here.mode = mode
         self._announcer.start()
         self._open_window()
-
-    def finish(self) -> None:
-        """Write what there is and stop. Does nothing the second time or in a forked child."""
-        if not self.active or os.getpid() != self._pid:
-            return
-        self._announcer.stop()
-        self._close_window()
-        self.active = False
-        for handle in self._undo:
-            handle.remove()
-        self._file.write(self._log.announce())
-        self._file.write([metadata("end", {"calls": self.next_number() - 1}, self._pid)])
-        self._file.close()
 
     def leave(self) -> None:
         """Take the function mode of the thread that called ``start`` off again; it must be the
@@ -127,23 +112,14 @@ class Recorder:
             mode.__exit__(None, None, None)
             self._here.mode = None
 
-    def note(self, problem: str) -> None:
-        """Record something that could not be seen, for whoever reads the trace."""
-        self._file.write([metadata("problem", {"message": problem}, self._pid)])
-
     def pause(self) -> None:
-        """Before a fork: leave nothing running that the child would inherit half of."""
-        if not self.active or os.getpid() != self._pid:
-            return
-        self._announcer.stop()
-        if threading.current_thread() is threading.main_thread() and self._may_close(None):
+        super().pause()
+        if self._is_here() and _in_main_thread() and self._may_close(None):
             self._close_window()
 
     def resume(self) -> None:
-        """After a fork, in the parent."""
-        if self.active and os.getpid() == self._pid:
-            self._announcer.start()
-            self.due = min(self.due, time_ns())
+        super().resume()
+        self.due = min(self.due, time_ns())
 
     def abandon(self) -> None:
         """After a fork, in the child: it is not recorded."""
@@ -151,12 +127,21 @@ class Recorder:
         if self.marking:
             self.marking = False
             torch.autograd._enable_record_function(False)
+        end_without_destructors()
 
     def _tick(self) -> None:
-        """A few times a second, in a thread of our own."""
         self._file.write(self._log.announce())
-        if accelerator_in_use() and not self._accelerator:
+        if self._file.problem or (accelerator_in_use() and not self._accelerator):
             self.due = min(self.due, time_ns())
+
+    def _stop(self) -> None:
+        self._close_window()
+
+    def _rest(self) -> list[bytes]:
+        return self._log.announce()
+
+    def _calls(self) -> int:
+        return self.next_number() - 1
 
     # --------------------------------------------------------------------------- threads
 
@@ -167,7 +152,7 @@ class Recorder:
         self._all_threads = True
         if not self.marking:
             return
-        if threading.current_thread() is threading.main_thread() and self._may_close(frame):
+        if _in_main_thread() and self._may_close(frame):
             self._close_window()
             self._open_window()
         else:
@@ -249,7 +234,7 @@ class Recorder:
         """The program's own profiler has ended. Operators that it had begun do not touch our
         windows, which are of the other kind."""
         if self.active and not self.marking and not self._stopped:
-            if threading.current_thread() is threading.main_thread():
+            if _in_main_thread():
                 self._open_window()
             else:
                 self.due = time_ns()
@@ -261,6 +246,8 @@ class Recorder:
         return not outermost_foreign(self.stacks, frame)
 
     def _open_window(self) -> None:
+        if not self.active:
+            return
         self._accelerator = accelerator_in_use()
         self._profiler.start(self._all_threads)
         self._opened_ns = time_ns()
@@ -275,13 +262,24 @@ class Recorder:
             return
         self.marking = False
         closed_ns = time_ns()
-        window = self._profiler.stop(tempfile.gettempdir())
+        try:
+            self._write_window(self._profiler.stop(tempfile.gettempdir()), closed_ns)
+        except OSError as error:
+            self._file.fail(error)
+        self.active = not self._file.problem
+
+    def _write_window(self, window: Window, closed_ns: int) -> None:
         self._windows += 1
         if window.unfinished:
             self._after_unfinished(window.unfinished)
-        lines = self._log.window(window)
-        lines.append(metadata("window", self._window_args(window, closed_ns), self._pid))
-        self._file.write(lines)
+        args = {
+            "window": self._windows,
+            "start_ns": self._opened_ns,
+            "end_ns": closed_ns,
+            "places": window.places,
+            "devices": window.saved.header.get("deviceProperties", []),
+        }
+        self._file.write([*self._log.window(window), metadata("window", args, self._pid)])
 
     def _after_unfinished(self, count: int) -> None:
         """A window of the other kind never touches the open operators; a third one might."""
@@ -292,25 +290,6 @@ class Recorder:
         self._all_threads = not self._all_threads
         self._last_window = True
 
-    # ----------------------------------------------------------------------------- facts
 
-    def _run_args(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT_VERSION,
-            "torch": torch.__version__,
-            "torch_git": torch.version.git_version,
-            "python": sys.version.split()[0],
-            "start_ns": time_ns(),
-            "main_thread": threading.main_thread().native_id,
-            "overloads": "capture_overload_names" in self._profiler.options,
-            "lacks": list(self._profiler.lacks),
-        }
-
-    def _window_args(self, window: Window, closed_ns: int) -> dict[str, Any]:
-        return {
-            "window": self._windows,
-            "start_ns": self._opened_ns,
-            "end_ns": closed_ns,
-            "places": window.places,
-            "devices": window.saved.header.get("deviceProperties", []),
-        }
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

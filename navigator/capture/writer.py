@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -13,15 +14,20 @@ class TraceFile:
     """Appends events. Every ``write`` reaches the operating system before it returns.
 
     The array is never closed: the format allows that, and a program that is killed
-    leaves a file that ends in whole lines.
+    leaves a file that ends in whole lines. Nothing here fails: a full disk must not stop
+    the program, which may also close our descriptor and use its number for a file of its own.
     """
 
     def __init__(self, path: str) -> None:
-        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - closed by close()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(path, flags, 0o666)
+        self._file, self._stderr = _identity(self._descriptor), _identity(2)
         self._lock = Lock()
         self._owner = os.getpid()
-        self.error: OSError | None = None
-        """Why nothing is written any more: a full disk must not stop the program."""
+        self._closed = False
+        self._operators = 0
+        self.problem = ""
+        """Why nothing is written any more."""
         self._append(b"[\n")
 
     def write(self, lines: Iterable[bytes]) -> None:
@@ -30,20 +36,51 @@ class TraceFile:
         if not text or os.getpid() != self._owner:
             return
         with self._lock:
-            if not self._file.closed and self.error is None:
+            if not self._closed and not self.problem:
                 self._append(text + b",\n")
 
-    def _append(self, data: bytes) -> None:
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[self._file.write(view) :]
-        except OSError as error:
-            self.error = error
+    def fail(self, error: OSError) -> None:
+        """There is nothing more to write: say why in the trace, if that can still be written."""
+        reason = error.strerror or str(error)
+        message = {"message": f"recording stopped: {reason}"}
+        self.write([metadata("problem", message, self._owner)])
+        self.problem = self.problem or reason
 
     def close(self) -> None:
         with self._lock:
-            self._file.close()
+            if not self._closed and _identity(self._descriptor) == self._file:
+                os.close(self._descriptor)
+            self._closed = True
+
+    def report(self) -> None:
+        """One line on the program's stderr if not all was recorded; only once."""
+        if self.problem and os.getpid() == self._owner and _identity(2) == self._stderr:
+            count = f"{self._operators} operator{'s' * (self._operators != 1)}"
+            line = f"torchnav: recording stopped: {self.problem}; the trace ends after {count}\n"
+            self.problem = ""
+            with suppress(OSError):
+                os.write(2, line.encode())
+
+    def _append(self, data: bytes) -> None:
+        done = 0
+        try:
+            if _identity(self._descriptor) != self._file:
+                raise OSError("the program closed the trace file")
+            while done < len(data):
+                done += os.write(self._descriptor, memoryview(data)[done:])
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+        whole = data.rfind(b"\n", 0, done) + 1  # of a line that is cut no reader knows
+        self._operators += data.count(b'"cpu_op"', 0, whole)
+
+
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """The device and number of an open file; None when the descriptor is closed."""
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def metadata(name: str, args: dict[str, Any], pid: int, tid: int = 0) -> bytes:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from indexes.source.source import installed_torch
 from tests.indexing import shared_cache
+from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE
 
 
@@ -23,6 +29,21 @@ def wheel_index(tmp_path_factory: pytest.TempPathFactory) -> str:
 def small_tree(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """The options by which a command answers from ``tests/tree``, whose index is built."""
     return ("--tree", str(TREE), "--cache", str(shared_cache(TREE, tmp_path_factory)))
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The compiled recorder, built once."""
+    if shutil.which("g++") is None and shutil.which("clang++") is None:
+        pytest.skip("no C++ compiler")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    command = [sys.executable, str(RECORDER.with_name("build.py")), str(shared / "native")]
+    with open(shared / "native.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others find it
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 @pytest.fixture

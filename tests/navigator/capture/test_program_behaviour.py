@@ -265,6 +265,87 @@ def test_a_full_disk_stops_the_recording_and_not_the_program(tmp_path: Path) -> 
     done = run(tmp_path, "print('before')\nimport torch\nprint(torch.ones(2).sum())\n")
     assert done.stdout == "before\ntensor(2.)\n"
     assert done.returncode == 0
+    assert done.stderr == (
+        "torchnav: recording stopped: No space left on device; the trace ends after 0 operators\n"
+    )
+
+
+LIMITED = """\
+import resource, sys, torch
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+x = torch.ones(3)
+for _ in range(3000):
+    x = x.neg()
+print("done", float(x[0]))
+sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize("limit", [1_500_000, 20_000, 0])
+def test_a_limit_on_files_stops_the_recording_and_not_the_program(
+    tmp_path: Path, limit: int
+) -> None:
+    """The trace or the file that torch hands a window over in reaches it first."""
+    done = run(tmp_path, LIMITED, str(limit), options=("--window", "0.003"))
+    assert (done.returncode, done.stdout) == (7, "done 1.0\n")
+    told = re.fullmatch(
+        r"torchnav: recording stopped: (File too large|torch could not save its profile in \S+);"
+        r" the trace ends after (\d+) operators?\n",
+        done.stderr,
+    )
+    assert told, done.stderr
+    trace = read_trace(tmp_path / "trace.json")
+    assert not trace.meta.complete
+    assert trace.meta.problems
+    assert sum(op.kind == "op" for op in trace.ops()) == int(told[2]) < 3000
+
+
+def test_a_limit_stops_the_compiled_recorder_too(tmp_path: Path, library: str) -> None:
+    done = run(tmp_path, LIMITED, "600000", options=("--native", library))
+    assert (done.returncode, done.stdout) == (7, "done 1.0\n")
+    assert done.stderr.startswith("torchnav: recording stopped: File too large; the trace ends")
+    assert 0 < len(read_trace(tmp_path / "trace.json")) < 3000
+
+
+CLOSES = """\
+import os, torch
+os.closerange({first}, 256)
+mine = [os.open(f"mine{{n}}", os.O_CREAT | os.O_WRONLY) for n in range(8)]
+torch.ones(3).neg()
+"""
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_program_may_close_all_files(tmp_path: Path, first: int) -> None:
+    """Then nothing is written to those that it opens under the same numbers."""
+    done = run(tmp_path, CLOSES.format(first=first))
+    assert done.returncode == 0
+    assert all((tmp_path / f"mine{n}").read_bytes() == b"" for n in range(8))
+    last = "the program closed the trace file; the trace ends after 0 operators\n"
+    assert done.stderr == (f"torchnav: recording stopped: {last}" if first else "")
+
+
+ENDS = """\
+import atexit, os, sys
+import torch
+x = torch.ones(3) + 1
+for end in ("pass", "sys.exit(3)", "raise ValueError('mine')"):
+    child = os.fork()
+    if not child:
+        atexit.register(lambda: print("at exit"))
+        print("child", float((x * 2).sum()))
+        exec(end)
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def test_a_forked_child_that_ends_by_itself_does_not_hang(tmp_path: Path) -> None:
+    done = run(tmp_path, ENDS)
+    child = "child 12.0\nat exit\n"
+    assert done.stdout == f"{child}0\n{child}3\n{child}1\n"
+    assert done.stderr.count("ValueError: mine") == 1
+    assert read_trace(tmp_path / "trace.json").meta.complete
 
 
 def test_what_watches_the_program_itself_sees_no_difference(tmp_path: Path) -> None:

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
-import shutil
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +14,7 @@ from indexes.queries.index import Index
 from indexes.source.source import Source, installed_torch
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
-from tests.navigator.trace.programs import MIXED, RECORDER, STEP, run
+from tests.navigator.trace.programs import MIXED, STEP, run
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
 
@@ -62,21 +57,6 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "Counter()", "Dynamo broke a graph"
     return read_trace(folder / "trace.json")
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The compiled recorder, built once."""
-    if shutil.which("g++") is None and shutil.which("clang++") is None:
-        pytest.skip("no C++ compiler")
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    command = [sys.executable, str(RECORDER.with_name("build.py")), str(shared / "native")]
-    with open(shared / "native.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others find it
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.fixture(scope="session", params=sorted(p.name for p in TRACES.glob("*.gz")))

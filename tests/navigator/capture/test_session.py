@@ -1,4 +1,4 @@
-"""The recorder's own thread."""
+"""What the recorders have in common."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from navigator.capture.announcer import Announcer
+from navigator.capture.session import Announcer
 
 _THREADS = Path("/proc/self/task")
 

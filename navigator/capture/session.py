@@ -1,0 +1,151 @@
+"""What both recorders have in common: the file, a thread that writes to it, begin and end."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from time import sleep, time_ns
+from typing import Any
+
+import torch
+
+from .writer import TraceFile, metadata
+
+FORMAT_VERSION = 1
+INTERVAL_S = 0.2
+_ENDING_S, _STEP_S = 0.1, 0.0002
+
+
+class Session:
+    """One recording of this process. ``start`` and ``finish`` belong to the main thread."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self._pid = os.getpid()
+        self._file = file
+        self._announcer = Announcer(self._tick)
+        self._undo: list[Any] = []
+        """Handles whose ``remove()`` restores what was patched; empty when not started."""
+        self.active = False
+        """Whether calls are recorded; ends early when the file cannot be written."""
+
+    def note(self, problem: str) -> None:
+        """Record something that could not be seen, for whoever reads the trace."""
+        self._file.write([metadata("problem", {"message": problem}, self._pid)])
+
+    def finish(self) -> None:
+        """Write what there is and stop. Does nothing the second time or in a forked child."""
+        if not self._undo or os.getpid() != self._pid:
+            return
+        self._announcer.stop()
+        self._stop()
+        self.active = False
+        for handle in self._undo:
+            handle.remove()
+        self._undo = []
+        self._file.write([*self._rest(), metadata("end", {"calls": self._calls()}, self._pid)])
+        self._file.close()
+
+    def pause(self) -> None:
+        """Before a fork: leave nothing running that the child would inherit half of."""
+        if self._is_here():
+            self._announcer.stop()
+
+    def resume(self) -> None:
+        """After a fork, in the parent."""
+        if self._is_here():
+            self._announcer.start()
+
+    def _is_here(self) -> bool:
+        return self.active and os.getpid() == self._pid
+
+    def _begin(self, base_ns: int, **facts: Any) -> None:
+        args = {
+            "format": FORMAT_VERSION,
+            "torch": torch.__version__,
+            "torch_git": torch.version.git_version,
+            "python": sys.version.split()[0],
+            "start_ns": time_ns(),
+            "base_ns": base_ns,
+            "main_thread": threading.main_thread().native_id,
+        }
+        self._file.write([metadata("run", args | facts, self._pid)])
+        self.active = True
+
+    def _tick(self) -> None:
+        """A few times a second, in a thread of our own."""
+        raise NotImplementedError
+
+    def _stop(self) -> None:
+        """See no more operators."""
+        raise NotImplementedError
+
+    def _rest(self) -> list[bytes]:
+        """Events that were not written yet."""
+        raise NotImplementedError
+
+    def _calls(self) -> int:
+        """How many calls were recorded."""
+        return 0
+
+
+class Announcer:
+    """A thread that does something a few times a second while the program runs.
+
+    Not a ``threading.Thread``, so that the program does not find it among its own.
+    """
+
+    def __init__(self, tick: Callable[[], None]) -> None:
+        self._tick = tick
+        self._stop = _thread.allocate_lock()
+        self._stopped = _thread.allocate_lock()
+        self._number = 0
+        """The operating system's for the thread."""
+
+    def start(self) -> None:
+        self._stop.acquire()
+        self._stopped.acquire()
+        _thread.start_new_thread(self._run, ())
+
+    def stop(self) -> None:
+        """Returns when the thread has ended; it can be started again."""
+        if self._stop.locked():
+            self._stop.release()
+            self._stopped.acquire()
+            self._stopped.release()
+            _await_end(self._number)
+
+    def _run(self) -> None:
+        self._number = _thread.get_native_id()
+        try:
+            while not self._stop.acquire(timeout=INTERVAL_S):
+                self._tick()
+        finally:
+            self._stop.release()
+            self._stopped.release()
+
+
+def _await_end(number: int) -> None:
+    """Waits until the operating system has let go of a thread that has nothing left to do: from
+    Python 3.12 on a fork warns of every thread there is, by the system's count."""
+    for _ in range(int(_ENDING_S / _STEP_S)):
+        if not os.path.exists(f"/proc/self/task/{number}"):
+            break
+        sleep(_STEP_S)
+
+
+def end_without_destructors() -> None:
+    """In a forked child: end as soon as Python has ended and C's streams are written.
+
+    Destructors of libraries come after that, and those of the profiler's loader wait for
+    threads that a child does not have. Of the C libraries only glibc has ``on_exit``, which
+    hands on the exit status.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        c = ctypes.CDLL(None)
+        c.on_exit(c._exit, None)
+        c.__cxa_atexit(c.fflush, None, None)  # what is registered last runs first
