@@ -8,10 +8,11 @@ Node's forward operator is the last one that started with the Node's sequence nu
 
 from __future__ import annotations
 
-from array import array
+from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
 
-from navigator.trace.forward import ForwardLinks
 from navigator.trace.table import (
     ANNOTATION,
     BACKWARD,
@@ -33,35 +34,34 @@ from navigator.trace.table import (
 ENGINE_PREFIX = "autograd::engine::evaluate_function: "
 _OPTIMIZER_PREFIX = "Optimizer."
 _CHECKPOINT = "torch/utils/checkpoint.py"
-_PYTHON, _RUNTIME, _MEMORY = range(3)
+_REMEMBERED = 1_000_000
+"""Sequence numbers whose operators are remembered: graphs of long ago are gone."""
 
 
-class _Sides:
-    """Timed events that are no rows: Python frames and calls of the device runtime."""
+class _Side(NamedTuple):
+    """A timed event that is no row."""
 
-    def __init__(self) -> None:
-        self.kind = array("b")
-        self.thread = array("i")
-        self.start = array("d")
-        self.duration = array("d")
-        self.first = array("q")
-        """Of a frame its stack or NONE; of a runtime call its correlation; bytes of memory."""
-        self.second = array("i")
-        """Of a frame its module or NONE; the number of a runtime call's name; a place."""
-
-    def append(
-        self, kind: int, thread: int, start: float, duration: float, first: int, second: int
-    ) -> None:
-        self.kind.append(kind)
-        self.thread.append(thread)
-        self.start.append(start)
-        self.duration.append(duration)
-        self.first.append(first)
-        self.second.append(second)
+    kind: str
+    """``frame`` of Python, ``launch`` by the device runtime, ``memory`` taken."""
+    thread: int
+    start: float
+    duration: float
+    first: int
+    """Of a frame its stack or NONE; of a launch its correlation; bytes of memory."""
+    second: int
+    """Of a frame its module or NONE; the number of a launch's name; a place."""
 
 
-Open = tuple[float, int, int, int]
-"""An open interval of a thread: end, nearest row, nearest stack, nearest module."""
+class _Open(NamedTuple):
+    """An open interval of a thread, with the nearest row, stack and module."""
+
+    end: float
+    row: int = NONE
+    stack: int = NONE
+    module: int = NONE
+
+
+_OUTSIDE = _Open(0.0)
 
 
 class Builder:
@@ -69,181 +69,130 @@ class Builder:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self._rows = array("i")
-        self._external = array("q")
+        self._rows: list[int] = []
+        self._external: list[int] = []
         self._forward_thread: dict[int, int] = {}
-        self._sides = _Sides()
+        self._sides: list[_Side] = []
+        self._open: defaultdict[int, list[_Open]] = defaultdict(list)
+        """By thread, innermost last."""
         self._launched: dict[int, tuple[int, int]] = {}
         """Correlation -> (row, number of the runtime call's name)."""
-        self._links = ForwardLinks(table)
+        self._links = _ForwardLinks(table)
         self._kernels_done = 0
         self._roots_done = 0
-        self._name_kinds = array("b")
-        self._recomputing: dict[int, bool] = {}
+        self._kind_of_name = cache(self._new_kind)
+        self._is_recomputing = cache(self._goes_through_checkpoint)
         self.backward: list[tuple[float, float, int]] = []
         """(start, end, row of the call) of backward passes that Python started."""
 
     # ---------------------------------------------------------------------- feeding
 
-    def add(
-        self,
-        kind: int,
-        name: int,
-        thread: int,
-        start: float,
-        duration: float,
-        inputs: int = NONE,
-        sequence: int = NONE,
-        external: int = 0,
-        forward_thread: int = 0,
-    ) -> int:
-        """An event that becomes a row. ``kind`` is CALL, ANNOTATION or OP; an operator's is
+    def add(self, row: int, external: int = 0, forward_thread: int = 0) -> None:
+        """A row of the table is part of the open window. The kind of an operator (OP) is
         worked out from its name and place."""
-        row = self.table.append(kind, name, thread, start, duration, inputs, sequence)
         self._rows.append(row)
         self._external.append(external)
         if forward_thread:
             self._forward_thread[row] = forward_thread
-        return row
-
-    def complete(self, row: int, start: float, duration: float) -> None:
-        """A row that was announced is now known exactly, and is part of the open window."""
-        self.table.start[row] = start
-        self.table.duration[row] = duration
-        self._rows.append(row)
-        self._external.append(0)
 
     def add_frame(
         self, thread: int, start: float, duration: float, stack: int, module: int
     ) -> None:
         """A Python frame of a profile with stacks."""
-        self._sides.append(_PYTHON, thread, start, duration, stack, module)
+        self._sides.append(_Side("frame", thread, start, duration, stack, module))
 
     def add_allocation(self, thread: int, start: float, size: int, place: str) -> None:
         """Memory that was taken at a moment, by whatever operator was running."""
         number = self.table.places.number(place)
-        self._sides.append(_MEMORY, thread, start, 0.0, size, number)
+        self._sides.append(_Side("memory", thread, start, 0.0, size, number))
 
     def add_launch(
         self, thread: int, start: float, duration: float, correlation: int, name: str
     ) -> None:
         """A call of the device runtime."""
         number = self.table.kernels.names.number(name)
-        self._sides.append(_RUNTIME, thread, start, duration, correlation, number)
+        self._sides.append(_Side("launch", thread, start, duration, correlation, number))
 
     # ---------------------------------------------------------------------- building
 
     def close_window(self, places: dict[int, str] | None = None) -> None:
         """Build what was fed since the last time. ``places``: External id -> device."""
-        self.table.complete_rows()
-        self._learn_names()
         self._nest()
         self._place(places)
         self._assign_kernels()
         self._set_default_place()
         self._settle_roots()
-        self._rows = array("i")
-        self._external = array("q")
-        self._sides = _Sides()
-        self.backward.clear()
+        for fed in (self._rows, self._external, self._sides, self.backward):
+            fed.clear()
+        self._open.clear()
 
     def drop(self, rows: Iterable[int]) -> None:
         """Announced calls that ran no operator."""
         for row in rows:
             self.table.kind[row] = GONE
 
-    def _learn_names(self) -> None:
-        names = self.table.names.values
-        for name, _ in names[len(self._name_kinds) :]:
-            self._name_kinds.append(_kind_of_name(name))
-
     def _nest(self) -> None:
-        table, sides, rows = self.table, self._sides, self._rows
-        starts = array("d", (table.start[row] for row in rows)) + sides.start
+        """Open events by start; of those that start together the longer first."""
+        table, count = self.table, len(self._rows)
+        starts = [table.start[row] for row in self._rows] + [side.start for side in self._sides]
+        lengths = [table.duration[row] for row in self._rows]
+        lengths += [side.duration for side in self._sides]
         if starts and table.zero is None:
             table.zero = min(starts)
-        count = len(rows)
-        open_: dict[int, list[Open]] = {}
-        for index in self._order(starts):
+        order = sorted(range(len(starts)), key=lengths.__getitem__, reverse=True)
+        for index in sorted(order, key=starts.__getitem__):
             if index < count:
-                self._open_row(rows[index], open_)
+                self._open_row(self._rows[index])
             else:
-                self._open_side(index - count, open_)
+                self._open_side(self._sides[index - count])
 
-    def _order(self, starts: array[float]) -> list[int]:
-        """By start; of events that start together the longer first."""
-        order = sorted(range(len(starts)), key=starts.__getitem__)
-        at = 0
-        while at < len(order) - 1:
-            if starts[order[at]] == starts[order[at + 1]]:
-                end = at + 2
-                while end < len(order) and starts[order[end]] == starts[order[at]]:
-                    end += 1
-                order[at:end] = sorted(order[at:end], key=self._negative_duration)
-                at = end
-            else:
-                at += 1
-        return order
+    def _around(self, thread: int, start: float) -> _Open:
+        """The innermost interval of a thread at a moment; those that have ended are forgotten."""
+        open_ = self._open[thread]
+        while open_ and open_[-1].end <= start:
+            open_.pop()
+        return open_[-1] if open_ else _OUTSIDE
 
-    def _negative_duration(self, index: int) -> float:
-        count = len(self._rows)
-        if index < count:
-            return -self.table.duration[self._rows[index]]
-        return -self._sides.duration[index - count]
-
-    def _open_row(self, row: int, open_: dict[int, list[Open]]) -> None:
+    def _open_row(self, row: int) -> None:
         table = self.table
         start, thread = table.start[row], table.thread[row]
-        stack = open_.get(thread)
-        if stack is None:
-            stack = open_[thread] = []
-        while stack and stack[-1][0] <= start:
-            stack.pop()
-        parent, frame, module = stack[-1][1:] if stack else (NONE, NONE, NONE)
-        if not stack and self._is_operator(row):
-            parent = self._parallel(row, open_)
+        end = start + table.duration[row]
+        _, parent, frame, module = around = self._around(thread, start)
+        if around is _OUTSIDE and self._is_operator(row):
+            parent = self._parallel(start, end)
             frame = table.stack[parent] if parent >= 0 else NONE
         if parent >= 0:
             table.adopt(parent, row)
         self._settle(row, parent, frame, module)
-        end = start + table.duration[row]
-        stack.append((end, row, table.stack[row], table.module[row]))
+        self._open[thread].append(_Open(end, row, table.stack[row], table.module[row]))
 
-    def _parallel(self, row: int, open_: dict[int, list[Open]]) -> int:
+    def _parallel(self, start: float, end: float) -> int:
         """The operator that ran this one in a thread of its pool: the only operator of ATen
         that was running all the while, where this thread runs nothing else then."""
-        table = self.table
-        start = table.start[row]
-        end = start + table.duration[row]
         found = NONE
-        for stack in open_.values():
-            inner = next((entry for entry in reversed(stack) if entry[0] > start), None)
-            if inner is None or inner[1] < 0:
+        for stack in self._open.values():
+            inner = next((entry for entry in reversed(stack) if entry.end > start), _OUTSIDE)
+            if inner.row < 0:
                 continue
-            if found >= 0 or inner[0] < end or not self._is_operator(inner[1]):
+            if found >= 0 or inner.end < end or not self._is_operator(inner.row):
                 return NONE
-            found = inner[1]
+            found = inner.row
         return found
 
     def _is_operator(self, row: int) -> bool:
-        return self.table.names[self.table.name[row]][0].startswith("aten::")
+        return self.table.text(row).startswith("aten::")
 
-    def _open_side(self, side: int, open_: dict[int, list[Open]]) -> None:
-        sides = self._sides
-        start, thread = sides.start[side], sides.thread[side]
-        stack = open_.setdefault(thread, [])
-        while stack and stack[-1][0] <= start:
-            stack.pop()
-        row, frame, module = stack[-1][1:] if stack else (NONE, NONE, NONE)
-        if sides.kind[side] == _RUNTIME:
-            self._launched[sides.first[side]] = (self._launcher(row), sides.second[side])
-            return
-        if sides.kind[side] == _MEMORY:
-            self._allocate(row, sides.first[side], sides.second[side])
-            return
-        frame = sides.first[side] if sides.first[side] >= 0 else frame
-        module = sides.second[side] if sides.second[side] >= 0 else module
-        stack.append((start + sides.duration[side], row, frame, module))
+    def _open_side(self, side: _Side) -> None:
+        _, row, frame, module = self._around(side.thread, side.start)
+        if side.kind == "launch":
+            self._launched[side.first] = (self._launcher(row), side.second)
+        elif side.kind == "memory":
+            self._allocate(row, side.first, side.second)
+        else:
+            frame = side.first if side.first >= 0 else frame
+            module = side.second if side.second >= 0 else module
+            end = side.start + side.duration
+            self._open[side.thread].append(_Open(end, row, frame, module))
 
     def _allocate(self, row: int, size: int, place: int) -> None:
         """An operator that makes a tensor from nothing runs where the memory is."""
@@ -274,7 +223,7 @@ class Builder:
         if kind in (NODE, ENGINE):
             self._settle_node(row, parent)
         elif kind == ANNOTATION:
-            if self._is_optimizer(row):
+            if table.text(row).startswith(_OPTIMIZER_PREFIX):
                 table.phase[row] = OPTIMIZER
         elif parent >= 0 and table.node[row] >= 0:
             self._settle_origin(row, parent, kind)
@@ -288,15 +237,17 @@ class Builder:
 
     def _kind_of(self, row: int, parent: int) -> int:
         table = self.table
-        kind = self._name_kinds[table.name[row]]
-        if parent >= 0 and table.kind[parent] == ENGINE and self._is_node_of(row, parent):
+        under_engine = parent >= 0 and table.kind[parent] == ENGINE
+        if under_engine and table.text(parent) == ENGINE_PREFIX + table.text(row):
             return NODE
-        return kind
+        return self._kind_of_name(table.name[row])
 
-    def _is_node_of(self, row: int, engine: int) -> bool:
-        names = self.table.names
-        whole = names[self.table.name[engine]][0]
-        return whole[len(ENGINE_PREFIX) :] == names[self.table.name[row]][0]
+    def _new_kind(self, number: int) -> int:
+        name, _ = self.table.names[number]
+        if name.startswith(ENGINE_PREFIX):
+            return ENGINE
+        namespace, separator, rest = name.partition("::")
+        return OP if separator and namespace.isidentifier() and " " not in rest else REGION
 
     def _settle_node(self, row: int, parent: int) -> None:
         table = self.table
@@ -317,9 +268,9 @@ class Builder:
     def _under_backward(self, row: int) -> None:
         """A Node on a thread of the engine: the call that started this backward pass, if one."""
         start = self.table.start[row]
-        calls = [call for begin, end, call in self.backward if begin <= start <= end]
-        if len(set(calls)) == 1:
-            self.table.stack[row] = self.table.stack[calls[0]]
+        calls = {call for begin, end, call in self.backward if begin <= start <= end}
+        if len(calls) == 1:
+            self.table.stack[row] = self.table.stack[calls.pop()]
 
     def _settle_origin(self, row: int, parent: int, kind: int) -> None:
         table = self.table
@@ -330,16 +281,9 @@ class Builder:
         elif above == ENGINE:
             table.origin[row] = BY_HOOK if from_python else BY_ENGINE
 
-    def _is_recomputing(self, stack: int) -> bool:
-        known = self._recomputing.get(stack)
-        if known is None:
-            frames = self.table.stacks[stack].frames if stack >= 0 else ()
-            known = any(f.location.path.replace("\\", "/").endswith(_CHECKPOINT) for f in frames)
-            self._recomputing[stack] = known
-        return known
-
-    def _is_optimizer(self, row: int) -> bool:
-        return self.table.names[self.table.name[row]][0].startswith(_OPTIMIZER_PREFIX)
+    def _goes_through_checkpoint(self, stack: int) -> bool:
+        paths = (frame.location.path for frame in self.table.stacks[stack].frames)
+        return any(path.replace("\\", "/").endswith(_CHECKPOINT) for path in paths)
 
     # ------------------------------------------------------------------ after nesting
 
@@ -371,7 +315,8 @@ class Builder:
             kernels.launch[kernels.correlation[number]] = kernels.names[name]
             if row >= 0:
                 kernels.assign(number, row)
-                self._on_device(row, kernels.places[kernels.place[number]][0])
+                device, _ = kernels.places[kernels.place[number]]
+                self._on_device(row, device)
             else:
                 kernels.reasons[number] = "launched outside of any recorded operator"
         self._kernels_done = len(kernels)
@@ -386,8 +331,7 @@ class Builder:
     def _settle_roots(self) -> None:
         """Roots of this window by time; calls announced since may stand among them."""
         table = self.table
-        fresh = set(table.roots[self._roots_done :])
-        fresh.update(row for row in self._rows if table.parent[row] < 0)
+        fresh = {*table.roots[self._roots_done :], *self._rows}
         kept = (row for row in fresh if table.kind[row] != GONE and table.parent[row] < 0)
         table.roots[self._roots_done :] = sorted(kept, key=table.start.__getitem__)
         self._roots_done = len(table.roots)
@@ -397,9 +341,42 @@ class Builder:
         self.table.roots.append(row)
 
 
-def _kind_of_name(name: str) -> int:
-    if name.startswith(ENGINE_PREFIX):
-        return ENGINE
-    namespace, separator, rest = name.partition("::")
-    operator = bool(separator) and namespace.isidentifier() and " " not in rest
-    return OP if operator else REGION
+class _ForwardLinks:
+    """Remembers the last started operator of every sequence number, by thread.
+
+    Sequence numbers count Nodes per thread, and every operator shows the number that the
+    next Node will get: the last operator to show it is the one that made the Node.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._last: dict[int, int] = {}
+        self._others: dict[int, dict[int, int]] = {}
+        """Sequence numbers that several threads used: thread -> row."""
+        self._threads: dict[int, int] = {}
+        """The profiler's number of a forward thread -> ours, once a link has shown it."""
+
+    def started(self, row: int) -> None:
+        """An operator with a sequence number started. Call in order of time."""
+        sequence, thread = self._table.sequence[row], self._table.thread[row]
+        before = self._last.get(sequence, NONE)
+        if before >= 0 and self._table.thread[before] != thread:
+            self._others.setdefault(sequence, {self._table.thread[before]: before})
+        if sequence in self._others:
+            self._others[sequence][thread] = row
+        self._last[sequence] = row
+        if len(self._last) > _REMEMBERED:  # numbers only grow
+            for old in sorted(self._last)[: _REMEMBERED // 2]:
+                del self._last[old]
+                self._others.pop(old, None)
+
+    def of_node(self, node: int, forward_thread: int) -> int:
+        """The row of the forward operator, NONE when it is unknown or not certain."""
+        sequence = self._table.sequence[node]
+        if sequence in self._others:
+            known = self._threads.get(forward_thread, NONE)
+            return self._others[sequence].get(known, NONE)
+        row = self._last.get(sequence, NONE)
+        if row >= 0 and forward_thread:
+            self._threads.setdefault(forward_thread, self._table.thread[row])
+        return row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterator
+from functools import cache
 from typing import Generic, TypeVar, cast
 
 from indexes.model.vocabulary import Location
@@ -41,11 +42,10 @@ class Interned(Generic[_T]):
         self._numbers: dict[_T, int] = {}
 
     def number(self, value: _T) -> int:
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = len(self.values)
+        if value not in self._numbers:
+            self._numbers[value] = len(self.values)
             self.values.append(value)
-        return found
+        return self._numbers[value]
 
     def __getitem__(self, number: int) -> _T:
         return self.values[number]
@@ -93,31 +93,20 @@ class Table:
         """Node row -> row of its forward operator."""
         self.reverse: dict[int, int] = {}
         """Forward operator's row -> row of the Node."""
-        self.kind = array("b")
-        self.name = array("i")
-        self.parent = array("i")
-        self.first_child = array("i")
-        self.last_child = array("i")
-        self.next_sibling = array("i")
-        self.phase = array("b")
-        self.origin = array("b")
-        self.node = array("i")
+        self.kind, self.phase, self.origin = (array("b") for _ in range(3))
+        self.name, self.thread, self.inputs = (array("i") for _ in range(3))
+        self.start, self.duration = array("d"), array("d")
         self.sequence = array("q")
-        self.thread = array("i")
-        self.start = array("d")
-        self.duration = array("d")
-        self.inputs = array("i")
-        self.stack = array("i")
-        self.module = array("i")
-        self.place = array("h")
-        self.keys = array("i")
-        """Numbers of ``key_sets``."""
+        self._unset = tuple(array("i") for _ in range(9))
+        """Columns that begin as NONE; rows, and numbers of what is interned above."""
+        self.parent, self.first_child, self.last_child, self.next_sibling, *rest = self._unset
+        self.node, self.stack, self.module, self.place, self.keys = rest
         self.roots: list[int] = []
         self.kernels = KernelTable()
-        self._inputs: dict[int, tuple[Input, ...]] = {}
+        self._parsed = cache(lambda number: parse_inputs(*self.raw_inputs[number]))
 
     def __len__(self) -> int:
-        return len(self.origin)  # the last column that complete_rows extends
+        return len(self.origin)  # the column that a new row reaches last
 
     def append(
         self,
@@ -129,7 +118,7 @@ class Table:
         inputs: int = NONE,
         sequence: int = NONE,
     ) -> int:
-        """A new row. Call ``complete_rows`` before anything else is set or read."""
+        """A new row: numbers of ``names``, ``threads`` and ``raw_inputs``; microseconds."""
         row = len(self.kind)
         self.kind.append(kind)
         self.name.append(name)
@@ -138,26 +127,11 @@ class Table:
         self.duration.append(duration)
         self.inputs.append(inputs)
         self.sequence.append(sequence)
+        for column in self._unset:
+            column.append(NONE)
+        self.phase.append(FORWARD)
+        self.origin.append(FORMULA)
         return row
-
-    def complete_rows(self) -> None:
-        """Give the rows that were appended what every row begins with."""
-        new = len(self.kind) - len(self.origin)
-        nothing = array("i", (NONE,)) * new
-        for column in (
-            self.parent,
-            self.first_child,
-            self.last_child,
-            self.next_sibling,
-            self.node,
-            self.stack,
-            self.module,
-            self.keys,
-        ):
-            column.extend(nothing)
-        self.place.extend(array("h", (NONE,)) * new)
-        self.phase.extend(array("b", (FORWARD,)) * new)
-        self.origin.extend(array("b", (FORMULA,)) * new)
 
     def adopt(self, parent: int, row: int) -> None:
         """Make ``row`` the last child of ``parent``."""
@@ -217,8 +191,13 @@ class Table:
             keys=self.key_sets[self.keys[row]] if self.keys[row] >= 0 else (),
         )
 
+    def text(self, row: int) -> str:
+        """The name of a row, without the overload."""
+        name, _ = self.names[self.name[row]]
+        return name
+
     def _node_name(self, row: int) -> str:
-        name = self.names[self.name[row]][0]
+        name = self.text(row)
         return name.rpartition(": ")[2] if self.kind[row] == ENGINE else name
 
     def _place(self, row: int) -> str:
@@ -230,12 +209,7 @@ class Table:
 
     def inputs_of(self, row: int) -> tuple[Input, ...]:
         number = self.inputs[row]
-        if number < 0:
-            return ()
-        found = self._inputs.get(number)
-        if found is None:
-            found = self._inputs[number] = parse_inputs(*self.raw_inputs[number])
-        return found
+        return self._parsed(number) if number >= 0 else ()
 
 
 _NO_STACK = Stack((), -1)
@@ -257,12 +231,9 @@ class KernelTable:
         self.places: Interned[tuple[str, str]] = Interned()
         """(device, stream)"""
         self.work = array("b")
-        self.name = array("i")
-        self.place = array("i")
-        self.start = array("d")
-        self.duration = array("d")
+        self.name, self.place, self.op = (array("i") for _ in range(3))
+        self.start, self.duration = array("d"), array("d")
         self.correlation = array("q")
-        self.op = array("i")
         self.launch: dict[int, str] = {}
         """Correlation -> name of the runtime call."""
         self.reasons: dict[int, str] = {}
@@ -272,22 +243,16 @@ class KernelTable:
         return len(self.work)
 
     def append(
-        self,
-        work: int,
-        name: str,
-        place: tuple[str, str],
-        start: float,
-        duration: float,
-        correlation: int,
-    ) -> int:
-        self.work.append(work)
+        self, work: int, name: str, place: tuple[str, str], start: float, duration: float, to: int
+    ) -> None:
+        """``to`` is the correlation id of its launch."""
         self.name.append(self.names.number(name))
         self.place.append(self.places.number(place))
         self.start.append(start)
         self.duration.append(duration)
-        self.correlation.append(correlation)
+        self.correlation.append(to)
         self.op.append(NONE)
-        return len(self.work) - 1
+        self.work.append(work)
 
     def assign(self, kernel: int, op: int) -> None:
         self.op[kernel] = op

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from indexes.model.errors import TorchnavError
 from navigator.trace.model import DeviceKernel, TraceMeta, TraceOp
 from navigator.trace.table import GONE, Table
 
@@ -62,3 +63,17 @@ class Trace:
         from navigator.trace.notebook import notebook_html
 
         return notebook_html(self)
+
+
+class BadTrace(TorchnavError):
+    """The file is no trace that can be read: the message says why in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who follows the reading of a trace. A reader that is done at once need not ask."""
+
+    progress: Callable[[int], bool] | None = None
+    """Called with the number of rows so far; returns False to stop."""
+    early: Callable[[Trace], None] | None = None
+    """Called once with the first rows, in a trace of their own, where more take a while."""

@@ -1,17 +1,32 @@
-"""Readers of trace formats: a file in, a ``Trace`` out. None of them imports torch."""
+"""Readers of trace formats: a file in, a ``Trace`` out. None of them imports torch.
+
+A format is a module of this folder with the two functions of ``Format``, and its name below.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from navigator.trace.trace import Trace
+from navigator.trace.readers import chrome, execution_trace, memory_snapshot, torch_trace
+from navigator.trace.trace import Trace, Watch
 
 _HEAD = 4096
-_EXECUTION_TRACE = re.compile(rb'\{\s*"schema"\s*:\s*"1\.')
+
+
+class Format(Protocol):
+    """What a module of this folder offers."""
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether the file may be of this format, by its name and its first bytes."""
+
+    def read(self, path: Path, watch: Watch) -> Trace:
+        """The trace. Raises BadTrace, in one line, for what is none."""
+
+
+FORMATS: tuple[Format, ...] = (torch_trace, memory_snapshot, execution_trace, chrome)
+"""The first that recognises a file reads it; the last takes all."""
 
 
 def read_trace(
@@ -19,28 +34,31 @@ def read_trace(
     progress: Callable[[int], bool] | None = None,
     early: Callable[[Trace], None] | None = None,
 ) -> Trace:
-    """Read a trace of any format that is known. Raises BadTrace, in one line, for others.
+    """Read a trace of any format that is known.
 
-    ``progress`` is called with the number of rows so far and returns False to stop. ``early``
-    is called once with the first rows of a Chrome trace that takes a while: a trace of its own,
-    whose rows have the ids that they will have.
+    Parameters
+    ----------
+    path:
+        A file, or a folder with logs of ``TORCH_TRACE``.
+    progress:
+        Called with the number of rows so far; returns False to stop.
+    early:
+        Called once with the first rows of a Chrome trace that takes a while: a trace of its
+        own, whose rows have the ids that they will have.
+
+    Returns
+    -------
+    The trace: times in microseconds from its start, what it lacks and what could not be read
+    in ``meta``. A file that was cut is read up to the cut.
+
+    Raises
+    ------
+    BadTrace
+        In one line, for a file that is no trace.
     """
     head = _head(path)
-    if path.is_dir() or path.suffix == ".log":
-        from navigator.trace.readers.torch_trace import read_torch_trace
-
-        return read_torch_trace(path)
-    if head.startswith(b"\x80"):
-        from navigator.trace.readers.memory_snapshot import read_memory_snapshot
-
-        return read_memory_snapshot(path)
-    if _EXECUTION_TRACE.match(head.lstrip()):
-        from navigator.trace.readers.execution_trace import read_execution_trace
-
-        return read_execution_trace(path)
-    from navigator.trace.readers.chrome import read_chrome
-
-    return read_chrome(path, progress, early)
+    reader = next(one for one in FORMATS if one.recognises(path, head))
+    return reader.read(path, Watch(progress, early))
 
 
 def _head(path: Path) -> bytes:

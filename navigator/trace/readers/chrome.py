@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.chunks import BLOCK, BadTrace, Surroundings, event_chunks
+from navigator.trace.readers.chunks import BLOCK, Surroundings, event_chunks
 from navigator.trace.readers.events import Args, Event, args_of, decode
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack
-from navigator.trace.trace import Trace
-
-Progress = Callable[[int], bool]
-"""Called with the number of rows so far; returns False to stop reading."""
+from navigator.trace.trace import BadTrace, Trace, Watch
 
 _FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")
 _WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1, "Memset": 2}
-_OVERLOAD = re.compile(r"[\w]+::[\w]+(?P<dot>\.)(?P<overload>\w+)")
+_RUNTIME = ("cuda_runtime cuda_driver Runtime xpu_runtime privateuse1_runtime mtia_runtime").split()
+_OVERLOAD = re.compile(r"(?P<name>\w+::\w+)\.(?P<overload>\w+)")
 
 
 class ChromeReader:
@@ -34,23 +33,16 @@ class ChromeReader:
         self._builder = Builder(self._table)
         self._own = OwnEvents(self.trace.meta, self._table, self._builder)
         self._bad = 0
-        self._names: dict[str, int] = {}
-        self._threads: dict[tuple[object, object], int] = {}
-        self._frames: dict[str, tuple[int, int]] = {}
-        self._saw = {"shapes": False, "frames": False, "operators": False}
-        launch, operator = self._launch, self._operator
+        self._name, self._frame = cache(self._new_name), cache(self._new_frame)
+        self._threads = cache(self._table.threads.number)
+        self._saw: set[str] = set()
         self._handlers: dict[str, Callable[[Event, float, float], None]] = {
-            "cpu_op": operator,
-            "Operator": operator,
+            "cpu_op": self._operator,
+            "Operator": self._operator,
             "user_annotation": self._annotation,
             "torchnav_call": self._call,
             "python_function": self._python,
-            "cuda_runtime": launch,
-            "cuda_driver": launch,
-            "Runtime": launch,
-            "xpu_runtime": launch,
-            "privateuse1_runtime": launch,
-            "mtia_runtime": launch,
+            **dict.fromkeys(_RUNTIME, self._launch),
             **dict.fromkeys(_WORK, self._device),
         }
 
@@ -58,27 +50,27 @@ class ChromeReader:
         """Events as a JSON array."""
         events, bad = decode(chunk)
         self._bad += bad
-        handlers = self._handlers
         for event in events:
-            if event.ph == "X":
-                handler = handlers.get(event.cat)
-                if handler is not None:
-                    try:
-                        handler(event, float(event.ts or 0.0), float(event.dur or 0.0))
-                    except (ValueError, OverflowError, TypeError):
-                        self._bad += 1
-            elif event.cat == "cpu_instant_event":
-                self._memory(event)
-            elif event.ph == "M" and event.name.startswith(PREFIX):
-                self._own.read(event, self._thread(event))
+            try:
+                self._take(event)
+            except (ValueError, OverflowError, TypeError):
+                self._bad += 1
+
+    def _take(self, event: Event) -> None:
+        if event.ph == "X":
+            handler = self._handlers.get(event.cat)
+            if handler is not None:
+                handler(event, float(event.ts or 0.0), float(event.dur or 0.0))
+        elif event.cat == "cpu_instant_event":
+            self._memory(event)
+        elif event.ph == "M" and event.name.startswith(PREFIX):
+            self._own.read(event, self._thread(event))
 
     def finish(self, around: Surroundings) -> Trace:
         """Build what is left and say what the trace lacks. Raises BadTrace if it held nothing."""
         meta = self.trace.meta
-        if meta.format != "torchnav":
-            meta.format = "kineto"
-            self._builder.close_window()
-        elif not meta.complete:
+        meta.format = meta.format or "kineto"
+        if not meta.complete:
             self._builder.close_window()
         if self._bad:
             meta.problems.append(f"{self._bad} events could not be read")
@@ -104,9 +96,9 @@ class ChromeReader:
         if isinstance(distributed, dict) and isinstance(distributed.get("rank"), int):
             meta.rank = distributed["rank"]
         for seen, what in _LACKS.items():
-            if not self._saw[seen]:
+            if seen not in self._saw:
                 meta.lacks.append(what)
-        if not meta.overloads and self._saw["operators"]:
+        if not meta.overloads and "operators" in self._saw:
             meta.lacks.append(
                 "overload names (capture_overload_names=True would add them); "
                 "they are worked out from the inputs"
@@ -115,49 +107,32 @@ class ChromeReader:
     # --------------------------------------------------------------------- the events
 
     def _operator(self, event: Event, start: float, duration: float) -> None:
-        args = args_of(event)
-        inputs = NONE
-        if args.types or args.dims or args.dims_old:
-            self._saw["shapes"] = True
-            raw = (
-                bytes(args.types),
-                bytes(args.dims or args.dims_old),
-                bytes(args.strides),
-                bytes(args.values),
-            )
+        args, inputs = args_of(event), NONE
+        dims = args.dims or args.dims_old
+        if args.types or dims:
+            self._saw.add("shapes")
+            raw = (bytes(args.types), bytes(dims), bytes(args.strides), bytes(args.values))
             inputs = self._table.raw_inputs.number(raw)
-        name = self._names.get(event.name)
-        if name is None:
-            name = self._new_name(event.name)
+        name, thread = self._name(event.name), self._thread(event)
+        row = self._table.append(OP, name, thread, start, duration, inputs, _sequence(args))
         external = args.external if args.external is not None else args.external_old
-        row = self._builder.add(
-            OP,
-            name,
-            self._thread(event),
-            start,
-            duration,
-            inputs,
-            _sequence(args),
-            _whole(external),
-            _whole(args.forward_thread),
-        )
+        self._builder.add(row, _whole(external), _whole(args.forward_thread))
         if args.keys:
             self._own.add_operator(row, args)
 
     def _new_name(self, text: str) -> int:
-        self._saw["operators"] = self._saw["operators"] or "::" in text
+        if "::" in text:
+            self._saw.add("operators")
         match = _OVERLOAD.fullmatch(text)
-        if match:
-            self.trace.meta.overloads = True
-            pair: tuple[str, str | None] = (text[: match.start("dot")], match["overload"])
-        else:
-            pair = (text, None)
-        number = self._names[text] = self._table.names.number(pair)
-        return number
+        if match is None:
+            return self._table.names.number((text, None))
+        self.trace.meta.overloads = True
+        return self._table.names.number((match["name"], match["overload"]))
 
     def _annotation(self, event: Event, start: float, duration: float) -> None:
         name = self._table.names.number((event.name, None))
-        self._builder.add(ANNOTATION, name, self._thread(event), start, duration)
+        row = self._table.append(ANNOTATION, name, self._thread(event), start, duration)
+        self._builder.add(row)
 
     def _call(self, event: Event, start: float, duration: float) -> None:
         self._own.add_call(event, self._thread(event), start, duration)
@@ -170,14 +145,8 @@ class ChromeReader:
         args = args_of(event)
         device = args.device if args.device is not None else event.pid
         stream = args.stream if args.stream is not None else event.tid
-        self._table.kernels.append(
-            _WORK[event.cat],
-            event.name,
-            (str(device), str(stream)),
-            start,
-            duration,
-            _whole(args.correlation),
-        )
+        place, launch = (str(device), str(stream)), _whole(args.correlation)
+        self._table.kernels.append(_WORK[event.cat], event.name, place, start, duration, launch)
 
     def _memory(self, event: Event) -> None:
         args = args_of(event)
@@ -191,12 +160,10 @@ class ChromeReader:
             self._builder.add_allocation(self._thread(event), start, size, place)
 
     def _python(self, event: Event, start: float, duration: float) -> None:
-        self._saw["frames"] = True
-        found = self._frames.get(event.name)
-        if found is None:
-            found = self._frames[event.name] = self._new_frame(event.name)
-        if found != (NONE, NONE):
-            self._builder.add_frame(self._thread(event), start, duration, *found)
+        self._saw.add("frames")
+        stack, module = self._frame(event.name)
+        if stack >= 0 or module >= 0:
+            self._builder.add_frame(self._thread(event), start, duration, stack, module)
 
     def _new_frame(self, text: str) -> tuple[int, int]:
         """(stack, module) that a Python frame of this name stands for."""
@@ -210,37 +177,13 @@ class ChromeReader:
         return len(self._table.stacks) - 1, NONE
 
     def _thread(self, event: Event) -> int:
-        key = (event.pid, event.tid)
-        found = self._threads.get(key)
-        if found is None:
-            number = self._table.threads.number((str(event.pid), str(event.tid)))
-            found = self._threads[key] = number
-        return found
+        return self._threads((str(event.pid), str(event.tid)))
 
 
 _DEVICE_TYPES = (
-    "cpu",
-    "cuda",
-    "mkldnn",
-    "opengl",
-    "opencl",
-    "ideep",
-    "cuda",
-    "fpga",
-    "maia",
-    "xla",
-    "vulkan",
-    "metal",
-    "xpu",
-    "mps",
-    "meta",
-    "hpu",
-    "ve",
-    "lazy",
-    "ipu",
-    "mtia",
-    "privateuseone",
-)
+    "cpu cuda mkldnn opengl opencl ideep cuda fpga maia xla vulkan metal xpu mps meta hpu ve "
+    "lazy ipu mtia privateuseone"
+).split()
 """By the numbers of ``c10::DeviceType``. HIP, the seventh, goes by the name of CUDA in PyTorch."""
 _LACKS = {
     "shapes": "inputs of operators (record_shapes=True would add them)",
@@ -284,16 +227,20 @@ def _show_early(path: Path, chunk: bytes, early: Callable[[Trace], None]) -> boo
     return bool(trace.roots())
 
 
-def read_chrome(
-    path: Path, progress: Progress | None = None, early: Callable[[Trace], None] | None = None
-) -> Trace:
+def recognises(_path: Path, _head: bytes) -> bool:
+    """Whatever no other reader takes: what is no trace is found out while reading."""
+    return True
+
+
+def read(path: Path, watch: Watch) -> Trace:
     """Read a ``.json`` or ``.json.gz`` trace. Raises BadTrace with one line if it is none."""
     reader, around = ChromeReader(str(path)), Surroundings()
+    early = watch.early
     for chunk in event_chunks(path, around):
         if early is not None and _show_early(path, chunk, early):
             early = None
         reader.feed(chunk)
-        if progress is not None and not progress(len(reader.trace)):
+        if watch.progress is not None and not watch.progress(len(reader.trace)):
             break
     trace = reader.finish(around)
     if not len(trace) and not len(trace.table.kernels) and trace.meta.format != "torchnav":

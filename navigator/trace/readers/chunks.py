@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from indexes.model.errors import TorchnavError
+from navigator.trace.trace import BadTrace
 
 BLOCK = 4 << 20
 _TAIL = 1 << 16
 _ARRAY_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _NEXT_EVENT = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|args|pid|tid|ts|dur)"\s*:)')
 """Between two events. It cannot stand inside a JSON string: its quotes would be escaped."""
-_HEADER_LIMIT = 64 << 20
+_LARGEST = 64 << 20
+"""Bytes of an event, and of what stands before the first one."""
+_BOMB, _RATIO = 64 << 20, 200
+"""A file that expands to more bytes than this, and as many times its size, is no trace: real
+ones expand ten to forty times."""
 
 
 @dataclass(slots=True)
@@ -26,10 +30,6 @@ class Surroundings:
 
     fields: dict[str, Any] = field(default_factory=dict)
     truncated: bool = False
-
-
-class BadTrace(TorchnavError):
-    """The file is no trace that can be read."""
 
 
 def event_chunks(
@@ -41,14 +41,15 @@ def event_chunks(
     """JSON arrays of events, in file order. ``around`` is complete when the last was given.
 
     ``array`` finds the array in its object, ``boundary`` the end of an event before another.
-    Raises BadTrace for a file that holds no array of events.
+    Raises BadTrace for a file that holds no array of events, and for one that cannot be read in
+    bounded memory: an event of more than 64 MB, or compressed so that it hardly ends.
     """
     cutter = _Cutter(path, around, array, boundary)
     try:
         with path.open("rb") as file:
             plain = file.read(2) != b"\x1f\x8b"
             file.seek(0)
-            blocks = _plain_blocks(file) if plain else _gzip_blocks(file, around)
+            blocks = _plain_blocks(file) if plain else _gzip_blocks(file, cutter)
             yield from cutter.chunks(blocks)
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
@@ -59,12 +60,15 @@ def _plain_blocks(file: IO[bytes]) -> Iterator[bytes]:
         yield block
 
 
-def _gzip_blocks(file: IO[bytes], around: Surroundings) -> Iterator[bytes]:
+def _gzip_blocks(file: IO[bytes], cutter: _Cutter) -> Iterator[bytes]:
     """Of a damaged or cut file what comes before the damage, which the gzip module drops."""
-    unpacker, packed = _unpacker(), b""
+    unpacker, packed, expanded = _unpacker(), b"", 0
     try:
         while packed := packed or file.read(BLOCK >> 3):
             block = unpacker.decompress(packed, BLOCK)
+            expanded += len(block)
+            if expanded > max(_BOMB, _RATIO * file.tell()):
+                raise BadTrace(f"{cutter.path} expands to over {_RATIO} times its size: no trace")
             if block:
                 yield block
             packed = unpacker.unconsumed_tail
@@ -72,7 +76,7 @@ def _gzip_blocks(file: IO[bytes], around: Surroundings) -> Iterator[bytes]:
                 packed = unpacker.unused_data.lstrip(b"\0")
                 unpacker = _unpacker()
     except zlib.error:
-        around.truncated = True
+        cutter.around.truncated = True
 
 
 def _unpacker() -> zlib._Decompress:
@@ -89,28 +93,31 @@ class _Cutter:
     boundary: re.Pattern[bytes]
 
     def chunks(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        pending = self._after_header(blocks)
+        at, pending = self._after_header(blocks)
         seen = 0
         for block in blocks:
             pending += block
             cut = self._last_boundary(pending, seen)
             if cut:
                 yield b"[" + pending[:cut].rstrip(b" \t\r\n,") + b"]"
-                pending = pending[cut:]
+                at, pending = at + cut, pending[cut:]
+            if len(pending) > _LARGEST:
+                raise BadTrace(f"{self.path}: the event at byte {at:,} is larger than 64 MB")
             seen = max(len(pending) - _TAIL, 0)
         yield from self._last_chunk(pending)
 
-    def _after_header(self, blocks: Iterator[bytes]) -> bytes:
-        """Read up to the first event."""
+    def _after_header(self, blocks: Iterator[bytes]) -> tuple[int, bytes]:
+        """Read up to the first event: where it stands, and what was read of it."""
         head = next(blocks, b"")
         if head.lstrip()[:1] == b"[":
-            return head.lstrip()[1:]
+            start = head.index(b"[") + 1
+            return start, head[start:]
         while True:
             found = self.array.search(head)
             if found:
                 self.around.fields |= _object(head[: found.end()] + b"]}")
-                return head[found.end() :]
-            block = next(blocks, b"") if len(head) < _HEADER_LIMIT else b""
+                return found.end(), head[found.end() :]
+            block = next(blocks, b"") if len(head) < _LARGEST else b""
             if not block or head.lstrip()[:1] != b"{":
                 raise BadTrace(f"{self.path} is no trace: it has no traceEvents")
             head += block

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from indexes.readers.yaml.schema import parse_schema
-from navigator.trace.readers.chunks import BadTrace, Surroundings, event_chunks
+from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.events import whole_objects
 from navigator.trace.readers.ranked import Item, build, raw_inputs
 from navigator.trace.table import ANNOTATION, NONE, OP, RawInputs
-from navigator.trace.trace import Trace
+from navigator.trace.trace import BadTrace, Trace, Watch
 
+_HEAD = re.compile(rb'\s*\{\s*"schema"\s*:\s*"1\.')
 _USER_SCOPE = 7
 _TENSOR = re.compile(r"Tensor\((?P<type>[^)]*)\)")
 _NEXT_NODE = re.compile(
@@ -26,7 +27,11 @@ _ARRAY = re.compile(rb'"nodes"\s*:\s*\[')
 Node = dict[str, Any]
 
 
-def read_execution_trace(path: Path) -> Trace:
+def recognises(_path: Path, head: bytes) -> bool:
+    return _HEAD.match(head) is not None
+
+
+def read(path: Path, _watch: Watch) -> Trace:
     """Read an ExecutionTrace. Raises BadTrace if it holds no node of one."""
     around = Surroundings()
     nodes: list[Node] = []
@@ -57,15 +62,18 @@ def _flat(node: Node) -> Node:
     attributes = node.get("attrs")
     if not isinstance(attributes, list):
         return node
-    named = {a["name"]: a.get("value") for a in attributes if isinstance(a, dict) and "name" in a}
-    inputs, outputs = (node.get(key) for key in ("inputs", "outputs"))
+    named = {
+        str(attribute.get("name")): attribute.get("value")
+        for attribute in attributes
+        if isinstance(attribute, dict)
+    }
     return {
         "id": node.get("id"),
         "name": node.get("name"),
         "parent": node.get("ctrl_deps"),
         **named,
-        **_columns("input", inputs),
-        **_columns("output", outputs),
+        **_columns("input", node.get("inputs")),
+        **_columns("output", node.get("outputs")),
     }
 
 

@@ -9,13 +9,24 @@ from typing import Any, NoReturn
 
 from indexes.model.vocabulary import Location
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.chunks import BadTrace
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import NONE, REGION, Stack, Table
-from navigator.trace.trace import Trace
+from navigator.trace.trace import BadTrace, Trace, Watch
 from navigator.trace.wording import size
 
 _FRAMES = 12
+_DAMAGE = (
+    pickle.UnpicklingError,
+    EOFError,
+    LookupError,
+    ValueError,
+    AttributeError,
+    TypeError,
+    MemoryError,
+    RecursionError,
+    OverflowError,
+)
+"""What the unpickler raises for bytes that are no pickle."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -28,7 +39,12 @@ class _PlainUnpickler(pickle.Unpickler):
         raise BadTrace("the snapshot refers to objects outside of it: it is not loaded")
 
 
-def read_memory_snapshot(path: Path) -> Trace:
+def recognises(_path: Path, head: bytes) -> bool:
+    """A pickle begins with its protocol."""
+    return head.startswith(b"\x80")
+
+
+def read(path: Path, _watch: Watch) -> Trace:
     """Allocations in order, each with the Python and C++ lines that asked for it."""
     snapshot = _load(path)
     trace = Trace()
@@ -54,18 +70,7 @@ def _load(path: Path) -> dict[str, Any]:
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
-    except (
-        pickle.UnpicklingError,
-        EOFError,
-        ValueError,
-        IndexError,
-        KeyError,
-        AttributeError,
-        TypeError,
-        MemoryError,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except _DAMAGE as error:
         raise BadTrace(f"{path} is no memory snapshot: {error}") from error
     if not isinstance(value, dict) or "segments" not in value:
         raise BadTrace(f"{path} is no memory snapshot: it has no segments")

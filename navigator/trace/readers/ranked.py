@@ -28,42 +28,31 @@ class Item:
     forward_thread: int = 0
     place: str = ""
     stack: int = NONE
-    module: str = ""
     is_backward: bool = False
     """For what no autograd Node tells to be part of a backward pass."""
 
 
 def build(trace: Trace, items: Sequence[Item]) -> None:
-    """Add the items as rows. Their rank stands for time while the tree is built."""
+    """Make the items the rows of an empty trace. Their rank stands for time meanwhile."""
     table = trace.table
     builder = Builder(table)
     places: dict[int, str] = {}
     for rank, (item, end) in enumerate(zip(items, _ends(items), strict=True)):
-        row = builder.add(
-            item.kind,
-            table.names.number((item.name, item.overload)),
-            table.threads.number(("0", item.thread)),
-            float(rank),
-            end - rank,
-            table.raw_inputs.number(item.inputs) if item.inputs else NONE,
-            item.sequence,
-            rank + 1,
-            item.forward_thread,
-        )
+        name = table.names.number((item.name, item.overload))
+        thread = table.threads.number(("0", item.thread))
+        inputs = table.raw_inputs.number(item.inputs) if item.inputs else NONE
+        sequence = item.sequence
+        row = table.append(item.kind, name, thread, float(rank), end - rank, inputs, sequence)
+        builder.add(row, rank + 1, item.forward_thread)
+        table.stack[row] = item.stack
         if item.output:
             table.outputs[row] = item.output
         if item.place:
             places[rank + 1] = item.place
-    table.complete_rows()
-    first = len(table) - len(items)
-    for rank, item in enumerate(items):
-        table.stack[first + rank] = item.stack
-        if item.module:
-            table.module[first + rank] = table.modules.number(item.module)
     builder.close_window(places)
-    for row in range(first, len(table)):
+    for row, item in enumerate(items):
         table.duration[row] = 0.0
-        if items[row - first].is_backward:
+        if item.is_backward:
             table.phase[row] = BACKWARD
 
 

@@ -11,10 +11,9 @@ from typing import Any
 
 from indexes.model.vocabulary import Location
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.chunks import BadTrace
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack, Table
-from navigator.trace.trace import Trace
+from navigator.trace.trace import BadTrace, Trace, Watch
 
 _LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
 _FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
@@ -40,11 +39,11 @@ class _Graph:
     lines: list[str] = field(default_factory=list)
 
 
-def is_torch_trace(head: bytes) -> bool:
-    return _LINE.match(head.split(b"\n", 1)[0].decode("utf-8", "replace")) is not None
+def recognises(path: Path, _head: bytes) -> bool:
+    return path.is_dir() or path.suffix == ".log"
 
 
-def read_torch_trace(path: Path) -> Trace:
+def read(path: Path, _watch: Watch) -> Trace:
     """Read a log, or all logs of a folder. Raises BadTrace if there is none."""
     logs = sorted(path.glob("*.log")) if path.is_dir() else [path]
     if not logs:

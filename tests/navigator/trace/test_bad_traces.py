@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from navigator.trace import readers
 from navigator.trace.readers import read_trace
-from navigator.trace.readers.chunks import BadTrace
-from navigator.trace.trace import Trace
+from navigator.trace.readers.ranked import Item, build
+from navigator.trace.table import OP
+from navigator.trace.trace import BadTrace, Trace, Watch
 from tests.navigator.trace.conftest import TRACES
 
 BERT = TRACES / "h100-bert-small.json.gz"
@@ -56,6 +58,40 @@ def test_what_is_no_trace_is_refused_in_one_line(tmp_path: Path, content: bytes)
     with pytest.raises(BadTrace) as error:
         read_trace(written(tmp_path, content))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("head", ["[", '{"traceEvents": [', '{"schema": "1.1.1", "nodes": ['])
+def test_an_event_beyond_all_measure_is_refused_with_its_place(tmp_path: Path, head: str) -> None:
+    first = '{"ph": "X", "name": "aten::add", "ts": 1.0, "dur": 1.0}, '
+    large = '{"name": "aten::add", "id": 2, "args": "' + "x" * (70 << 20)
+    place = len(head) + len(first)
+    with pytest.raises(BadTrace, match=f"the event at byte {place:,} is larger than 64 MB"):
+        read_trace(written(tmp_path, head + first + large))
+
+
+@pytest.mark.parametrize("piece", [b" ", json.dumps(event(args={"x": "y" * 4000})).encode() + b","])
+def test_a_compressed_file_that_hardly_ends_is_refused(tmp_path: Path, piece: bytes) -> None:
+    block = gzip.compress(piece * ((8 << 20) // len(piece)), 9)
+    path = written(tmp_path, gzip.compress(b"[") + block * 64)
+    with pytest.raises(BadTrace, match=r"expands to over 200 times|larger than 64 MB"):
+        read_trace(path)
+
+
+def test_a_new_format_is_a_module_and_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ours:
+        def recognises(self, path: Path, head: bytes) -> bool:
+            return head.startswith(b"OURS")
+
+        def read(self, path: Path, watch: Watch) -> Trace:
+            trace = Trace()
+            build(trace, [Item(OP, "aten::add"), Item(OP, "aten::empty", parent=0)])
+            return trace
+
+    monkeypatch.setattr(readers, "FORMATS", (Ours(), *readers.FORMATS))
+    assert [op.parent for op in read_trace(written(tmp_path, "OURS ...")).ops()] == [None, 0]
+    assert len(read_trace(written(tmp_path, json.dumps([event()])))) == 1
 
 
 def test_a_missing_file_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from navigator.trace.readers import read_trace
-from navigator.trace.readers.chunks import BadTrace
-from navigator.trace.trace import Trace
+from navigator.trace.trace import BadTrace, Trace
 
 PROGRAM = """\
 import torch
@@ -114,6 +113,14 @@ def test_an_execution_trace_that_was_cut(folder: Path, tmp_path: Path) -> None:
     trace = read_trace(file)
     assert 10 < len(trace) < 200
     assert any("ends in the middle" in problem for problem in trace.meta.problems)
+
+
+def test_attributes_of_a_strange_kind_do_no_harm(tmp_path: Path) -> None:
+    attributes = [{"name": {"a": 1}, "value": 3}, {"name": ["x"]}, 7, {"name": "tid", "value": 4}]
+    node = {"id": 1, "name": "aten::add", "ctrl_deps": {}, "attrs": attributes, "inputs": []}
+    file = tmp_path / "strange.json"
+    file.write_text(json.dumps({"schema": "1.1.1", "nodes": [node]}))
+    assert [(op.name, op.thread) for op in read_trace(file).ops()] == [("aten::add", 4)]
 
 
 def test_a_log_of_the_compiler_gives_each_operator_its_line(folder: Path) -> None:

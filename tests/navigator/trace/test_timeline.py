@@ -20,7 +20,6 @@ def trace_of(*spans: tuple[float, float, int]) -> Trace:
     name, thread = table.names.number(("aten::<add>", "")), table.threads.number(("1", "1"))
     for start, duration, _ in spans:
         table.append(OP, name, thread, start, duration)
-    table.complete_rows()
     for row, (_, _, phase) in enumerate(spans):
         table.phase[row] = phase
     table.zero = 0.0
