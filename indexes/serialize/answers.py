@@ -72,7 +72,6 @@ _SYMBOL = "symbol=qualified path line"
 def chain_json(chain: Chain, overloads: Iterable[str] = ()) -> Object:
     """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean;
     ``problems`` are there for an operator that has some."""
-    problems: Json = [problem_json(one) for one in chain.problems]
     return envelope(
         chain.source,
         op=chain.op,
@@ -80,7 +79,7 @@ def chain_json(chain: Chain, overloads: Iterable[str] = ()) -> Object:
         unresolved=chain.unresolved,
         derivative=chain.derivative,
         overloads=list(overloads) or [chain.op.full_name],
-        **({"problems": problems} if problems else {}),
+        **({"problems": chain.problems} if chain.problems else {}),
     )
 
 
