@@ -31,6 +31,7 @@ _PACKAGES = (
     "tree-sitter-c",
     "tree-sitter-python",
     "PyYAML",
+    "codeowners",
     "GitPython",
     "msgspec",
     "pydemumble",

@@ -22,7 +22,7 @@ from indexes.linking.python.paths import (
     skipping_rule,
 )
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
-from indexes.readers.project.codeowners_file import OwnerRule, owner_rule
+from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules
 from indexes.readers.python.facts import PythonFact, unpack
 
 _REGISTERED: dict[str, tuple[Role, str]] = {
@@ -75,11 +75,11 @@ def around(
     return tuple(sorted(unique, key=lambda link: _ORDER.index(link.role)))
 
 
-def owners(paths: Iterable[str], rules: tuple[OwnerRule, ...], codeowners: str) -> tuple[Link, ...]:
+def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Link, ...]:
     """Who is notified of changes to files, by the CODEOWNERS rule that decides on each."""
     links: dict[OwnerRule, Link] = {}
     for path in paths:
-        rule = owner_rule(rules, path)
+        rule = rules.deciding(path)
         if rule and rule.owners:
             links.setdefault(
                 rule,

@@ -10,12 +10,7 @@ from typing import Literal
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.readers.project.codeowners_file import (
-    OwnerRule,
-    owner_rule,
-    read_codeowners,
-    read_label_lines,
-)
+from indexes.readers.project.codeowners_file import OwnerRules, read_codeowners, read_label_lines
 from indexes.readers.project.review import (
     LabelRule,
     MergeRule,
@@ -102,14 +97,14 @@ class Reviewers:
 
     def _codeowners(self, path: str) -> Iterator[Review]:
         file, rules, _ = self._owners
-        rule = owner_rule(rules, path)
+        rule = rules.deciding(path)
         if rule and rule.owners:
             where = Location(file, rule.line)
             yield Review("codeowners", rule.owners, path, where, rule.pattern, rule.section)
 
     def _labels(self, path: str) -> Iterator[Review]:
         file, _, labelled = self._owners
-        rule = owner_rule(labelled, path)
+        rule = labelled.deciding(path)
         if rule and rule.labels:
             yield Review("label", rule.labels, path, Location(file, rule.line), rule.pattern)
         for one in self._labeler:
@@ -148,12 +143,12 @@ class Reviewers:
     # ------------------------------------------------------------------------- files
 
     @cached_property
-    def _owners(self) -> tuple[str, tuple[OwnerRule, ...], tuple[OwnerRule, ...]]:
+    def _owners(self) -> tuple[str, OwnerRules, OwnerRules]:
         for file in CODEOWNERS:
             data = self._read(file)
             if data:
                 return file, read_codeowners(data, file)[0], read_label_lines(data)
-        return "", (), ()
+        return "", OwnerRules(), OwnerRules()
 
     @cached_property
     def _rules(self) -> tuple[str, tuple[MergeRule, ...]]:

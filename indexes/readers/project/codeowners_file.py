@@ -1,17 +1,23 @@
-"""CODEOWNERS: who is notified of a change to a path, and by which rule."""
+"""CODEOWNERS: who is notified of a change to a path, and by which rule.
+
+The ``codeowners`` library says which rule decides; that rule's comment and labels are ours.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from codeowners import CodeOwners
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 
 
-class OwnerRule(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OwnerRule:
     """A line of CODEOWNERS."""
 
     pattern: str
@@ -24,106 +30,75 @@ class OwnerRule(NamedTuple):
     """Of the ``# label:`` line above it, in versions that have those."""
 
 
-def read_codeowners(data: bytes, path: str) -> tuple[tuple[OwnerRule, ...], tuple[Problem, ...]]:
-    """The rules of a CODEOWNERS file in order."""
-    rules: list[OwnerRule] = []
-    problems: list[Problem] = []
-    section, open_comment = "", False
-    labels: tuple[str, ...] = ()
-    for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        text = text.strip()
-        if text.startswith("#"):
-            section = _section(section if open_comment else "", text)
-            labels = _labels(text, labels)
-            open_comment = True
-            continue
-        open_comment = False
-        if text:
-            rules.append(_rule(text, number, section, labels))
-            if any(mark in rules[-1].pattern for mark in ("!", "[")):
-                problems.append(Problem(path, number, "GitHub does not accept this pattern"))
-    return tuple(rules), tuple(problems)
+class OwnerRules:
+    """The rules of a file in order."""
+
+    def __init__(self, rules: Sequence[OwnerRule] = ()) -> None:
+        self.rules = tuple(rules)
+
+    def deciding(self, path: str) -> OwnerRule | None:
+        """The rule that decides about a path: the last that matches."""
+        _, number, _, _ = self._library.matching_line(path)
+        return self.rules[number - 1] if number else None
+
+    @cached_property
+    def _library(self) -> CodeOwners:
+        return CodeOwners("\n".join(map(_escaped, self.rules)))
+
+
+def _escaped(rule: OwnerRule) -> str:
+    """The rule's pattern as a file has it; empty for one that GitHub does not accept."""
+    return "" if _is_refused(rule) else re.sub(r"([ #])", r"\\\1", rule.pattern)
+
+
+def _is_refused(rule: OwnerRule) -> bool:
+    return "!" in rule.pattern or "[" in rule.pattern
 
 
 _LABEL = regex(r"#\s*label:\s*(.+)")
 _GROUP = regex(r"#\s*\[\w+\]\s*$")
 _UNOWNED = regex(r"#\s*(/[\w./*?-]+)\s*$")
+_COMMENT = regex(r"(?<!\\)\s#.*$")
 
 
-def _labels(comment: str, before: tuple[str, ...]) -> tuple[str, ...]:
-    """The labels below a comment: a ``# label:`` line holds to the next, or to the next group."""
-    if found := _LABEL.match(comment):
-        return tuple(re.split(r"\s*,\s*", found[1].strip()))
-    return () if _GROUP.match(comment) else before
+def read_codeowners(data: bytes, path: str) -> tuple[OwnerRules, tuple[Problem, ...]]:
+    """The rules of a CODEOWNERS file. One that GitHub does not accept decides nothing."""
+    rules: list[OwnerRule] = []
+    problems: list[Problem] = []
+    section, open_comment = "", False
+    for number, text in _lines(data):
+        if text.startswith("#"):
+            section = f"{section if open_comment else ''} {text.lstrip('# ').strip()}".strip()
+        elif text:
+            rules.append(_rule(text, number, section))
+            if _is_refused(rules[-1]):
+                problems.append(Problem(path, number, "GitHub does not accept this pattern"))
+        open_comment = text.startswith("#")
+    return OwnerRules(rules), tuple(problems)
 
 
-def read_label_lines(data: bytes) -> tuple[OwnerRule, ...]:
+def read_label_lines(data: bytes) -> OwnerRules:
     """The rules with a ``# label:`` line above them, in order, those that are commented out
     because nobody owns their paths too. Empty in versions without such lines."""
     rules: list[OwnerRule] = []
     labels: tuple[str, ...] = ()
-    for number, text in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
-        text = text.strip()
-        labels = _labels(text, labels) if text.startswith("#") else labels
+    for number, text in _lines(data):
+        if found := _LABEL.match(text):  # holds to the next one, or to the next group
+            labels = tuple(re.split(r"\s*,\s*", found[1].strip()))
+        elif _GROUP.match(text):
+            labels = ()
         unowned = _UNOWNED.match(text)
         if unowned or (text and not text.startswith("#")):
-            rules.append(_rule(unowned[1] if unowned else text, number, "", labels))
-    return tuple(rules) if any(rule.labels for rule in rules) else ()
+            rules.append(_rule(unowned[1] if unowned else text, number, labels=labels))
+    return OwnerRules(rules if any(rule.labels for rule in rules) else ())
 
 
-def _section(before: str, text: str) -> str:
-    return f"{before} {text.lstrip('# ').strip()}".strip()
+def _lines(data: bytes) -> list[tuple[int, str]]:
+    lines = data.decode("utf-8", "replace").splitlines()
+    return [(number, line.strip()) for number, line in enumerate(lines, 1)]
 
 
-def _rule(text: str, number: int, section: str, labels: tuple[str, ...]) -> OwnerRule:
-    if "#" in text or "\\" in text:
-        parts = re.split(r"(?<!\\)\s+", re.sub(r"(?<!\\)\s#.*$", "", text))
-    else:
-        parts = text.split()
-    pattern, *owners = parts
-    plain = pattern.replace("\\ ", " ")
+def _rule(text: str, number: int, section: str = "", labels: tuple[str, ...] = ()) -> OwnerRule:
+    pattern, *owners = re.split(r"(?<!\\)\s+", _COMMENT.sub("", text))
+    plain = pattern.replace("\\ ", " ").replace("\\#", "#")
     return OwnerRule(plain, tuple(filter(None, owners)), number, section, labels)
-
-
-def owner_rule(rules: Iterable[OwnerRule], path: str) -> OwnerRule | None:
-    """The rule that decides about a path: the last that matches."""
-    found = None
-    for rule in rules:
-        if _holds_literals(path, rule.pattern) and _matcher(rule.pattern).match(path):
-            found = rule
-    return found
-
-
-def _holds_literals(path: str, pattern: str) -> bool:
-    """Whether all that a pattern writes out is in a path; without that it cannot match."""
-    return all(literal in path for literal in _literals(pattern))
-
-
-@cache
-def _literals(pattern: str) -> tuple[str, ...]:
-    pieces = re.split(r"[*?]+", pattern.replace("\\#", "#").strip("/"))
-    return tuple(piece.strip("/") for piece in pieces)
-
-
-@cache
-def _matcher(pattern: str) -> re.Pattern[str]:
-    """A pattern as a regex over paths of files, by the rules that GitHub states."""
-    anchored = "/" in pattern.rstrip("/")
-    body = pattern.strip("/")
-    regex = _glob(body)
-    if pattern.endswith("/"):
-        tail = "/.+"
-    elif body == "*" or body.endswith("/*"):
-        tail = "" if anchored else "(?:/.*)?"
-    else:
-        tail = "(?:/.*)?"
-    return re.compile(f"{'' if anchored else '(?:.*/)?'}{regex}{tail}$")
-
-
-_GLOB = regex(r"\*\*/|/\*\*$|\*\*|\*|\?|[^*?]")
-_GLOB_REGEX = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
-def _glob(pattern: str) -> str:
-    parts = _GLOB.findall(pattern.replace("\\#", "#"))
-    return "".join(_GLOB_REGEX.get(part, re.escape(part)) for part in parts)

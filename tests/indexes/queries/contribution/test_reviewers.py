@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.contribution.reviewers import Reviewers, module_covers
-from indexes.readers.project.codeowners_file import owner_rule, read_label_lines
+from indexes.readers.project.codeowners_file import read_label_lines
 from indexes.readers.project.review import merge_match, read_labeler, read_merge_rules, read_persons
 from indexes.source.source import Source
 
@@ -79,7 +79,7 @@ def test_merge_rules_match_as_the_merge_script_does(path: str, names: list[int])
 def test_labels_above_rules_hold_to_the_end_of_their_group() -> None:
     rules = read_label_lines(LABELLED)
     labels = {
-        path: found.labels if (found := owner_rule(rules, path)) else None
+        path: found.labels if (found := rules.deciding(path)) else None
         for path in (
             "aten/a/LinearAlgebra.cpp",
             "aten/src/ATen/native/Blas.cpp",
@@ -95,7 +95,7 @@ def test_labels_above_rules_hold_to_the_end_of_their_group() -> None:
         (),
         None,
     ]
-    assert read_label_lines(b"# a comment\n/x @y\n") == ()
+    assert read_label_lines(b"# a comment\n/x @y\n").rules == ()
 
 
 def test_maintainers_without_those_who_left() -> None:
