@@ -2,13 +2,14 @@
 
     python build.py FOLDER
 
-prints the path of the library, building it unless it is there already. The first time takes
+prints the path of the library as JSON, building it unless it is there already. The first time takes
 some seconds; afterwards it is found by the versions of torch and Python and by its source.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -106,6 +107,6 @@ if __name__ == "__main__":
         if os.path.abspath(entry or ".") != os.path.dirname(os.path.abspath(__file__))
     ]
     try:
-        print(build(sys.argv[1]))
+        print(json.dumps(build(sys.argv[1])))
     except (BuildError, OSError, subprocess.SubprocessError) as problem:
-        sys.exit(f"torchnav: {problem}")
+        sys.exit(str(problem))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from indexes.model.dispatch import DispatchTable
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.dispatch_compare import (
     PROBE,
@@ -22,6 +19,7 @@ from indexes.queries.dispatch_compare import (
     compare,
 )
 from indexes.source.torch_install import installed_torch
+from navigator.live.asking import ask
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -43,20 +41,7 @@ class LiveTorch:
 
 def live_torch(operators: Iterable[str]) -> LiveTorch:
     """Runs Python with torch once. Raises SourceError, in one line, when there is no torch."""
-    try:
-        done = subprocess.run(
-            [sys.executable, str(_DUMP)],
-            input="\n".join(operators),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        data: dict[str, Any] = json.loads(done.stdout)
-    except subprocess.CalledProcessError as error:
-        words = error.stderr.strip().splitlines() or [f"status {error.returncode}"]
-        raise SourceError(f"torch cannot be asked: {words[-1]}") from error
-    except (OSError, ValueError) as error:
-        raise SourceError(f"torch cannot be asked: {error}") from error
+    data = ask(sys.executable, str(_DUMP), words="\n".join(operators))
     slots = [LiveSlot(*slot) for slot in data["slots"]]
     tables = {
         op: {key: slots[number] for key, number in row.items()}

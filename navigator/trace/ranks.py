@@ -6,14 +6,13 @@ as many as are read at once. Polars reduces and joins; it is an optional depende
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from indexes.build.workers import start_workers
 from indexes.model.errors import TorchnavError
 
 _SUFFIXES = (".json", ".json.gz")
@@ -103,8 +102,7 @@ def read_ranks(
     if count < 2:
         yield from _counted(map(reduce_file, files), progress)
         return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(count, context)
+    pool = start_workers(count)
     try:
         yield from _counted(pool.map(reduce_file, files), progress)
     finally:

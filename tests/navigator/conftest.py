@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -43,7 +44,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others find it
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return str(json.loads(done.stdout))
 
 
 @pytest.fixture

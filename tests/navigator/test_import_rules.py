@@ -104,3 +104,10 @@ def test_asking_an_index_loads_only_what_it_needs(small_tree: tuple[str, ...]) -
     loaded = loaded_by(_QUERY.format(tree=options["--tree"], cache=options["--cache"]))
     heavy = {"torch", "textual", "rich", "click", "git", "tree_sitter", "yaml", "asyncio"}
     assert not loaded & heavy
+
+
+def test_workers_of_the_screen_load_neither_textual_nor_torch() -> None:
+    code = "import navigator.tui.processes.chains, navigator.tui.processes.indexing, sys\n"
+    loaded = loaded_by(code + "import indexes.queries.chains; print(*sys.modules)")
+    assert "indexes.queries.chains" in loaded
+    assert not loaded & {"torch", "textual", "rich", "click"}

@@ -22,6 +22,7 @@ from navigator.cli.commands.common import (
     write_json,
     write_lines,
 )
+from navigator.live.asking import ask
 
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
@@ -132,18 +133,11 @@ def _native(settings: Settings, python: str) -> list[str]:
     folder = (settings.cache or cache_folder()) / "native"
     if not folder.exists():
         say("building the compiled recorder, once")
-    done = subprocess.run(
-        [python, _recorder("build.py"), str(folder)],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it could not be built"]
-        say(f"{lines[-1].removeprefix('torchnav: ')}; recording without it")
+    try:
+        return ["--native", ask(python, _recorder("build.py"), str(folder))]
+    except SourceError as error:
+        say(f"{error}; recording without it")
         return []
-    return ["--native", done.stdout.strip()]
 
 
 def _become(command: list[str]) -> int:
@@ -181,13 +175,18 @@ def _pythons() -> list[str]:
     return list(dict.fromkeys(os.path.abspath(path) for path in found if path))
 
 
+_HAS_TORCH = "import importlib.util as u, json; print(json.dumps(u.find_spec('torch') is not None))"
+
+
 def _has_torch(python: str) -> bool:
     from importlib.util import find_spec
 
     if python == os.path.abspath(sys.executable):
         return find_spec("torch") is not None
-    question = "import importlib.util as u; raise SystemExit(u.find_spec('torch') is None)"
-    return subprocess.call([python, "-c", question], stdin=subprocess.DEVNULL) == 0
+    try:
+        return bool(ask(python, "-c", _HAS_TORCH))
+    except SourceError:
+        return False
 
 
 # ------------------------------------------------------------------------------ showing

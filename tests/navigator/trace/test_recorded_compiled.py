@@ -154,4 +154,4 @@ def test_without_a_compiler_there_is_one_clear_line(tmp_path: Path) -> None:
         command, capture_output=True, text=True, env=environment, check=False, timeout=300
     )
     assert done.returncode == 1
-    assert done.stderr == ("torchnav: there is no C++ compiler: install g++, or name one in CXX\n")
+    assert done.stderr == "there is no C++ compiler: install g++, or name one in CXX\n"

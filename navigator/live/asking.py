@@ -1,0 +1,34 @@
+"""Asking another Python, which may have torch, in a process of its own: it answers with JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from indexes.model.errors import SourceError
+
+
+def ask(python: str, *arguments: str, words: str = "", timeout: float | None = None) -> Any:
+    """What ``python ARGUMENTS...`` writes for ``words`` on its standard input, decoded.
+
+    Raises
+    ------
+    SourceError
+        In one line, when it cannot run, fails, or takes more than ``timeout`` seconds.
+    """
+    try:
+        done = subprocess.run(
+            [python, *arguments],
+            input=words,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=True,
+        )
+        return json.loads(done.stdout)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().splitlines() or [f"status {error.returncode}"]
+        raise SourceError(f"{python}: {said[-1]}") from error
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise SourceError(f"{python}: {error}") from error

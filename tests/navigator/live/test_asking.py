@@ -1,0 +1,43 @@
+"""Another Python asked for what it knows."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from indexes.model.errors import SourceError
+from navigator.live.asking import ask
+from navigator.live.schema_check import torchgen_check
+
+
+def test_its_answer_is_decoded() -> None:
+    echo = "import json, sys; print(json.dumps([sys.stdin.read(), *sys.argv[1:]]))"
+    assert ask(sys.executable, "-c", echo, "ä", words="b\n") == ["b\n", "ä"]
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("print('words')", "Expecting value"),
+        ("import no_such_module", "No module named 'no_such_module'"),
+        ("import sys; sys.exit(3)", "status 3"),
+        ("import time; time.sleep(60)", "timed out"),
+    ],
+)
+def test_what_goes_wrong_is_one_line(code: str, says: str) -> None:
+    with pytest.raises(SourceError, match=says) as error:
+        ask(sys.executable, "-c", code, timeout=2)
+    assert "\n" not in str(error.value)
+
+
+def test_a_python_that_is_not_there() -> None:
+    with pytest.raises(SourceError, match="no-such-python"):
+        ask("no-such-python")
+
+
+def test_torchgen_takes_a_schema_or_says_why_not() -> None:
+    assert torchgen_check("scale(Tensor self, Scalar by) -> Tensor").good
+    refused = torchgen_check("scale(Tensor self, Sclar by) -> Tensor")
+    assert not refused.good
+    assert "Sclar" in refused.text
