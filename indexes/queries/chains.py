@@ -30,10 +30,10 @@ from indexes.model.vocabulary import (
     NativeFunction,
     OperatorSummary,
     Problem,
+    Role,
     Unresolved,
 )
-from indexes.queries.chain_around import add_around
-from indexes.queries.chain_derivative import add_derivative
+from indexes.queries.chain_sides import add_around, add_derivative
 from indexes.readers.cxx.bodies import body_calls
 from indexes.readers.cxx.lexer import lex
 from indexes.readers.yaml.schema import parse_schema
@@ -107,18 +107,21 @@ class _ChainBuilder:
     def _schema(self, native: NativeFunction, parent: int | None) -> int:
         if "generated" in native.tags:
             rule = "autogen: torchgen derives this overload from the entry that lists it here"
-            return self.hops.add(
-                parent,
-                "schema",
-                native.full_name,
-                native.location,
-                rule,
-                "by rule",
-                note=native.schema,
-            )
-        rule = "its entry in native_functions.yaml"
+            return self._entry(parent, "schema", native, rule, "by rule")
+        return self._entry(parent, "schema", native, "its entry in native_functions.yaml")
+
+    def _entry(
+        self,
+        parent: int | None,
+        role: Role,
+        native: NativeFunction,
+        rule: str,
+        confidence: Confidence = "exact",
+        evidence: Sequence[Location] = (),
+    ) -> int:
+        what, where = native.full_name, native.location
         return self.hops.add(
-            parent, "schema", native.full_name, native.location, rule, "exact", note=native.schema
+            parent, role, what, where, rule, confidence, evidence=evidence, note=native.schema
         )
 
     def _delegate(self, native: NativeFunction, parent: int) -> int:
@@ -126,16 +129,9 @@ class _ChainBuilder:
         if not out:
             return parent
         line = native.field_lines.get("structured_delegate", native.location.line)
-        return self.hops.add(
-            parent,
-            "delegate",
-            out.full_name,
-            out.location,
-            f"structured_delegate: {out.full_name} names the kernels",
-            "exact",
-            evidence=[Location(native.location.path, line)],
-            note=out.schema,
-        )
+        rule = f"structured_delegate: {out.full_name} names the kernels"
+        evidence = [Location(native.location.path, line)]
+        return self._entry(parent, "delegate", out, rule, evidence=evidence)
 
     def siblings(self, native: NativeFunction, parent: int) -> None:
         """Adds the in-place, functional and out overloads of the same signature."""
@@ -147,15 +143,7 @@ class _ChainBuilder:
                 if same and "generated" not in other.tags:
                     kind = parse_schema(other.schema).kind.name.lower()
                     rule = f"the {kind} overload of the same signature"
-                    self.hops.add(
-                        parent,
-                        "schema",
-                        other.full_name,
-                        other.location,
-                        rule,
-                        "exact",
-                        note=other.schema,
-                    )
+                    self._entry(parent, "schema", other, rule)
 
     def _no_kernel(self, native: NativeFunction, parent: int) -> None:
         line = native.field_lines.get("dispatch", native.location.line)
@@ -164,7 +152,7 @@ class _ChainBuilder:
 
     # ----------------------------------------------------------------- kernels
 
-    def _row(self, rows: Sequence[KernelRow], role: str, parent: int) -> None:
+    def _row(self, rows: Sequence[KernelRow], role: Role, parent: int) -> None:
         row, keys = rows[0], [r.key for r in rows]
         devices = [d for k in keys if (d := device_of_key(k))]
         if not row.definitions:
@@ -173,11 +161,10 @@ class _ChainBuilder:
         if row.kind == "ufunc":
             self._ufunc(row, keys, parent)
             return
-        computed = Reached()
         for definition in row.definitions:
             number = self.hops.add_definition(
                 parent,
-                "meta" if role == "meta" else "kernel",
+                role,
                 definition,
                 row.rule,
                 row.confidence,
@@ -189,45 +176,37 @@ class _ChainBuilder:
             known = self.facts.known(definition)
             if known and role != "meta" and self._level < len(_DEPTHS):
                 composite = row.key.startswith("Composite")
-                reached = self.walker.walk(
-                    known, number, () if composite else devices, _DEPTHS[self._level]
-                )
-                computed.computes |= reached.computes
-                self._operators(reached, keys, composite)
+                on, depth = () if composite else devices, _DEPTHS[self._level]
+                self._operators(self.walker.walk(known, number, on, depth), keys, composite)
 
     def _ufunc(self, row: KernelRow, keys: Sequence[str], parent: int) -> None:
         """torchgen makes the kernel, the stub and the loop around the inner loops."""
-        first, device = row.definitions[0], device_of_key(row.key)
+        first, device, line = row.definitions[0], device_of_key(row.key), self._yaml_line(row)
+        rule = f"{row.rule}; torchgen generates {row.symbol}, this is the arithmetic it calls"
         number = self.hops.add(
             parent,
             "kernel",
             row.symbol,
             first.location,
-            f"{row.rule}; torchgen generates {row.symbol}, this is the arithmetic it calls",
+            rule,
             "by rule",
             device=device,
             keys=keys,
-            evidence=[self._yaml_line(row)],
+            evidence=[line],
             guard=first.guard,
         )
         if path := self.index.source.locate(f"ATen/templates/{_UFUNC_TEMPLATES[device or '']}"):
             rule = "the template from which torchgen makes the kernel"
-            self.hops.add(
-                number, "generated", row.symbol, Location(path, 1), rule, "by rule", device=device
-            )
+            made = Location(path, 1)
+            self.hops.add(number, "generated", row.symbol, made, rule, "by rule", device=device)
         base = row.symbol.removeprefix("ufunc_").rpartition("_")[0]
         for use in self.facts.stub_uses(f"{base}_stub") if device == "CPU" else ():
             rule = f"{use.macro}: the stub is {use.what} here; torchgen defines and registers it"
             self.hops.add(number, "stub", f"{base}_stub", use.location, rule, "by rule")
         for definition in row.definitions:
+            rule = "an inner loop named in ufunc_inner_loop"
             self.hops.add_definition(
-                number,
-                "device_kernel",
-                definition,
-                "an inner loop named in ufunc_inner_loop",
-                "by rule",
-                device=device,
-                evidence=[self._yaml_line(row)],
+                number, "device_kernel", definition, rule, "by rule", device=device, evidence=[line]
             )
 
     def _yaml_line(self, row: KernelRow) -> Location:
@@ -242,27 +221,16 @@ class _ChainBuilder:
         return source.location
 
     def _without_definition(
-        self, row: KernelRow, keys: Sequence[str], role: str, parent: int
+        self, row: KernelRow, keys: Sequence[str], role: Role, parent: int
     ) -> None:
-        if row.kind != "generated":
-            self.hops.miss(
-                parent, "meta" if role == "meta" else "kernel", row.symbol, row.reason, keys
+        role = "generated" if row.kind == "generated" else role
+        if role == "generated" and (template := self._template(row)):
+            how, line = row.reason, self._yaml_line(row)
+            self.hops.add(
+                parent, role, row.symbol, template, how, "by rule", keys=keys, evidence=[line]
             )
-            return
-        template = self._template(row)
-        if template is None:
-            self.hops.miss(parent, "generated", row.symbol, row.reason, keys)
-            return
-        self.hops.add(
-            parent,
-            "generated",
-            row.symbol,
-            template,
-            row.reason,
-            "by rule",
-            keys=keys,
-            evidence=[self._yaml_line(row)],
-        )
+        else:
+            self.hops.miss(parent, role, row.symbol, row.reason, keys)
 
     def _template(self, row: KernelRow) -> Location | None:
         name = "RegisterDispatchKey.cpp"
@@ -337,17 +305,12 @@ class _ChainBuilder:
         rule = f"calls an operator {BY_HAND}" if own else "calls an operator: dispatches anew"
         sure: Confidence = "by rule" if own else "exact"
         if len(fitting) > 1:
+            sure = "ambiguous"
             rule += f"; the argument types decide among {names}"
         spelled = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
+        place, choices = Location(path, call.line), self.walker.choices(call, one.caller)
         number = self.hops.add(
-            one.parent,
-            "call",
-            spelled,
-            Location(path, call.line),
-            rule,
-            sure if len(fitting) == 1 else "ambiguous",
-            note=names,
-            choices=self.walker.choices(call, one.caller),
+            one.parent, "call", spelled, place, rule, sure, note=names, choices=choices
         )
         if follow and not own and not self._is_plumbing(one):
             self._follow(fitting[0], number, keys, composite)

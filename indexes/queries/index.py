@@ -168,7 +168,7 @@ class Index:
         return build_chain(self, self._facts, summary, native)
 
     def _near(self, text: str) -> tuple[str, ...]:
-        from indexes.queries.suggestions import near
+        from indexes.queries.names import near
 
         return near(text, self._facts.operator_names, 5)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from indexes.model.regex import regex
@@ -51,6 +52,16 @@ def parse_name(text: str) -> NameQuery:
     return NameQuery(text, "symbol", name, symbols=_some(name))
 
 
+def near(text: str, names: Iterable[str], limit: int = 5) -> tuple[str, ...]:
+    """Up to ``limit`` of ``names`` that ``text`` may be a slip of the keyboard for, best first."""
+    wanted = text.casefold()
+    by_folded = {name.casefold(): name for name in reversed(list(names))}
+    close = get_close_matches(wanted, by_folded, limit, cutoff=0.65)
+    longer = (name for name in by_folded if wanted in name) if len(wanted) > 2 else iter(())
+    found = dict.fromkeys((*close, *sorted(longer, key=lambda name: (len(name), name))))
+    return tuple(by_folded[name] for name in [*found][:limit])
+
+
 # ------------------------------------------------------------------ what stands around it
 
 _QUOTES = "\"'`“”‘’ \t\r\n,;"
@@ -68,15 +79,9 @@ _ASSIGNED = regex(r"(?:%?[\w.]+(?:\s*:\s*[\w\[\], ()*.]+?)?\s*=\s*)(?=[A-Za-z_%]
 _LIST_ITEM = regex(r"-\s*func:\s*")
 
 
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
-"""A name of these alone has nothing around it."""
-
-
 def _unwrap(text: str) -> str:
     """The name itself: without quotes, object notation, assignment and list markers."""
     name = text.strip(_QUOTES)
-    if _PLAIN.issuperset(name):
-        return name
     for pattern in (_ENGINE, _LIST_ITEM):
         if found := pattern.match(name):
             name = name[found.end() :]
@@ -91,11 +96,6 @@ def _unwrap(text: str) -> str:
     return name.strip(_QUOTES)
 
 
-def _match(pattern: re.Pattern[str], needed: str, text: str) -> re.Match[str] | None:
-    """``pattern.match``, where a word that it needs spares even making the pattern."""
-    return pattern.match(text) if needed in text else None
-
-
 def _without_call(name: str) -> str:
     """The callee of ``f(...)``; unlike ``(anonymous namespace)``, its ``(`` follows a name."""
     found = re.search(r"(?<=[\w>])\s*\(", name) if "(" in name else None
@@ -106,15 +106,16 @@ def _without_call(name: str) -> str:
 
 _NODE = regex(r"(?:torch::autograd::(?:generated::)?|(?:\w+\.)+)?([A-Za-z]\w*Backward\w*\d*)\Z")
 _GENERATED_NODE = regex(r"(?:torch::autograd::)?generated::([A-Z]\w*)(?:::\w+)?\Z")
-_OTHER_NODES = ("AccumulateGrad", "GraphRoot", "CopySlices", "Error")
-_OTHER_NODE = regex(rf"(?:torch::autograd::)?({'|'.join(_OTHER_NODES)})(?:::\w+)?\Z")
+_OTHER_NODE = regex(
+    r"(?:torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices|Error)(?:::\w+)?\Z"
+)
 
 
 def _grad_fn(raw: str, name: str) -> NameQuery | None:
     callee = _without_call(name)
-    other = any(word in callee for word in _OTHER_NODES) and _OTHER_NODE.match(callee)
-    if not (found := other or _match(_GENERATED_NODE, "generated::", callee)):
-        found = _match(_NODE, "Backward", callee)
+    other = _OTHER_NODE.match(callee)
+    if not (found := other or _GENERATED_NODE.match(callee)):
+        found = _NODE.match(callee)
         if not found or "_backward" in found[1].lower():  # an operator or a function
             return None
     node = found[1]
@@ -156,7 +157,7 @@ def _macro(raw: str, name: str) -> NameQuery | None:
 
 
 def _stub(raw: str, name: str) -> NameQuery | None:
-    found = _match(_STUB, "_stub", name)
+    found = _STUB.match(name)
     return NameQuery(raw, "stub", _last(found[1]), symbols=(found[1],)) if found else None
 
 
@@ -176,7 +177,6 @@ _API = regex(
     r"(?:at|torch)::(?:redispatch::|cpu::|cuda::|meta::|composite\w+::|symint::|_symint::)?(\w+)\Z"
 )
 _METHOD = regex(r"(?:at::)?Tensor(?:Base)?::(\w+)\Z")
-_OPERATOR_NAMESPACE = regex(r"([a-z_]\w*)::(\w+(?:\.\w+)?)\Z")
 
 
 def _cpp(raw: str, name: str) -> NameQuery | None:
@@ -210,18 +210,18 @@ def _without_template_arguments(name: str) -> str:
 def _made_by_torchgen(raw: str, name: str) -> NameQuery | None:
     """Names that torchgen builds from an operator's, taken apart again."""
     symbol = _bare_symbol(name)
-    if found := _match(_TORCHGEN_OPERATOR, "_ops::", symbol):
+    if found := _TORCHGEN_OPERATOR.match(symbol):
         return _from_unambiguous(raw, symbol, found[1])
-    if found := _match(_STRUCTURED, "structured_", symbol):
+    if found := _STRUCTURED.match(symbol):
         names = _unique((found[1], _SUBCLASS.sub("", found[1])))
         operators = _unique(split for name in names for split in _splits(name))
         return NameQuery(raw, "symbol", found[1], operators=operators, symbols=(*names, symbol))
-    if found := _match(_WRAPPER, "wrapper_", symbol):
+    if found := _WRAPPER.match(symbol):
         return _from_wrapper(raw, symbol, found[2])
-    if found := _match(_BINDING, "THPVariable_", symbol):
+    if found := _BINDING.match(symbol):
         operators = (found[1], *_module_operators("", found[1]))
         return NameQuery(raw, "operator", found[1], operators=_unique(operators), symbols=(symbol,))
-    if found := _match(_GENERATED_SCOPE, "::", symbol):
+    if found := _GENERATED_SCOPE.match(symbol):
         return _from_unambiguous(raw, symbol, found[1])
     return None
 
@@ -243,11 +243,11 @@ def _from_wrapper(raw: str, symbol: str, name: str) -> NameQuery:
 
 def _cpp_api(raw: str, symbol: str) -> NameQuery | None:
     """``at::add``, ``at::Tensor::add_``: an operator, or a function of that name."""
-    if found := _match(_METHOD, "::", symbol):
+    if found := _METHOD.match(symbol):
         return NameQuery(
             raw, "operator", found[1], module="Tensor", operators=(found[1],), symbols=(symbol,)
         )
-    if found := _match(_API, "::", symbol):
+    if found := _API.match(symbol):
         name = found[1]
         cut = re.sub(r"(_symint)?(_outf?)?(_symint)?\Z", "", name)
         operators = (name, f"{cut}.out", cut) if "_out" in name[len(cut) :] else (name, cut)
@@ -272,14 +272,14 @@ _IN_GRAPH = regex(r"\b((?:aten|prims|prim|quantized)::\w+(?:\.\w+)?)")
 
 
 def _schema(raw: str, name: str) -> NameQuery | None:
-    if not (found := _match(_SCHEMA, "->", name)):
+    if not (found := _SCHEMA.match(name)):
         return None
     return _overload(raw, found[1] or "", found[2], found[3] or "")
 
 
 def _operator(raw: str, name: str) -> NameQuery | None:
     """``aten::add.Tensor``, and ``prims::add``, but not ``at::add``, which is C++."""
-    found = _match(_QUALIFIED, "::", _without_call(name))
+    found = _QUALIFIED.match(_without_call(name))
     if not found or found[1] in ("at", "torch", "c10", "std"):
         return None
     if found[3] is None and found[1] not in ("aten", "prims", "prim", "quantized"):
@@ -347,7 +347,7 @@ def _python(raw: str, name: str) -> NameQuery | None:
     path = _without_call(name).strip(_QUOTES)
     if not _PYTHON.match(path) or path.startswith("_Z"):  # a mangled name
         return None
-    if found := _match(_OPS, ".", path):
+    if found := _OPS.match(path):
         namespace, base, overload = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
         return _overload(raw, namespace, base, overload)
     module, _, base = path.removeprefix("torch.").rpartition(".")
@@ -370,7 +370,7 @@ def _either(raw: str, first: str, second: str) -> NameQuery:
 
 
 def _python_operators(module: str, base: str) -> Iterator[str]:
-    if found := _match(_DUNDER, "__", base):
+    if found := _DUNDER.match(base):
         yield base
         yield from _dunder_operators(found[1])
     else:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from indexes.model.vocabulary import Definition, Hit, Location, NameMatch
-from indexes.queries.names import NameQuery, parse_name
-from indexes.queries.suggestions import near
+from indexes.queries.names import NameQuery, near, parse_name
 from indexes.store.lookup import Lookup
 from indexes.store.python_rows import StoredPython
 

@@ -106,7 +106,7 @@ class _LazyGroup(click.Group):
 
 
 def _unknown(name: str) -> str:
-    from indexes.queries.suggestions import near
+    from indexes.queries.names import near
 
     close = near(name, _COMMANDS, limit=2)
     hint = f" Did you mean {' or '.join(close)}?" if close else f" Try: torchnav op {name}"

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from indexes.model.vocabulary import Hop, Unresolved
-from indexes.queries.notes import choice_note, dtype_notes
+from navigator.text.answers import choice_note, dtype_notes
 from navigator.tui.chain.chain_groups import Step
 from navigator.tui.text import one_line, place
 

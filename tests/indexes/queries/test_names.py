@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from indexes.queries.names import NameKind, parse_name
-from indexes.queries.suggestions import near
+from indexes.queries.names import NameKind, near, parse_name
 from indexes.source.source import Source
 
 
