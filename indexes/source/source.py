@@ -287,7 +287,8 @@ class Source:
         return _wheel_path(path) if self.kind == "wheel" else path
 
     def _holds(self, path: str) -> bool:
-        return os.path.exists(f"{self.top}/{path}")
+        full = f"{self.top}/{path}"
+        return os.path.isfile(full) or os.path.isdir(full)
 
 
 _WHEEL_LACKS = (

@@ -8,6 +8,7 @@ tree-sitter, YAML or torch.
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,8 +16,10 @@ from typing import NamedTuple, NoReturn
 
 import click
 
+from indexes.model.errors import UsageError
 from navigator.cli.commands.common import Settings, source_options, version
 from navigator.cli.session import EXIT_INTERRUPTED, guarded
+from navigator.cli.streams import say
 
 EXIT_USAGE = 2
 
@@ -157,6 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str], settings: Settings) -> int:
+    for one in arguments:
+        if not one.isascii() and one != one.encode("utf-8", "replace").decode():
+            raise UsageError(f"an argument is not UTF-8: {one}")
     # Not torchnav.main(): it would turn an interrupt or a closed pipe into exit code 1.
     try:
         with torchnav.make_context("torchnav", list(arguments), obj=settings) as context:
@@ -164,7 +170,10 @@ def _run(arguments: Sequence[str], settings: Settings) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show(sys.stderr)
+        said = io.StringIO()
+        error.show(said)
+        for line in said.getvalue().splitlines():
+            say(line)
         return EXIT_USAGE
     except click.Abort:
         return EXIT_INTERRUPTED

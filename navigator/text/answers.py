@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from indexes.model.regex import regex
 from indexes.model.vocabulary import (
     Chain,
     Choice,
@@ -25,32 +23,12 @@ from indexes.model.vocabulary import (
     SourceInfo,
     Unresolved,
 )
-
-if TYPE_CHECKING:
-    import re
+from navigator.text.clean import clean
 
 WIDTH = 80
 _DEPTH = 8
 """How deep a chain is shown unless all of it is asked for."""
 _NARROWEST = 40
-# Controls, and what reorders or hides text: all of it can make a terminal show
-# something else than what is there.
-_UNSAFE = regex(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udfff]"
-)
-_SPACES = regex(r"\s+")
-
-
-def clean(text: str) -> str:
-    """``text`` on one line, with whatever could act on a terminal written out as an escape."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _UNSAFE.sub(_escape, _SPACES.sub(" ", text) if "\n" in text or "\t" in text else text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 def wrap(text: str, indent: str) -> Iterator[str]:

@@ -14,7 +14,8 @@ from indexes.queries.contribution.reviewers import MEANING, Review
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, Selection
 from indexes.source.git_history import Change
-from navigator.text.answers import clean, source_lines, wrap
+from navigator.text.answers import source_lines, wrap
+from navigator.text.clean import clean, markdown_code, markdown_text
 
 _MAX_NAMED = 8
 
@@ -232,13 +233,14 @@ def _missing(one: Contribution) -> Iterator[str]:
 
 def markdown_lines(one: Contribution) -> Iterator[str]:
     """A contribution as a checklist in Markdown."""
-    title = f"Contribute to {one.kind} `{_code(one.name)}`"
+    title = f"Contribute to {one.kind} {markdown_code(one.name)}"
     yield from _markdown(title, sections(one), one.source)
 
 
 def plan_markdown(plan: NewOperator) -> Iterator[str]:
     """The plan for a new operator as a checklist in Markdown."""
-    yield from _markdown(f"New operator `{_code(plan.schema)}`", plan_sections(plan), plan.source)
+    title = f"New operator {markdown_code(plan.schema)}"
+    yield from _markdown(title, plan_sections(plan), plan.source)
 
 
 def _markdown(title: str, found: Iterable[Section], source: SourceInfo) -> Iterator[str]:
@@ -248,13 +250,13 @@ def _markdown(title: str, found: Iterable[Section], source: SourceInfo) -> Itera
         yield f"## {section.title}"
         yield ""
         if section.note:
-            yield f"_{_words(section.note)}_"
+            yield f"_{markdown_text(section.note)}_"
             yield ""
         for row in section.rows:
             yield from _markdown_row(row, section.title in _TO_DO)
     yield ""
     commit = f" at {source.commit}" if source.commit else ""
-    yield f"Read from PyTorch {source.version} ({source.kind}){commit}."
+    yield f"Read from PyTorch {markdown_text(source.version)} ({source.kind}){commit}."
 
 
 _TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and traps"})
@@ -262,14 +264,14 @@ _TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and tr
 
 def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:
     indent, text = ("  ", row.text.strip()) if row.text.startswith("  ") else ("", row.text)
-    where = f" (`{_code(str(row.location))}`)" if row.location else ""
+    where = f" ({markdown_code(str(row.location))})" if row.location else ""
     box = "[ ] " if to_do and row.location and not indent else ""
     if text or where:
-        yield f"{indent}- {box}{_words(text)}{where}"
+        yield f"{indent}- {box}{markdown_text(text)}{where}"
     if row.detail:
-        yield f"{indent}  {_words(row.detail)}"
+        yield f"{indent}  {markdown_text(row.detail)}"
     if row.command:
-        yield f"{indent}  `{_code(row.command)}`"
+        yield f"{indent}  {markdown_code(row.command)}"
     if row.code:
         margin = "  " if text or where else ""
         fence = "~" * max(3, 1 + max(map(_longest_fence, row.code)))
@@ -287,15 +289,3 @@ def visible(line: str) -> str:
     line = line.expandtabs(4)
     body = line.lstrip(" ")
     return " " * (len(line) - len(body)) + clean(body)
-
-
-def _code(text: str) -> str:
-    return clean(text).replace("`", "'")
-
-
-def _words(text: str) -> str:
-    """Text of the tree that must not become markup."""
-    escaped = clean(text)
-    for char in "\\`*_[]<>|#":
-        escaped = escaped.replace(char, f"\\{char}")
-    return escaped

@@ -8,7 +8,8 @@ from itertools import groupby
 
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.diff.model import Change, Diff, Side
-from navigator.text.answers import clean, wrap
+from navigator.text.answers import wrap
+from navigator.text.clean import clean, markdown_code, markdown_text
 
 TITLES = {
     "operator": "Operators",
@@ -85,7 +86,7 @@ def markdown_lines(diff: Diff) -> Iterator[str]:
     """The comparison as Markdown: a table of counts, and a list for each facet."""
     yield f"# From {version_words(diff.before)} to {version_words(diff.after)}"
     for note in diff.notes:
-        yield from ("", f"*{_escaped(note)}*")
+        yield from ("", f"*{markdown_text(note)}*")
     breaking = [change for change in diff.changes if change.backward == "breaking"]
     if breaking:
         yield from ("", f"## Breaking for callers ({len(breaking):,})", "")
@@ -102,23 +103,13 @@ def markdown_lines(diff: Diff) -> Iterator[str]:
 
 def _markdown(change: Change) -> Iterator[str]:
     verdict = " **breaking**" if change.backward == "breaking" else ""
-    yield f"- {change.what} {_code(title(change))}{verdict}"
+    yield f"- {change.what} {markdown_code(title(change))}{verdict}"
     for word, side in (("before", change.before), ("after", change.after)):
         if side:
-            yield f"  - {word}: {_code(side.text)}{_place(side)}"
+            yield f"  - {word}: {markdown_code(side.text)}{_place(side)}"
     for rule in change.rules:
-        yield f"  - {_escaped(rule)}"
+        yield f"  - {markdown_text(rule)}"
 
 
 def _place(side: Side) -> str:
-    return f" ({_code(str(side.location))})" if side.location else ""
-
-
-def _code(text: str) -> str:
-    """A code span that text from source cannot end."""
-    inner = clean(text).replace("`", "'")
-    return f"`{inner}`"
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|" else c for c in clean(text))
+    return f" ({markdown_code(str(side.location))})" if side.location else ""

@@ -8,7 +8,8 @@ from itertools import groupby
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, GapList
 from indexes.source.source import permalink
-from navigator.text.answers import clean, wrap
+from navigator.text.answers import wrap
+from navigator.text.clean import clean, markdown_code, markdown_link, markdown_text
 
 _EVIDENCE = 4
 """Lines of evidence that are shown of each gap; JSON has all."""
@@ -43,40 +44,32 @@ def gap_lines(gap: Gap) -> Iterator[str]:
 
 def gap_markdown(answer: GapList, gaps: Sequence[Gap]) -> Iterator[str]:
     """A table of counts, and a list of gaps by kind."""
-    yield f"# Openings in PyTorch {_md(answer.source.version)}"
+    yield f"# Openings in PyTorch {markdown_text(answer.source.version)}"
     yield ""
     yield "| difficulty | kind | count | what |"
     yield "|---|---|---|---|"
     for one in answer.counts:
         count = "?" if one.lacks else f"{one.count:,}"
         words = f"{one.title} (cannot be told: {one.lacks})" if one.lacks else one.title
-        yield f"| {one.difficulty} | `{one.kind}` | {count} | {_md(words)} |"
+        yield f"| {one.difficulty} | `{one.kind}` | {count} | {markdown_text(words)} |"
     titles = {one.kind: one.title for one in answer.counts}
     order = {one.kind: at for at, one in enumerate(answer.counts)}
     by_kind = sorted(gaps, key=lambda gap: order[gap.kind])
     for kind, group in groupby(by_kind, key=lambda gap: gap.kind):
         yield ""
-        yield f"## {_md(titles[kind])}"
+        yield f"## {markdown_text(titles[kind])}"
         yield ""
         for gap in group:
             yield from _item(answer, gap)
 
 
 def _item(answer: GapList, gap: Gap) -> Iterator[str]:
-    yield f"- **{_md(gap.name)}** ({gap.difficulty}): {_md(gap.what)}"
-    yield f"  - why: {_md(gap.rule)}"
+    yield f"- **{markdown_text(gap.name)}** ({gap.difficulty}): {markdown_text(gap.what)}"
+    yield f"  - why: {markdown_text(gap.rule)}"
     places = ", ".join(_link(answer, one) for one in dict.fromkeys((gap.location, *gap.evidence)))
     yield f"  - see {places}"
-    yield f"  - begin: `{gap.contribute}`"
+    yield f"  - begin: {markdown_code(gap.contribute)}"
 
 
 def _link(answer: GapList, place: Location) -> str:
-    url = permalink(answer.source, place.path, place.line)
-    return f"[{_md(str(place))}]({url})" if url else f"`{_md(str(place))}`"
-
-
-def _md(text: str) -> str:
-    """Text of source in Markdown: it must not become markup."""
-    for mark in "\\`*_[]<>|#":
-        text = text.replace(mark, f"\\{mark}")
-    return clean(text)
+    return markdown_link(str(place), permalink(answer.source, place.path, place.line))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexes.model.impact import Affected, Impact, ReachedOperator, Step
-from navigator.text.answers import clean, source_lines, wrap
+from navigator.text.answers import source_lines, wrap
+from navigator.text.clean import clean, markdown_cell, markdown_code, markdown_text
 
 MAX_LISTED = 30
 """Of each kind, unless all is asked for."""
@@ -125,12 +126,15 @@ def _end(impact: Impact) -> Iterator[str]:
 
 def markdown_lines(affected: Affected) -> Iterator[str]:
     """What differs and what it reaches, as a pull request's text would have it."""
-    yield f"## Affected by {affected.target} against {affected.base}"
+    yield f"## Affected by {markdown_text(affected.target)} against {markdown_text(affected.base)}"
     yield ""
     for one in affected.changes:
-        yield clean(f"- {one.what} {one.kind} `{one.name}` (`{one.location}`)")
+        yield (
+            f"- {markdown_text(one.what)} {one.kind} {markdown_code(one.name)}"
+            f" ({markdown_code(str(one.location))})"
+        )
     for path in affected.quiet:
-        yield clean(f"- `{path}`: white space or comments only, affects nothing")
+        yield f"- {markdown_code(path)}: white space or comments only, affects nothing"
     yield from _markdown_of(affected.impact)
 
 
@@ -143,14 +147,14 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
         yield "|---|---|---|---|"
         for one in impact.operators:
             first = impact.way(one.step)[0]
-            yield clean(
-                f"| `{one.name}` | {', '.join(one.aspects)} | {one.confidence} | `{first.symbol}` |"
-            )
+            reached = ", ".join(one.aspects)
+            name, symbol = markdown_cell(one.name), markdown_cell(first.symbol)
+            yield f"| {name} | {reached} | {one.confidence} | {symbol} |"
     if impact.apis:
         yield ""
         yield "### Python"
         yield ""
-        yield clean(", ".join(f"`{one.name}`" for one in impact.apis))
+        yield ", ".join(markdown_code(one.name) for one in impact.apis)
     if impact.tests:
         yield ""
         yield "### Tests"
@@ -159,4 +163,4 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
         yield from (clean(one.command) for one in impact.tests)
         yield "```"
     for line in impact.unresolved:
-        yield clean(f"- not followed: {line}")
+        yield f"- not followed: {markdown_text(line)}"

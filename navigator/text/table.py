@@ -7,7 +7,8 @@ from itertools import groupby
 
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.queries.dispatch_compare import Difference
-from navigator.text.answers import clean, wrap
+from navigator.text.answers import wrap
+from navigator.text.clean import clean
 
 
 def table_lines(table: DispatchTable, differences: Sequence[Difference] | None) -> Iterator[str]:

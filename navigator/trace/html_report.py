@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import KernelRow, Location
 from indexes.queries.index import Index
 from indexes.source.source import permalink
+from navigator.text.clean import html_text as escaped
 from navigator.trace.groups import Group, gather
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
@@ -43,9 +43,9 @@ details {{ margin: .2rem 0 }} .bad {{ color: #a00 }} .dim {{ color: #666 }}
 def html_report(trace: Trace, linker: Linker) -> Iterator[str]:
     """The report piece by piece. Everything from the trace and the source is escaped."""
     title = f"torchnav: {trace.meta.path.rpartition('/')[2]}"
-    yield _HEAD.format(title=_e(title))
-    yield f"<h1>{_e(title)}</h1>\n<table>"
-    yield from (f"<tr><th>{_e(k)}<td>{_e(v)}" for k, v in _facts(trace, linker) if v)
+    yield _HEAD.format(title=escaped(title))
+    yield f"<h1>{escaped(title)}</h1>\n<table>"
+    yield from (f"<tr><th>{escaped(k)}<td>{escaped(v)}" for k, v in _facts(trace, linker) if v)
     yield "</table>\n<h2>Operators by the time in themselves</h2>\n<table>"
     yield "<tr><th>own<th>all<th>calls<th>operator"
     first = _examples(trace)
@@ -86,29 +86,29 @@ def _examples(trace: Trace) -> dict[str, TraceOp]:
 def _operator(trace: Trace, group: Group, op: TraceOp | None, linker: Linker) -> Iterator[str]:
     yield (
         f'<tr><td class="n">{duration(group.own_us)}<td class="n">{duration(group.total_us)}'
-        f'<td class="n">{group.count:,}<td><code>{_e(group.name)}</code>'
+        f'<td class="n">{group.count:,}<td><code>{escaped(group.name)}</code>'
     )
     if op is None:
         return
     link = linker.link(op)
     if link.schema is not None:
-        yield f'<br><code class="dim">{_e(link.schema.schema)}</code>'
+        yield f'<br><code class="dim">{escaped(link.schema.schema)}</code>'
     if link.kernel is not None and link.kernel.definitions:
         yield from _kernel_source(link.kernel, linker.index)
     if link.derivative is not None:
         formulas = [f for one in link.derivative.sets for f in one.formulas if f.kind == "gradient"]
         for formula in formulas[:4]:
             text = f"{', '.join(formula.inputs)}: {formula.text}"
-            yield f"<br>{_place(linker.schemas, formula.location)} <code>{_e(text)}</code>"
-    yield from (f'<br><span class="bad">{_e(reason)}</span>' for reason in link.reasons)
+            yield f"<br>{_place(linker.schemas, formula.location)} <code>{escaped(text)}</code>"
+    yield from (f'<br><span class="bad">{escaped(reason)}</span>' for reason in link.reasons)
 
 
 def _kernel_source(row: KernelRow, index: Index) -> Iterator[str]:
     first = row.definitions[0].location
-    yield f"<br>{_e(row.key)} kernel <code>{_e(row.symbol)}</code> {_place(index, first)}"
+    yield f"<br>{escaped(row.key)} kernel <code>{escaped(row.symbol)}</code> {_place(index, first)}"
     excerpt = _excerpt(index, first)
     if excerpt:
-        yield f"<details><summary>source</summary><pre>{_e(excerpt)}</pre></details>"
+        yield f"<details><summary>source</summary><pre>{escaped(excerpt)}</pre></details>"
 
 
 def _excerpt(index: Index, location: Location) -> str:
@@ -122,11 +122,11 @@ def _excerpt(index: Index, location: Location) -> str:
 
 
 def _groups(title: str, groups: list[Group]) -> Iterator[str]:
-    yield f"<h2>{_e(title)}</h2>\n<table><tr><th>own<th>calls<th>"
+    yield f"<h2>{escaped(title)}</h2>\n<table><tr><th>own<th>calls<th>"
     for group in groups[: _LINES * 5]:
         yield (
             f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
-            f"<td><code>{_e(group.name)}</code>"
+            f"<td><code>{escaped(group.name)}</code>"
         )
     yield "</table>\n"
 
@@ -142,20 +142,16 @@ def _kernels(trace: Trace, linker: Linker) -> Iterator[str]:
         where = (
             _place(linker.index, answer.source.location)
             if answer.source
-            else _e(answer.library or answer.reason)
+            else escaped(answer.library or answer.reason)
         )
         yield (
             f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
-            f"<td>{where}<br><code>{_e(group.name)}</code>"
+            f"<td>{where}<br><code>{escaped(group.name)}</code>"
         )
     yield "</table>\n"
 
 
 def _place(index: Index, location: Location) -> str:
     address = permalink(index.info, location.path, location.line)
-    text = f"<code>{_e(str(location))}</code>"
-    return f'<a href="{_e(address)}">{text}</a>' if address else text
-
-
-def _e(text: str) -> str:
-    return html.escape(text, quote=True)
+    text = f"<code>{escaped(str(location))}</code>"
+    return f'<a href="{escaped(address)}">{text}</a>' if address else text

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 
 from indexes.model.vocabulary import Location
 from indexes.source.source import permalink
+from navigator.text.clean import markdown_code as code
+from navigator.text.clean import markdown_link
+from navigator.text.clean import markdown_text as text
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
@@ -17,8 +20,8 @@ Link = Callable[[Location], str]
 
 def op_markdown(trace: Trace, op: TraceOp, linker: Linker) -> str:
     """What ran, on what, from which line, and where its source is."""
-    lines = [f"### `{_code(op.label)}`", ""]
-    lines += [f"- {name}: {text}" for name, text in _facts(trace, op, linker) if text]
+    lines = [f"### {code(op.label)}", ""]
+    lines += [f"- {name}: {value}" for name, value in _facts(trace, op, linker) if value]
     return "\n".join(lines) + "\n"
 
 
@@ -26,24 +29,23 @@ def _facts(trace: Trace, op: TraceOp, linker: Linker) -> Iterator[tuple[str, str
     link = linker.link(op)
     place = _places(linker)
     schemas = _places(linker, of_schemas=True)
-    yield "inputs", ", ".join(f"`{_code(str(value))}`" for value in op.inputs)
-    yield "output", f"`{_code(op.output)}`" if op.output else ""
-    device = op.device or "a device that the trace does not name"
-    yield "ran", f"{op.phase}, on {device}, {duration(op.duration_us)}"
-    yield "called from", f"`{_code(str(op.user))}`" if op.user else ""
-    yield "module", f"`{_code(op.module)}`" if op.module else ""
+    yield "inputs", ", ".join(code(str(value)) for value in op.inputs)
+    yield "output", code(op.output) if op.output else ""
+    device = text(op.device or "a device that the trace does not name")
+    yield "ran", f"{text(op.phase)}, on {device}, {duration(op.duration_us)}"
+    yield "called from", code(str(op.user)) if op.user else ""
+    yield "module", code(op.module) if op.module else ""
     if link.schema is not None:
-        text = f"`{_code(link.schema.schema)}` ({schemas(link.schema.location)})"
-        yield "schema", text
+        yield "schema", f"{code(link.schema.schema)} ({schemas(link.schema.location)})"
     if link.kernel is not None:
         where = ", ".join(place(one.location) for one in link.kernel.definitions)
-        yield f"kernel for {link.kernel.key}", f"`{_code(link.kernel.symbol)}` {where}".strip()
+        yield f"kernel for {text(link.kernel.key)}", f"{code(link.kernel.symbol)} {where}".strip()
     yield from _gradient(trace, op, linker, schemas)
     for kernel in trace.kernels_of(op.id):
         answer = linker.kernel_name(kernel)
-        source = place(answer.source.location) if answer.source else answer.library or ""
-        yield "device kernel", f"`{_code(kernel.name)}` {source}".strip()
-    yield "not resolved", "; ".join(link.reasons)
+        source = place(answer.source.location) if answer.source else text(answer.library or "")
+        yield "device kernel", f"{code(kernel.name)} {source}".strip()
+    yield "not resolved", text("; ".join(link.reasons))
     yield "source", _source(linker)
 
 
@@ -51,22 +53,21 @@ def _gradient(trace: Trace, op: TraceOp, linker: Linker, place: Link) -> Iterato
     node = linker.link(op).node
     if node is None:
         return
-    yield "autograd node", f"`{_code(node.grad_fn)}`"
+    yield "autograd node", code(node.grad_fn)
     for formula in node.formulas:
         inputs = ", ".join(formula.inputs)
-        yield f"formula for {inputs}", f"`{_code(formula.text)}` ({place(formula.location)})"
+        yield f"formula for {text(inputs)}", f"{code(formula.text)} ({place(formula.location)})"
     forward = trace.op(op.node_id).forward_id if op.node_id is not None else None
     if forward is not None:
         other = trace.op(forward)
-        yield "gradient of", f"`{_code(other.label)}` at `{_code(str(other.user))}`"
+        yield "gradient of", f"{code(other.label)} at {code(str(other.user))}"
 
 
 def _places(linker: Linker, *, of_schemas: bool = False) -> Link:
     info = (linker.schemas if of_schemas else linker.index).info
 
     def place(location: Location) -> str:
-        address = permalink(info, location.path, location.line)
-        return f"[`{location}`]({address})" if address else f"`{location}`"
+        return markdown_link(str(location), permalink(info, location.path, location.line))
 
     return place
 
@@ -75,9 +76,4 @@ def _source(linker: Linker) -> str:
     info = linker.index.info
     commit = f" at {info.commit[:12]}" if info.commit else ""
     note = f"; {linker.note}" if linker.note else ""
-    return f"PyTorch {info.version}{commit}{note}"
-
-
-def _code(text: str) -> str:
-    """Text between backticks: neither a backtick nor a line end can leave them."""
-    return " ".join(text.replace("`", "'").split())
+    return text(f"PyTorch {info.version}{commit}{note}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
+from navigator.text.clean import html_text as escaped
 from navigator.trace.groups import Group, gather
 from navigator.trace.model import TraceMeta
 from navigator.trace.table import OP
@@ -31,7 +31,7 @@ def _pieces(trace: Trace) -> Iterator[str]:
     operators = sum(kind == OP for kind in trace.table.kind)
     yield f"<div><p><b>{operators:,} operators</b>"
     yield f", {len(trace.table.kernels):,} device kernels" if len(trace.table.kernels) else ""
-    yield f", torch {_e(trace.meta.torch)}</p>" if trace.meta.torch else "</p>"
+    yield f", torch {escaped(trace.meta.torch)}</p>" if trace.meta.torch else "</p>"
     yield from _notes(trace.meta)
     when = timeline(trace, _PARTS)
     if when.cpu:
@@ -43,7 +43,7 @@ def _pieces(trace: Trace) -> Iterator[str]:
 
 def _notes(meta: TraceMeta) -> Iterator[str]:
     for note in (*meta.problems, *(f"not in this trace: {what}" for what in meta.lacks)):
-        yield f"<p><i>{_e(note)}</i></p>"
+        yield f"<p><i>{escaped(note)}</i></p>"
 
 
 def _bars(when: Timeline) -> Iterator[str]:
@@ -73,10 +73,6 @@ def _table(what: str, groups: list[Group]) -> Iterator[str]:
     for group in groups[:_SHOWN]:
         yield (
             f"<tr><td>{duration(group.own_us)}</td><td>{group.count:,}</td>"
-            f"<td><code>{_e(group.name)}</code></td></tr>"
+            f"<td><code>{escaped(group.name)}</code></td></tr>"
         )
     yield "</table>"
-
-
-def _e(text: str) -> str:
-    return html.escape(text, quote=True)

@@ -7,25 +7,13 @@ from __future__ import annotations
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from navigator.text.clean import pictured
 
 ELLIPSIS = "…"
-
-
-def _unprintable() -> dict[int, str]:
-    """Characters that could steer a terminal or turn text around, each with a stand-in."""
-    pictures = {code: chr(0x2400 + code) for code in range(0x20)}
-    codes = [*range(0x7F, 0xA0), *range(0x200B, 0x2010), *range(0x2028, 0x202F)]
-    codes += [*range(0x2060, 0x2070), 0xFEFF, *range(0xD800, 0xE000)]
-    return pictures | dict.fromkeys(codes, "\N{REPLACEMENT CHARACTER}")
-
-
-_TABLE = _unprintable()
 _NAMESPACES = regex(r"^(?:(?:\w+|\(anonymous\))::)+(?=[\w~])")
 
 
-def clean(text: str) -> str:
-    """``text`` with every control, direction and line-breaking character made visible."""
-    return text if text.isascii() and text.isprintable() else text.translate(_TABLE)
+clean = pictured
 
 
 def one_line(text: str) -> str:

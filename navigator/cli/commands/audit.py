@@ -99,7 +99,8 @@ _VERDICTS = {True: "kept", False: "NOT KEPT", None: "nothing to measure here"}
 
 
 def _lines(measure: Measure, full: bool) -> Iterator[str]:
-    from navigator.text.answers import clean, wrap
+    from navigator.text.answers import wrap
+    from navigator.text.clean import clean
 
     yield f"{measure.name}: {_VERDICTS[measure.met]}"
     counts = ", ".join(f"{name} {count:,}" for name, count in measure.counts.items())

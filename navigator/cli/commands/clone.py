@@ -46,6 +46,6 @@ def clone(settings: Settings, ref: str | None, url: str, history: bool) -> None:
             }
         )
         return
-    from navigator.text.answers import clean
+    from navigator.text.clean import clean
 
     write_lines([f"cloned {clean(record.ref)} at {record.commit}", f"  in {record.root}"])

@@ -1,4 +1,4 @@
-"""What the sub-commands share: their options, and what ``navigator.cli.session`` has for all."""
+"""What the sub-commands share: their options, the settings and how they write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from navigator.cli.session import ProgressLine, Settings, say, write_json, write_lines
+from navigator.cli.session import Settings
+from navigator.cli.streams import ProgressLine, say, write_json, write_lines
 
 __all__ = [
     "ProgressLine",

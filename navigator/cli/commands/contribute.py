@@ -98,8 +98,10 @@ def _write(where: str, text: str) -> None:
     if where == "-":
         write_lines(text.splitlines())
         return
+    from navigator.text.clean import printable
+
     try:
-        Path(where).write_text(text, encoding="utf-8")
+        Path(where).write_text(printable(text), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {where}: {error.strerror or error}") from error
     say(f"wrote {where}")

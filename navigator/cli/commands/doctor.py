@@ -44,7 +44,7 @@ def doctor(settings: Settings) -> int:
 
 
 def _lines(check: Check) -> Iterator[str]:
-    from navigator.text.answers import clean
+    from navigator.text.clean import clean
 
     sign = {"ok": " ", "note": "-", "missing": "!"}[check.state]
     yield clean(f"{sign} {check.name:18} {check.found}")

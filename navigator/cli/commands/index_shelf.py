@@ -11,7 +11,7 @@ from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import Object
 from indexes.source.source import cache_folder
 from navigator.cli.commands.common import Settings, write_json, write_lines
-from navigator.text.answers import clean
+from navigator.text.clean import clean
 
 
 def show(settings: Settings, pruned: bool) -> None:

@@ -118,7 +118,7 @@ def _spread_json(spread: Spread) -> Object:
 
 
 def _text(folder: Path, summary: RunSummary) -> Iterator[str]:
-    from navigator.text.answers import clean
+    from navigator.text.clean import clean
 
     count = len(summary.ranks)
     on = "devices" if any(rank.on_device for rank in summary.ranks) else "the CPU"
@@ -156,7 +156,7 @@ def _rank_line(rank: Rank) -> str:
 
 
 def _spread_lines(words: str, spreads: list[Spread]) -> Iterator[str]:
-    from navigator.text.answers import clean
+    from navigator.text.clean import clean
     from navigator.trace.wording import duration
 
     if not spreads:

@@ -271,11 +271,12 @@ def _write_rows(linker: Linker, trace: Trace) -> None:
 
 
 def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
+    from navigator.text.clean import printable
     from navigator.trace.html_report import html_report
 
     try:
         with report.open("w", encoding="utf-8", errors="replace") as file:
-            file.writelines(f"{piece}\n" for piece in html_report(trace, linker))
+            file.writelines(f"{printable(piece)}\n" for piece in html_report(trace, linker))
     except OSError as error:
         raise TorchnavError(f"cannot write {report}: {error.strerror}") from error
 
@@ -285,7 +286,7 @@ def _write_markdown(linker: Linker, trace: Trace, row: int) -> None:
 
     if not 0 <= row < len(trace):
         raise NotFound(f"the trace has no row {row}")
-    sys.stdout.write(op_markdown(trace, trace.op(row), linker))
+    write_lines(op_markdown(trace, trace.op(row), linker).splitlines())
 
 
 def _check_exists(file: Path) -> None:

@@ -17,7 +17,8 @@ from indexes.model.vocabulary import (
     SourceInfo,
     Unresolved,
 )
-from navigator.text.answers import chain_lines, clean, source_lines, wrap
+from navigator.text.answers import chain_lines, source_lines, wrap
+from navigator.text.clean import clean
 
 
 @pytest.mark.parametrize(
