@@ -9,29 +9,27 @@ that put together the name of one. What is given to ``m.impl`` stays as written,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from os.path import commonpath
+from typing import NamedTuple
 
 from indexes.linking.macros import MacroTable, PlacedMacro
-from indexes.linking.preprocess import bind, split_arguments
+from indexes.linking.preprocess import bind, split_arguments, substitute
 from indexes.model.regex import regex
 from indexes.readers.cxx.bodies import MACRO_USE, library_calls
 from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble
+from indexes.readers.cxx.idioms import LIBRARY_METHODS, library_block, names_of
 from indexes.readers.cxx.lexer import close
 from indexes.readers.cxx.scopes import scan_text
 
 _WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.ASCII)
-_METHODS = frozenset(("impl", "def", "fallback"))
 _COMPUTES = regex(r"[\w\s,()#.]*$", re.ASCII)
-_TOKENS = regex(
-    r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL | re.ASCII
-)
 _ADJACENT = regex(r'(?<!\\)"\s*"')
 _HEADERS = (".h", ".cuh", ".hpp")
 _MAX_DEPTH = 24
 _MAX_TEXT = 400_000
-_BLOCK = regex(r"\bTORCH_LIBRARY(?:_IMPL|_FRAGMENT)?\s*\(", re.ASCII)
+_BLOCK = regex(rf"\b{names_of('library')}\s*\(", re.ASCII)
 _CALLED = regex(r"([A-Za-z_]\w*)\s*\(", re.ASCII)
 _ARGUMENT = "torchnav_argument_{}_"
 
@@ -70,13 +68,9 @@ class LibraryMacros:
             return
         found = assemble(scan_text(text), with_calls=False)
         for fact in found.libraries:
-            placed = fact._replace(
-                line=use.line,
-                block_line=use.line,
-                offset=use.offset,
-                guard=_both(use.guard, fact.guard),
-                arguments=_joined(fact.arguments),
-            )
+            guard, line = _both(use.guard, fact.guard), use.line
+            placed = fact._replace(line=line, block_line=line, offset=use.offset, guard=guard)
+            placed = placed._replace(arguments=_joined(fact.arguments))
             calls = _made_by(placed, preprocessor) if fact.method == MACRO_USE else (placed,)
             for call in calls:
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
@@ -100,7 +94,7 @@ class LibraryMacros:
     def _holding(self) -> set[str]:
         """The macros whose expansion may hold a TORCH_LIBRARY block."""
         bodies = self.table.bodies()
-        found = {n for n, body in bodies.items() if "TORCH_LIBRARY" in body and _BLOCK.search(body)}
+        found = {name for name, body in bodies.items() if _BLOCK.search(body)}
         fresh = found
         while fresh:
             fresh = {
@@ -127,16 +121,24 @@ def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[Library
     macro = preprocessor.visible(fact.arguments.partition("(")[0].strip())
     if macro is None:
         return
-    text = preprocessor.expand(fact.arguments, frozenset(), 0, True)
-    variable = fact.block.rpartition(",")[2].strip()
+    text = preprocessor.expand(fact.arguments, _State(frozenset(), 0, True))
+    variable = library_block(fact.block).library
     for call in library_calls(text, text, 0, len(text), variable):
         if call.method != MACRO_USE:
+            arguments, line = _joined(call.arguments), macro.fact.line
             yield fact._replace(
-                method=call.method,
-                arguments=_joined(call.arguments),
-                macro_path=macro.path,
-                macro_line=macro.fact.line,
+                method=call.method, arguments=arguments, macro_path=macro.path, macro_line=line
             )
+
+
+class _State(NamedTuple):
+    """How far an expansion is."""
+
+    hidden: frozenset[str]
+    """Macros that are not expanded again inside themselves."""
+    depth: int
+    statement: bool
+    """Whether the text is a statement, not an argument."""
 
 
 class _Preprocessor:
@@ -161,58 +163,52 @@ class _Preprocessor:
         usable = [m for m in found if m.path == self._path or m.path.endswith(_HEADERS)]
         return max(usable, key=lambda m: len(commonpath((m.path, self._path))), default=None)
 
-    def expand(self, text: str, hidden: frozenset[str], depth: int, statement: bool) -> str:
+    def expand(self, text: str, state: _State) -> str:
         """``text`` with its macros expanded; all of them in a statement, elsewhere those
         that only put names together."""
-        if depth > _MAX_DEPTH or len(text) > _MAX_TEXT:
+        if state.depth > _MAX_DEPTH or len(text) > _MAX_TEXT:
             return text
         out: list[str] = []
         at = 0
         while found := _WORDS.search(text, at):
             out.append(text[at : found.start()])
-            ended, made = self._word(text, found, hidden, depth, statement)
+            ended, made = self._word(text, found, state)
             last = made.rpartition(" ")[2]
             if text[ended : ended + 1] == "(" and made != found.group() and last.isidentifier():
                 text, ended = made + text[ended:], 0  # its result names the macro that follows
-                hidden |= {found.group()}
+                state = state._replace(hidden=state.hidden | {found.group()})
             else:
                 out.append(made)
             at = ended
         out.append(text[at:])
         return "".join(out)
 
-    def _word(
-        self, text: str, found: re.Match[str], hidden: frozenset[str], depth: int, statement: bool
-    ) -> tuple[int, str]:
+    def _word(self, text: str, found: re.Match[str], state: _State) -> tuple[int, str]:
         """What a word, or the macro use that it begins, becomes, and where that ends."""
-        word = found.group()
-        if statement and word in _METHODS and text[: found.start()].rstrip().endswith("."):
-            ended = _use_end(text, found.end())
-            return (ended, text[found.start() : ended]) if ended > 0 else (found.end(), word)
-        macro = None if word[0] == '"' or word in hidden else self.visible(word)
-        if macro is None or not (statement or _computes(macro)):
-            return found.end(), word
-        takes = macro.fact.parameters is not None
-        ended = _use_end(text, found.end()) if takes else found.end()
-        if ended < 0:
-            return found.end(), word
-        return ended, self._use(macro, text[found.end() : ended], hidden, depth, statement)
+        word, at = found.group(), found.end()
+        in_statement = state.statement
+        if in_statement and word in LIBRARY_METHODS and text[: found.start()].rstrip()[-1:] == ".":
+            ended = max(_use_end(text, at), at)
+            return ended, text[found.start() : ended]
+        macro = None if word[0] == '"' or word in state.hidden else self.visible(word)
+        if macro is None or not (in_statement or _computes(macro)):
+            return at, word
+        ended = at if macro.fact.parameters is None else _use_end(text, at)
+        return (at, word) if ended < 0 else (ended, self._use(macro, text[at:ended], state))
 
-    def _use(
-        self, macro: PlacedMacro, spelled: str, hidden: frozenset[str], depth: int, statement: bool
-    ) -> str:
+    def _use(self, macro: PlacedMacro, spelled: str, state: _State) -> str:
         fact = macro.fact
-        inner = hidden | {fact.name}
+        inner = _State(state.hidden | {fact.name}, state.depth + 1, state.statement)
         if fact.parameters is None:
-            return self.expand(fact.body, inner, depth + 1, statement)
+            return self.expand(fact.body, inner)
         given = split_arguments(spelled.strip()[1:-1])
         if any(self._is_macro(text) for text in given):
-            return self._substituted(macro, given, inner, depth, statement)
-        key = (self._path, fact.name, macro.path, fact.line, len(given), statement)
+            return self._substituted(macro, given, inner)
+        key = (self._path, fact.name, macro.path, fact.line, len(given), state.statement)
         pattern = self._known.patterns.get(key)
         if pattern is None:
             placeholders = [_ARGUMENT.format(n) for n in range(len(given))]
-            pattern = self._substituted(macro, placeholders, inner, depth, statement)
+            pattern = self._substituted(macro, placeholders, inner)
             self._known.patterns[key] = pattern
         for number, text in enumerate(given):
             pattern = pattern.replace(_ARGUMENT.format(number), text)
@@ -221,22 +217,13 @@ class _Preprocessor:
     def _is_macro(self, text: str) -> bool:
         return any(self.visible(word) for word in _WORDS.findall(text) if word[0] != '"')
 
-    def _substituted(
-        self,
-        macro: PlacedMacro,
-        given: Sequence[str],
-        hidden: frozenset[str],
-        depth: int,
-        statement: bool,
-    ) -> str:
+    def _substituted(self, macro: PlacedMacro, given: Sequence[str], state: _State) -> str:
         bound = bind(macro.fact.parameters or [], given)
         if bound is None:
             return ""
-        expanded = {
-            name: self.expand(text, frozenset(), depth + 1, False) for name, text in bound.items()
-        }
-        body = _substitute(macro.fact.body, bound, expanded)
-        return self.expand(body, hidden, depth + 1, statement)
+        alone = _State(frozenset(), state.depth, False)
+        expanded = {name: self.expand(text, alone) for name, text in bound.items()}
+        return self.expand(substitute(macro.fact.body, bound, expanded), state)
 
 
 def _computes(macro: PlacedMacro) -> bool:
@@ -251,21 +238,3 @@ def _use_end(text: str, at: int) -> int:
         return -1
     ended = close(text, opened)
     return ended + 1 if ended >= 0 else -1
-
-
-def _substitute(body: str, raw: Mapping[str, str], expanded: Mapping[str, str]) -> str:
-    """Arguments next to ``#`` and ``##`` go in as written, others expanded."""
-    out: list[str] = []
-    tokens = _TOKENS.findall(body)
-    for at, token in enumerate(tokens):
-        before = tokens[at - 1].strip() if at else ""
-        after = tokens[at + 1].strip() if at + 1 < len(tokens) else ""
-        if token.strip() == "##" or (token.strip() == "#" and after in raw):
-            continue
-        if token not in raw:
-            out.append(token)
-        elif before == "#":
-            out.append('"' + raw[token].replace('"', '\\"') + '"')
-        else:
-            out.append(raw[token] if "##" in (before, after) else expanded[token])
-    return "".join(out)

@@ -7,19 +7,16 @@ expanded, a list macro calls back the macro it is given. Function bodies stay as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
 
-from indexes.linking.preprocess import bind, split_arguments
+from indexes.linking.preprocess import bind, split_arguments, substitute
 from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
 from indexes.readers.cxx.idioms import idiom_of, is_interpreted
 from indexes.readers.cxx.lexer import MacroFact
 from indexes.readers.cxx.scopes import scan_text
 
-_TOKENS = regex(r'[A-Za-z_]\w*|\s*##\s*|#|"(?:[^"\\]|\\.)*"|\s+|.', re.DOTALL | re.ASCII)
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
@@ -40,37 +37,6 @@ class Expansion:
 
     definitions: list[DefinitionFact] = field(default_factory=list)
     uses: list[UseFact] = field(default_factory=list)
-
-
-class _Slot(NamedTuple):
-    """Where a parameter stands in a body."""
-
-    parameter: str
-    stringed: bool
-
-    def of(self, bound: Mapping[str, str]) -> str:
-        """What stands there once the parameters have values."""
-        value = bound[self.parameter]
-        return f'"{value}"' if self.stringed else value
-
-
-@lru_cache(maxsize=2048)
-def _template(body: str, parameters: tuple[str, ...]) -> list[str | _Slot]:
-    """A body cut at its parameters. ``##`` is gone, and with it the space around it."""
-    parts: list[str | _Slot] = []
-    text: list[str] = []
-    tokens = _TOKENS.findall(body)
-    for at, token in enumerate(tokens):
-        if token in parameters:
-            parts += ("".join(text), _Slot(token, at > 0 and tokens[at - 1] == "#"))
-            text = []
-        elif token.strip() != "##" and not (token == "#" and _next_in(tokens, at, parameters)):
-            text.append(token)
-    return [*parts, "".join(text)]
-
-
-def _next_in(tokens: list[str], at: int, parameters: tuple[str, ...]) -> bool:
-    return at + 1 < len(tokens) and tokens[at + 1] in parameters
 
 
 class MacroTable:
@@ -152,10 +118,7 @@ class MacroTable:
         if parameters is None:
             return macro.fact.body
         bound = bind(parameters, arguments)
-        if bound is None:
-            return None
-        parts = _template(macro.fact.body, tuple(bound))
-        return "".join([part if isinstance(part, str) else part.of(bound) for part in parts])
+        return None if bound is None else substitute(macro.fact.body, bound, bound)
 
     def expand_words(self, text: str, path: str, offset: int, depth: int = 0) -> str:
         """``text`` with the macros in it expanded: for parameter lists."""
@@ -194,11 +157,7 @@ def expand_file(path: str, facts: CppFacts, table: MacroTable) -> Expansion:
         if not table.interprets(use.name, path) and (
             use.parameters is not None or table.may_define(use.name) or _called_back(use, table)
         ):
-            for definition, inner in _expand(use, path, table):
-                if definition:
-                    made.definitions.append(definition)
-                if inner:
-                    made.uses.append(inner)
+            _Use(use, path, table, made).expand()
     return made
 
 
@@ -207,24 +166,76 @@ def _called_back(use: UseFact, table: MacroTable) -> bool:
     return any(table.may_define(w) for w in words[:4])
 
 
-_Made = tuple[DefinitionFact | None, UseFact | None]
+class _Use:
+    """One use that is expanded. What its alternatives under ``#if`` make alike is made once."""
 
+    def __init__(self, use: UseFact, path: str, table: MacroTable, made: Expansion) -> None:
+        self.use = use
+        self.path = path
+        self.table = table
+        self.made = made
+        self._seen: set[object] = set()
 
-def _expand(use: UseFact, path: str, table: MacroTable) -> Iterator[_Made]:
-    macros = table.visible(use.name, path, use.offset)
-    seen: set[object] = set()
-    for macro in macros:
-        made = table.substitute(macro, split_arguments(use.arguments))
-        if made is None and len(macros) == 1 and use.arguments == "":
-            made = table.substitute(macro, [""])
-        if made is None or len(made) > _MAX_TEXT:
-            continue
-        made += _written_out(made, use)
-        for item in _read(made, use, macro, path, table, 0):
-            key = _identity(item)
-            if key not in seen:
-                seen.add(key)
-                yield item
+    def expand(self) -> None:
+        macros = self.table.visible(self.use.name, self.path, self.use.offset)
+        for macro in macros:
+            text = self._text(macro, self.use)
+            if text is None and len(macros) == 1 and self.use.arguments == "":
+                text = self._text(macro, self.use, [""])
+            if text is not None:
+                self._read(text, macro, 0)
+
+    def _text(
+        self, macro: PlacedMacro, use: UseFact, given: Sequence[str] | None = None
+    ) -> str | None:
+        """What a use stands for, with what is written behind it; None where it does not fit."""
+        made = self.table.substitute(macro, given or split_arguments(use.arguments))
+        return None if made is None or len(made) > _MAX_TEXT else made + _written_out(made, use)
+
+    def _read(self, text: str, macro: PlacedMacro, depth: int) -> None:
+        table = self.table
+        if depth < _MAX_DEPTH and "{" not in text and "#" not in text and not table.names_any(text):
+            return
+        facts = assemble(scan_text(text), unread=_UNREAD)
+        for found in facts.definitions:
+            if found.kind != "macro_use":
+                self._define(found, macro)
+        for inner in facts.uses:
+            if table.interprets(inner.name, self.path) or depth >= _MAX_DEPTH:
+                self._interpreted(inner)
+                continue
+            for nested in table.visible(inner.name, self.path, self.use.offset):
+                if (made := self._text(nested, inner)) is not None:
+                    self._read(made, macro, depth + 1)
+
+    def _define(self, found: DefinitionFact, macro: PlacedMacro) -> None:
+        use = self.use
+        placed = found._replace(
+            scope=_join(use.scope, found.scope),
+            line=use.line,
+            end_line=use.end_line,
+            parameters=self.table.expand_words(found.parameters, self.path, use.offset),
+            guard=_both(use.guard, found.guard),
+            macro=use.name,
+            macro_path=macro.path,
+            macro_line=macro.fact.line,
+            calls=[call._replace(line=use.line) for call in found.calls],
+        )
+        if self._is_new((placed.name, placed.scope, placed.kind, placed.parameters)):
+            self.made.definitions.append(placed)
+
+    def _interpreted(self, inner: UseFact) -> None:
+        """Keeps the use of a macro that has PyTorch's own meaning."""
+        use = self.use
+        scope, guard = _join(use.scope, inner.scope), _both(use.guard, inner.guard)
+        if self._is_new((inner.name, inner.arguments, scope)):
+            placed = inner._replace(line=use.line, end_line=use.end_line, offset=use.offset)
+            self.made.uses.append(placed._replace(scope=scope, guard=guard))
+
+    def _is_new(self, key: object) -> bool:
+        is_new = key not in self._seen
+        self._seen.add(key)
+        return is_new
 
 
 def _written_out(made: str, use: UseFact) -> str:
@@ -235,63 +246,9 @@ def _written_out(made: str, use: UseFact) -> str:
     return " { }" if ended else f"({use.parameters}) {{ }}"
 
 
-def _identity(item: _Made) -> object:
-    definition, use = item
-    if definition:
-        return (definition.name, definition.scope, definition.kind, definition.parameters)
-    assert use is not None
-    return (use.name, use.arguments, use.scope)
-
-
-def _read(
-    text: str, use: UseFact, macro: PlacedMacro, path: str, table: MacroTable, depth: int
-) -> Iterator[_Made]:
-    if depth < _MAX_DEPTH and "{" not in text and "#" not in text and not table.names_any(text):
-        return
-    facts = assemble(scan_text(text), unread=_UNREAD)
-    for found in facts.definitions:
-        if found.kind != "macro_use":
-            yield _placed(found, use, macro, path, table), None
-    for inner in facts.uses:
-        if table.interprets(inner.name, path) or depth >= _MAX_DEPTH:
-            yield None, _placed_use(inner, use)
-            continue
-        for nested in table.visible(inner.name, path, use.offset):
-            made = table.substitute(nested, split_arguments(inner.arguments))
-            if made is None or len(made) > _MAX_TEXT:
-                continue
-            made += _written_out(made, inner)
-            yield from _read(made, use, macro, path, table, depth + 1)
-
-
 def _join(outer: str, inner: str) -> str:
     return f"{outer}::{inner}" if outer and inner else outer or inner
 
 
-def _placed(
-    found: DefinitionFact, use: UseFact, macro: PlacedMacro, path: str, table: MacroTable
-) -> DefinitionFact:
-    parameters = table.expand_words(found.parameters, path, use.offset)
-    calls = [call._replace(line=use.line) for call in found.calls]
-    return found._replace(
-        scope=_join(use.scope, found.scope),
-        line=use.line,
-        end_line=use.end_line,
-        parameters=parameters,
-        guard=" && ".join(g for g in (use.guard, found.guard) if g),
-        macro=use.name,
-        macro_path=macro.path,
-        macro_line=macro.fact.line,
-        calls=calls,
-    )
-
-
-def _placed_use(inner: UseFact, use: UseFact) -> UseFact:
-    guard = " && ".join(g for g in (use.guard, inner.guard) if g)
-    return inner._replace(
-        scope=_join(use.scope, inner.scope),
-        line=use.line,
-        end_line=use.end_line,
-        offset=use.offset,
-        guard=guard,
-    )
+def _both(outer: str, inner: str) -> str:
+    return " && ".join(filter(None, (outer, inner)))

@@ -7,7 +7,8 @@ again together with what follows, and no macro is expanded inside itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from indexes.model.regex import regex
@@ -77,6 +78,30 @@ def opened_call(text: str, name: str) -> int:
             return text.index("(", end)
         at = text.find(name, end)
     return -1
+
+
+_PIECES = regex(
+    r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL | re.ASCII
+)
+_pieces = lru_cache(2048)(_PIECES.findall)
+
+
+def substitute(body: str, raw: Mapping[str, str], expanded: Mapping[str, str]) -> str:
+    """A macro's body with its parameters replaced: next to ``#`` and ``##`` by the arguments as
+    written, elsewhere by what they expand to."""
+    out: list[str] = []
+    pieces = ["", *_pieces(body), ""]
+    for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        mark = piece.strip()
+        if mark == "##" or (mark == "#" and after in raw):
+            continue
+        if piece not in raw:
+            out.append(piece)
+        elif before.strip() == "#":
+            out.append('"' + raw[piece].replace('"', '\\"') + '"')
+        else:
+            out.append((raw if "##" in (before.strip(), after.strip()) else expanded)[piece])
+    return "".join(out)
 
 
 class Preprocessor:
