@@ -15,8 +15,8 @@ from indexes.linking.python.test_expressions import (
     Made,
     named_expression,
     opinfo_expression,
+    varied_names,
 )
-from indexes.linking.python.varied_tests import varied_names
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction

@@ -6,12 +6,13 @@ where a file passes that on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from indexes.codegen.python_meta import MetaRules, served_by_cpp
 from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.hops import Link
-from indexes.linking.python.operator_tests import tests_naming
+from indexes.linking.python.operator_tests import Reader, tests_naming
 from indexes.linking.python.paths import (
     Entry,
     Found,
@@ -39,22 +40,10 @@ _REGISTERED: dict[str, tuple[Role, str]] = {
     "autograd_impl": ("registration", "torch.library.register_autograd"),
     "sharding": ("registration", "DTensor's sharding rule: register_op_strategy"),
 }
-_ORDER = (
-    "python",
-    "docs",
-    "decomposition",
-    "ref",
-    "meta_registration",
-    "registration",
-    "opinfo",
-    "test",
-    "owner",
-)
+_ORDER = "python docs decomposition ref meta_registration registration opinfo test owner".split()
 
 
-def around(
-    op: NativeFunction, facts: PythonIndex, read: Callable[[str], bytes | None] | None = None
-) -> tuple[Link, ...]:
+def around(op: NativeFunction, facts: PythonIndex, read: Reader = None) -> tuple[Link, ...]:
     """The links of one overload, by role. ``read`` gives the text of a file of the tree; with
     it, tests are only named where their body really calls the operator."""
     paths = [binding.path for binding in bindings(op)]
@@ -69,7 +58,7 @@ def around(
         *_registrations(op, facts),
         *_references(names, facts),
         *_opinfo(op, names, facts),
-        *_tests(op, names, facts, read),
+        *_tests((op.name, *names), facts, read),
     ]
     unique = dict.fromkeys(links)
     return tuple(sorted(unique, key=lambda link: _ORDER.index(link.role)))
@@ -80,24 +69,30 @@ def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Li
     links: dict[OwnerRule, Link] = {}
     for path in paths:
         rule = rules.deciding(path)
-        if rule and rule.owners:
-            links.setdefault(
-                rule,
-                Link(
-                    "owner",
-                    " ".join(rule.owners),
-                    Location(codeowners, rule.line, rule.line),
-                    f"CODEOWNERS: {rule.pattern} is the last rule that matches {path}",
-                    "exact",
-                    rule.section,
-                ),
-            )
+        if rule and rule.owners and rule not in links:
+            why = f"CODEOWNERS: {rule.pattern} is the last rule that matches {path}"
+            place = Location(codeowners, rule.line, rule.line)
+            links[rule] = Link("owner", " ".join(rule.owners), place, why, "exact", rule.section)
     return tuple(links.values())
 
 
 def _location(found: Found) -> Location:
     path, fact = found
     return Location(path, fact.line, fact.end_line)
+
+
+def _link(
+    role: Role,
+    found: Found,
+    rule: str,
+    sure: Confidence = "exact",
+    symbol: str = "",
+    note: str = "",
+) -> Link:
+    """To a row of a Python file."""
+    path, fact = found
+    where = _location(found)
+    return Link(role, symbol or fact.symbol, where, rule, sure, note, _evidence(path, fact))
 
 
 # ------------------------------------------------------------------------- registrations
@@ -108,31 +103,23 @@ def _registrations(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
     rows = [(one, target) for target in (overload, packet) for one in facts.by_target(target)]
     metas = _Metas(op, overload, [*(one for one, _ in rows), *facts.by_target("Meta")])
     for found, target in rows:
-        if found[1].kind in _REGISTERED:
-            yield _registration(found, target == packet, metas.left(found))
+        _, fact = found
+        if fact.kind in _REGISTERED:
+            yield _registration(found, target == packet, metas.left(fact))
             yield from metas.implied(found)
 
 
 def _registration(found: Found, packet: bool, left: str) -> Link:
-    path, fact = found
+    _, fact = found
     role, rule = _REGISTERED[fact.kind]
     detail = unpack(fact.detail)
     rule = rule.format(table=_table(fact, detail))
     if packet:
         rule += f"; {fact.target} stands for all of its overloads"
     certain = not packet and "when" not in detail
-    keys = (detail["key"],) if "key" in detail else ()
     note = ", ".join(filter(None, (left, _note(detail))))
-    return Link(
-        role,
-        fact.symbol,
-        _location(found),
-        rule,
-        "exact" if certain else "by rule",
-        note,
-        _evidence(path, detail),
-        keys,
-    )
+    link = _link(role, found, rule, "exact" if certain else "by rule")
+    return replace(link, note=note, keys=(detail["key"],) if "key" in detail else ())
 
 
 def _table(fact: PythonFact, detail: dict[str, str]) -> str:
@@ -157,7 +144,8 @@ def _note(detail: dict[str, str]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _evidence(path: str, detail: dict[str, str]) -> tuple[Location, ...]:
+def _evidence(path: str, fact: PythonFact) -> tuple[Location, ...]:
+    detail = unpack(fact.detail)
     lines = [detail[key] for key in ("at", "call", "forward") if key in detail]
     return tuple(Location(path, int(line), int(line)) for line in lines if line.isdigit())
 
@@ -168,35 +156,29 @@ class _Metas:
     def __init__(self, op: NativeFunction, overload: str, rows: list[Found]) -> None:
         self._op = op
         self._overload = overload
-        self._rules = MetaRules.of([row for row in rows if row[1].kind == "meta_rule"])
-        self._ruled = [row for row in rows if self._rules.by(row[1])]
+        self._rules = MetaRules.of([(path, row) for path, row in rows if row.kind == "meta_rule"])
+        self._ruled = [row for _, row in rows if self._rules.by(row)]
 
-    def left(self, found: Found) -> str:
+    def left(self, fact: PythonFact) -> str:
         """That a meta function is entered in its table, and C++ serves the Meta key."""
-        rule = self._rules.by(found[1])
-        if rule is None or found[1].kind != "meta_registration" or not self._leaves(rule):
+        rule = self._rules.by(fact)
+        if rule is None or fact.kind != "meta_registration" or not self._leaves(rule):
             return ""
         return f"{_name(rule)} leaves the operator to C++"
 
     def implied(self, found: Found) -> Iterator[Link]:
         """A decomposition is the Meta kernel where there is no meta function."""
-        rule = self._rules.by(found[1])
-        if rule is None or found[1].kind != "decomposition" or self._leaves(rule):
+        _, fact = found
+        rule = self._rules.by(fact)
+        if rule is None or fact.kind != "decomposition" or self._leaves(rule):
             return
-        if any(row[1].kind == "meta_registration" for row in self._ruled):
+        if any(row.kind == "meta_registration" for row in self._ruled):
             return
-        if _unsure(found) and not all(map(_unsure, self._ruled)):
+        if _unsure(fact) and not all(map(_unsure, self._ruled)):
             return
-        yield Link(
-            "meta_registration",
-            found[1].symbol,
-            _location(found),
-            f"{_name(rule)} registers a decomposition for the Meta key too",
-            "by rule",
-            "",
-            (_location(rule),),
-            ("Meta",),
-        )
+        why = f"{_name(rule)} registers a decomposition for the Meta key too"
+        link = _link("meta_registration", found, why, "by rule")
+        yield replace(link, evidence=(_location(rule),), keys=("Meta",))
 
     def _leaves(self, rule: Found) -> bool:
         if rule is self._rules.activate:
@@ -206,11 +188,12 @@ class _Metas:
 
 
 def _name(rule: Found) -> str:
-    return rule[1].symbol.rpartition(".")[2]
+    _, fact = rule
+    return fact.symbol.rpartition(".")[2]
 
 
-def _unsure(found: Found) -> bool:
-    return "when" in unpack(found[1].detail)
+def _unsure(fact: PythonFact) -> bool:
+    return "when" in unpack(fact.detail)
 
 
 def _references(names: list[str], facts: PythonIndex) -> Iterator[Link]:
@@ -221,10 +204,10 @@ def _references(names: list[str], facts: PythonIndex) -> Iterator[Link]:
     functions = (name.replace("torch.Tensor.", "torch.", 1) for name in names)
     for name in dict.fromkeys(functions):
         for found in facts.by_target(name):
-            fact = found[1]
+            _, fact = found
             if fact.kind in rules:
                 rule = rules[fact.kind].format(symbol=fact.symbol, name=name)
-                yield Link("ref", fact.symbol, _location(found), rule, "by rule")
+                yield _link("ref", found, rule, "by rule")
 
 
 # ---------------------------------------------------------------------------- Python API
@@ -240,7 +223,7 @@ def _bindings(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
             rule = f"no binding is generated: the generator skips {skipped[1].symbol!r}"
             yield Link("python", binding.path, _location(skipped), rule, "by rule")
             continue
-        generators = [one for one in facts.by_target(binding.chosen_by) if one[1].kind == "binding"]
+        generators = [row for row in facts.by_target(binding.chosen_by) if row[1].kind == "binding"]
         for generator in generators:
             yield _generated(op, binding.path, generator)
         if not generators:
@@ -250,71 +233,47 @@ def _bindings(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
 
 def _generated(op: NativeFunction, path: str, generator: Found) -> Link:
     source, fact = generator
-    template = f"{source.rpartition('/')[0]}/templates/{fact.symbol}"
-    return Link(
-        "python",
-        path,
-        Location(template, 0),
-        f"binding THPVariable_{op.name} in {fact.symbol}, generated from this template",
-        "by rule",
-        "",
-        (_location(generator), op.location),
-    )
+    template = Location(f"{source.rpartition('/')[0]}/templates/{fact.symbol}", 0)
+    rule = f"binding THPVariable_{op.name} in {fact.symbol}, generated from this template"
+    evidence = (_location(generator), op.location)
+    return Link("python", path, template, rule, "by rule", evidence=evidence)
 
 
 def _entry(entry: Entry) -> Link:
-    path, fact = entry.found
-    detail = unpack(fact.detail)
+    _, fact = entry.found
     if fact.kind == "alias":
         rule = f"{entry.name} is assigned from {entry.through}"
-        return Link("python", entry.name, _location(entry.found), rule, "exact")
-    method = entry.through.startswith("torch.Tensor.")
+        return _link("python", entry.found, rule, symbol=entry.name)
     rule = f"returns what {entry.through} gives"
-    return Link(
-        "python",
-        entry.name,
-        _location(entry.found),
-        rule,
-        "by rule" if method else "exact",
-        "a method of an argument, taken for a tensor" if method else "",
-        _evidence(path, detail),
-    )
+    if not entry.through.startswith("torch.Tensor."):
+        return _link("python", entry.found, rule, symbol=entry.name)
+    link = _link("python", entry.found, rule, "by rule", symbol=entry.name)
+    return replace(link, note="a method of an argument, taken for a tensor")
 
 
 def _modules(names: list[str], facts: PythonIndex) -> Iterator[Link]:
     for name in names:
-        for found in facts.by_target(name):
-            path, fact = found
+        for path, fact in facts.by_target(name):
             detail = unpack(fact.detail)
             if fact.kind == "module" and ("returned" in detail or "binding" in detail):
-                rule = f"forward calls {name}"
-                yield Link(
-                    "python",
-                    fact.symbol,
-                    _location(found),
-                    rule,
-                    "exact",
-                    "",
-                    _evidence(path, detail),
-                )
+                yield _link("python", (path, fact), f"forward calls {name}")
 
 
 def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
     for name in names:
-        for found in facts.by_target(name):
-            if found[1].kind == "override":
-                rule = f"entry of {name} in torch.overrides.get_testing_overrides"
-                yield Link("python", f"overrides: {name}", _location(found), rule, "exact")
+        rule = f"entry of {name} in torch.overrides.get_testing_overrides"
+        for path, fact in facts.by_target(name):
+            if fact.kind == "override":
+                yield _link("python", (path, fact), rule, symbol=f"overrides: {name}")
 
 
 def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
     for name in names:
         rows = list(facts.by_target(name))
-        pages = sorted(found for found in rows if found[1].kind == "page")
-        for found in [found for found in rows if found[1].kind == "docs"] + pages:
-            fact = found[1]
+        pages = sorted((path, fact) for path, fact in rows if fact.kind == "page")
+        for path, fact in [(path, fact) for path, fact in rows if fact.kind == "docs"] + pages:
             rule = f"the page lists {name}" if fact.kind == "page" else f"docstring of {name}"
-            yield Link("docs", fact.symbol, _location(found), rule, "exact")
+            yield _link("docs", (path, fact), rule)
 
 
 # --------------------------------------------------------------------------------- tests
@@ -349,7 +308,7 @@ def _opinfo(op: NativeFunction, names: list[str], facts: PythonIndex) -> Iterato
 
 
 def _opinfo_link(found: Found, target: str, functional: str) -> Link:
-    fact = found[1]
+    _, fact = found
     detail = unpack(fact.detail)
     confidence: Confidence = "exact" if "aten_name" in detail else "by rule"
     rule = f"{detail.get('cls', 'OpInfo')} with aten_name {target.removeprefix('aten::')}"
@@ -361,26 +320,13 @@ def _opinfo_link(found: Found, target: str, functional: str) -> Link:
         rule, confidence = f"OpInfo named, or with the alias, {target}", "by rule"
     variant = f"variant {detail['variant']}" if "variant" in detail else ""
     note = ", ".join(filter(None, (detail.get("db", ""), variant)))
-    return Link("opinfo", fact.symbol, _location(found), rule, confidence, note)
+    return replace(_link("opinfo", found, rule, confidence), note=note)
 
 
-def _tests(
-    op: NativeFunction,
-    names: list[str],
-    facts: PythonIndex,
-    read: Callable[[str], bytes | None] | None,
-) -> Iterator[Link]:
-    words = dict.fromkeys(
-        word for word in (one.rpartition(".")[2].strip("_") for one in (op.name, *names)) if word
-    )
-    for test in tests_naming(tuple(words), facts, read):
+def _tests(names: Iterable[str], facts: PythonIndex, read: Reader) -> Iterator[Link]:
+    words = (one.rpartition(".")[2].strip("_") for one in names)
+    for test in tests_naming(tuple(dict.fromkeys(filter(None, words))), facts, read):
         rule = f"its name has {test.word!r}" + (f" and it calls {test.call}" if test.call else "")
-        yield Link(
-            "test",
-            test.symbol,
-            Location(test.path, test.line, test.end_line),
-            rule,
-            "by rule" if test.qualified else "ambiguous",
-            "",
-            test.evidence,
-        )
+        where = Location(test.path, test.line, test.end_line)
+        sure: Confidence = "by rule" if test.qualified else "ambiguous"
+        yield Link("test", test.symbol, where, rule, sure, evidence=test.evidence)

@@ -18,6 +18,10 @@ MAX_TESTS = 40
 """More than these are rather found by a search."""
 
 
+Reader = Callable[[str], bytes | None] | None
+"""Gives the text of a file of the tree, if there is one to ask."""
+
+
 @dataclass(frozen=True, slots=True)
 class NamedTest:
     """A test function whose name has an operator's name in it."""
@@ -34,9 +38,7 @@ class NamedTest:
     evidence: tuple[Location, ...] = ()
 
 
-def tests_naming(
-    words: tuple[str, ...], facts: PythonIndex, read: Callable[[str], bytes | None] | None
-) -> tuple[NamedTest, ...]:
+def tests_naming(words: tuple[str, ...], facts: PythonIndex, read: Reader) -> tuple[NamedTest, ...]:
     """Tests with one of the words in their name, those that call it by its full name first.
 
     With ``read``, a test whose body does not call it is left out."""
@@ -119,7 +121,7 @@ def _indent(text: bytes, start: int) -> int:
 class _Texts:
     """The files looked at, each read once."""
 
-    def __init__(self, read: Callable[[str], bytes | None] | None) -> None:
+    def __init__(self, read: Reader) -> None:
         self._read = read
         self._texts: dict[str, bytes] = {}
         self._places: dict[str, tuple[int, int]] = {}

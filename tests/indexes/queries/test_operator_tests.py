@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.python.varied_tests import varied_names
+from indexes.linking.python.test_expressions import varied_names
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.index import Index
 from indexes.queries.operator_tests import Suite
