@@ -12,14 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.model.vocabulary import KernelRow
+from indexes.model.vocabulary import DerivativeEntry, KernelRow
 from indexes.queries.audit.acceptance import Score, score_all, score_names
-from indexes.queries.audit.dtypes import dispatches_of
-from indexes.queries.audit.formulas import Functions, functions_of, misplaced_formulas, nodes_of
-from indexes.queries.audit.links import (
+from indexes.queries.audit.checks import (
     SourceLines,
+    dispatches_of,
+    functions_of,
+    misplaced_formulas,
     misplaced_kernels,
     misplaced_registrations,
+    nodes_of,
     stub_reach,
 )
 from indexes.queries.dispatch_compare import LiveTable
@@ -97,14 +99,9 @@ def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
             short.append(f"{row.op} {row.key}: {row.symbol}: {places or row.reason}")
     total = sum(counts.values())
     met = len(short) <= 0.005 * total if has_sources else None
-    return Measure(
-        "(overload, key) pairs with a kernel",
-        "at least 99.5 %",
-        total,
-        {**counts, **kinds},
-        met,
-        tuple(short if has_sources else ()),
-    )
+    shown = tuple(short if has_sources else ())
+    name = "(overload, key) pairs with a kernel"
+    return Measure(name, "at least 99.5 %", total, {**counts, **kinds}, met, shown)
 
 
 def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
@@ -112,14 +109,8 @@ def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:
     total, wrong = misplaced_kernels(rows, SourceLines(index))
     counts = {"right": total - len(wrong), "wrong": len(wrong)}
     met = len(wrong) <= 0.001 * total if total else None
-    return Measure(
-        "lines that hold what they are said to define",
-        "wrong at most 0.1 %",
-        total,
-        counts,
-        met,
-        tuple(wrong),
-    )
+    name = "lines that hold what they are said to define"
+    return Measure(name, "wrong at most 0.1 %", total, counts, met, tuple(wrong))
 
 
 def registrations(index: Index) -> Measure:
@@ -135,14 +126,8 @@ def registrations(index: Index) -> Measure:
             counts["not found"] += 1
             short.append(f"{row.registration}: {row.stub}: {row.reason}")
     total = sum(counts.values())
-    return Measure(
-        "REGISTER_* lines to the registered function",
-        "100 %",
-        total,
-        counts,
-        not short if total else None,
-        tuple(short),
-    )
+    name, met = "REGISTER_* lines to the registered function", not short if total else None
+    return Measure(name, "100 %", total, counts, met, tuple(short))
 
 
 def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
@@ -155,14 +140,9 @@ def stubs(index: Index, rows: Iterable[KernelRow]) -> Measure:
     }
     total = sum(counts.values())
     met = len(reach.missed) <= 0.01 * total if total else None
-    return Measure(
-        "operators whose kernel calls a stub: stub and device kernels",
-        "at least 99 %",
-        total,
-        counts,
-        met,
-        tuple(f"{op}: {why}" for op, why in reach.missed.items()),
-    )
+    name = "operators whose kernel calls a stub: stub and device kernels"
+    short = tuple(f"{op}: {why}" for op, why in reach.missed.items())
+    return Measure(name, "at least 99 %", total, counts, met, short)
 
 
 def dtypes(index: Index) -> Measure:
@@ -174,14 +154,9 @@ def dtypes(index: Index) -> Measure:
         "not read": len(found.unread),
     }
     total = sum(counts.values())
-    return Measure(
-        "AT_DISPATCH_* uses expanded to dtypes",
-        "100 %",
-        total,
-        counts,
-        not found.unread if total else None,
-        tuple(found.unread),
-    )
+    met = not found.unread if total else None
+    name = "AT_DISPATCH_* uses expanded to dtypes"
+    return Measure(name, "100 %", total, counts, met, tuple(found.unread))
 
 
 # --------------------------------------------------------------------------- formulas
@@ -192,17 +167,11 @@ def formulas(index: Index, live: LiveFacts | None) -> Iterator[Measure]:
     entries = list(index.derivative_rows())
     total, wrong = misplaced_formulas(entries, index)
     counts = {"entries": len(entries), "formulas": total - len(entries), "wrong": len(wrong)}
-    yield Measure(
-        "entries and formulas of derivatives.yaml, with lines",
-        "100 %",
-        total,
-        counts,
-        not wrong if total else None,
-        tuple(wrong),
-    )
+    name, met = "entries and formulas of derivatives.yaml, with lines", not wrong if total else None
+    yield Measure(name, "100 %", total, counts, met, tuple(wrong))
     if live is not None and live.same_version:
         yield nodes(index, live)
-    yield _functions(functions_of(index, entries), index)
+    yield functions(index, entries)
 
 
 def nodes(index: Index, live: LiveFacts) -> Measure:
@@ -218,7 +187,9 @@ def nodes(index: Index, live: LiveFacts) -> Measure:
     return Measure("Node class names", "100 %", len(live.nodes), counts, not short, tuple(short))
 
 
-def _functions(found: Functions, index: Index) -> Measure:
+def functions(index: Index, entries: Iterable[DerivativeEntry]) -> Measure:
+    """What the names called in formulas lead to."""
+    found = functions_of(index, entries)
     counts = {
         "defined": found.defined,
         "operators": found.operators,
@@ -227,14 +198,9 @@ def _functions(found: Functions, index: Index) -> Measure:
         "not found": len(found.unresolved),
     }
     met = not found.unresolved if index.source.kind != "wheel" else None
-    return Measure(
-        "functions in formulas",
-        "100 % of those that are no operators",
-        sum(counts.values()),
-        counts,
-        met,
-        (*found.unresolved, *found.absent) if met is not None else (),
-    )
+    short = (*found.unresolved, *found.absent) if met is not None else ()
+    bar = "100 % of those that are no operators"
+    return Measure("functions in formulas", bar, sum(counts.values()), counts, met, short)
 
 
 # ----------------------------------------------------------------------------- tables
@@ -262,14 +228,10 @@ def tables(index: Index, live: LiveFacts) -> Measure:
         n for key, n in differ.items() if key not in (*BACKENDS, *LAYERS)
     ) - sum(1 for line in short if "not explained" in line)
     good = all(not differ[k] for k in BACKENDS) and all(differ[k] <= 0.001 * total for k in LAYERS)
-    return Measure(
-        f"operators whose table agrees with torch {live.version}",
-        f"{', '.join(BACKENDS)} 100 %; {', '.join(LAYERS)} 99.9 %",
-        total,
-        counts,
-        good and not any("not explained" in s for s in short) if live.same_version else None,
-        tuple(short),
-    )
+    good = good and not any("not explained" in s for s in short)
+    name = f"operators whose table agrees with torch {live.version}"
+    bar = f"{', '.join(BACKENDS)} 100 %; {', '.join(LAYERS)} 99.9 %"
+    return Measure(name, bar, total, counts, good if live.same_version else None, tuple(short))
 
 
 def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
@@ -282,15 +244,9 @@ def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
         counts[verdict] += times
         if verdict == "open":
             short.append(f"{name}: {answer.reason}")
+    met = not short if counts else None
     total = sum(counts.values())
-    return Measure(
-        f"launches in {trace}",
-        "all classified",
-        total,
-        counts,
-        not short if total else None,
-        tuple(short),
-    )
+    return Measure(f"launches in {trace}", "all classified", total, counts, met, tuple(short))
 
 
 def _scored(score: Score) -> Measure:

@@ -1,4 +1,5 @@
-"""Checks of kernels, registrations and stubs that read the answered lines anew."""
+"""Checks of the index against the text of the tree, read anew: kernels, registrations, stubs,
+dtypes, derivative entries, Node names and the functions in formulas."""
 
 from __future__ import annotations
 
@@ -7,13 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from indexes.linking.formulas import FormulaFunction, formula_functions
 from indexes.linking.hops import HopList
 from indexes.linking.reach import Walker
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Definition, KernelRow, Location, StubRow
+from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Location, StubRow
 from indexes.queries.index import Index
+from indexes.readers.cxx.idioms import meaning_of, names_of
 from indexes.readers.cxx.lexer import strip_comments
+from indexes.readers.yaml.formulas import formula_calls
 from indexes.store.definition_rows import DEFINITION_FROM
 
 _WORD = regex(r"[A-Za-z_]\w*")
@@ -108,8 +112,7 @@ def misplaced_registrations(rows: Iterable[StubRow], lines: SourceLines) -> Iter
     """Registrations whose line, or whose function's line, says otherwise."""
     for row in rows:
         use = lines.at(row.registration)
-        macros = ("DISPATCH", "REGISTER")
-        if row.stub not in use and not any(m in use for m in macros) and "(" not in use:
+        if row.stub not in use and row.macro.partition(":")[0] not in use and "(" not in use:
             yield f"{row.registration}: the line registers nothing on {row.stub}"
         if row.definition and not row.definition.macro:
             problem = _misplaced(row.definition, lines)
@@ -136,6 +139,8 @@ def stub_reach(rows: Iterable[KernelRow], index: Index) -> StubReach:
     expected = _Expected(index)
     walked: dict[Definition, tuple[frozenset[str], bool]] = {}
     reach = StubReach()
+    reached: set[str] = set()
+    walked_to: set[str] = set()
     for row in rows:
         for definition in row.definitions:
             stubs = expected.of(definition)
@@ -143,25 +148,15 @@ def stub_reach(rows: Iterable[KernelRow], index: Index) -> StubReach:
                 continue
             if definition not in walked:
                 walked[definition] = _walk(definition, index)
-            _judge(row.op, definition, stubs, *walked[definition], reach)
+            found, kernels = walked[definition]
+            if not stubs <= found:
+                names = ", ".join(sorted(stubs - found))
+                place = f"{definition.qualified} at {definition.location}"
+                reach.missed[row.op] = f"{place} leads to {names}"
+            elif row.op not in reach.missed:
+                (reached if kernels else walked_to).add(row.op)
+    reach.linked, reach.unregistered = reached, walked_to - reached
     return reach
-
-
-def _judge(
-    op: str,
-    definition: Definition,
-    stubs: frozenset[str],
-    found: frozenset[str],
-    kernels: bool,
-    reach: StubReach,
-) -> None:
-    if not stubs <= found:
-        names = ", ".join(sorted(stubs - found))
-        reach.missed[op] = f"{definition.qualified} at {definition.location} leads to {names}"
-    elif op not in reach.missed:
-        (reach.linked if kernels else reach.unregistered).add(op)
-        if kernels:
-            reach.unregistered.discard(op)
 
 
 def _walk(definition: Definition, index: Index) -> tuple[frozenset[str], bool]:
@@ -186,10 +181,9 @@ class _Expected:
     def __init__(self, index: Index) -> None:
         self._lines = SourceLines(index)
         self._store = index.facts.store
-        rows = self._store.query(
-            "SELECT DISTINCT stub FROM uses WHERE name IN ('DECLARE_DISPATCH','DEFINE_DISPATCH')"
-        )
-        self._stubs = frozenset(row[0] for row in rows)
+        uses = self._store.query("SELECT DISTINCT name,stub FROM uses WHERE stub NOT NULL")
+        known = ("declared", "defined")
+        self._stubs = frozenset(stub for name, stub in uses if meaning_of(name) in known)
         self._functions = lru_cache(256)(self._in_file)
         self.of = lru_cache(None)(self._of)
 
@@ -232,3 +226,145 @@ class _Expected:
         for name, line, end_line in rows:
             found.setdefault(name, []).append(Location(path, line, end_line))
         return {name: places for name, places in found.items() if len(places) == 1}
+
+
+# ------------------------------------------------------------------------------------------- dtypes
+
+_COMMENT = regex(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_DEFINE = regex(r"^[ \t]*#[ \t]*define(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+_USE = regex(rf"\b({names_of('dtypes')})\s*\(")
+
+
+@dataclass(slots=True)
+class Dispatches:
+    """Uses of dispatch macros in the tree, in counts."""
+
+    expanded: int = 0
+    other: int = 0
+    """Switches over something else in every use: layouts, reductions."""
+    unread: list[str] = field(default_factory=list)
+
+
+def dispatches_of(index: Index) -> Dispatches:
+    """Compares the uses in the text with those that were expanded to dtypes."""
+    found = Dispatches()
+    rows = [dispatch for _, dispatch in index.dtype_rows()]
+    places = {(one.location.path, one.location.line) for one in rows if one.dtypes}
+    macros = {one.macro for one in rows}
+    for path, name, line in _uses(index):
+        if (path, line) in places:
+            found.expanded += 1
+        elif name not in macros and index.dtypes.switches(name):
+            found.other += 1
+        else:
+            found.unread.append(f"{path}:{line}: {name}")
+    return found
+
+
+def _uses(index: Index) -> Iterator[tuple[str, str, int]]:
+    """(path, macro, line) of each use in the files of kernels."""
+    for path in index.kernel_files():
+        text = index.read(path)
+        plain = _DEFINE.sub(_blank, _COMMENT.sub(_blank, text)) if _USE.search(text) else ""
+        for use in _USE.finditer(plain):
+            if meaning_of(use[1]) == "dtypes":
+                yield path, use[1], plain.count("\n", 0, use.start()) + 1
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+# ----------------------------------------------------------------------------------------- formulas
+
+_ENTRY = regex(r"^- name:\s*(.+?)\s*$")
+_CALLED = regex(r"(\w+)\s*\(")
+_NODE = regex(r"\w+Backward\d+(?:_copy)?$")
+
+
+def misplaced_formulas(entries: Iterable[DerivativeEntry], index: Index) -> tuple[int, list[str]]:
+    """How many entries and formulas there are, and those whose line says otherwise, or that
+    a count of the file's lines finds and the index does not."""
+    path = index.source.locate("derivatives.yaml")
+    if path is None:
+        return 0, []
+    lines = index.read(path).split("\n")
+    total = 0
+    wrong = []
+    seen = set()
+    for entry in entries:
+        seen.add(entry.location.line)
+        named = _ENTRY.match(lines[entry.location.line - 1])
+        if named is None or named[1].partition("(")[0] != entry.op:
+            wrong.append(f"{entry.location}: the entry of {entry.op} is not on this line")
+        formulas = [formula for one in entry.sets for formula in one.formulas]
+        total += 1 + len(formulas)
+        for formula in formulas:
+            text = lines[formula.location.line - 1]
+            if not any(name in text for name in formula.inputs):
+                where = f"{formula.location}: {', '.join(formula.inputs)}"
+                wrong.append(f"{where} of {entry.op} is not on this line")
+    for number, line in enumerate(lines, 1):
+        if (named := _ENTRY.match(line)) and number not in seen:
+            wrong.append(f"{path}:{number}: the entry of {named[1].partition('(')[0]} is not read")
+    return total, wrong
+
+
+def nodes_of(index: Index, live: frozenset[str]) -> tuple[list[str], list[str]]:
+    """Names of ours that the running torch does not know, and of its generated classes that
+    no overload of ours records."""
+    rows = index.facts.store.query("SELECT DISTINCT grad_fn,op FROM nodes")
+    ours = {name for name, _ in rows}
+    # torchgen makes no Python classes for the Nodes of foreach operators.
+    unknown = sorted({name for name, op in rows if not op.startswith("_foreach_")} - live)
+    unexplained = sorted(name for name in live - ours if _NODE.match(name))
+    return unknown, unexplained
+
+
+@dataclass(slots=True)
+class Functions:
+    """What the names called in formulas were linked to, in counts of (formula, name)."""
+
+    defined: int = 0
+    operators: int = 0
+    other: int = 0
+    """The standard library, and constructors of classes."""
+    absent: list[str] = field(default_factory=list)
+    """Nothing of the name is declared in the tree, nor an operator of its YAML."""
+    unresolved: list[str] = field(default_factory=list)
+
+
+def _declared(index: Index) -> frozenset[str]:
+    """Names that FunctionsManual.h calls functions, defined or not."""
+    path = index.source.locate("torch/csrc/autograd/FunctionsManual.h")
+    return frozenset(_CALLED.findall(index.read(path))) if path else frozenset()
+
+
+def functions_of(index: Index, entries: Iterable[DerivativeEntry]) -> Functions:
+    """Links the functions of every formula."""
+    found = Functions()
+    declared = _declared(index)
+    for entry in entries:
+        linked = formula_functions(entry, index.facts)
+        formulas = [formula for one in entry.sets for formula in one.formulas]
+        called = {(name, f.location.line) for f in formulas for name in formula_calls(f.text)}
+        found.other += len(called - {(one.name, one.formula.location.line) for one in linked})
+        for one in linked:
+            if one.definition:
+                found.defined += 1
+            elif one.operator:
+                found.operators += 1
+            else:
+                _not_linked(one, entry.op, index, declared, found)
+    return found
+
+
+def _not_linked(
+    one: FormulaFunction, op: str, index: Index, declared: frozenset[str], found: Functions
+) -> None:
+    simple = one.name.rpartition("::")[2]
+    kinds = {known.definition.kind for known in index.facts.named(simple)}
+    known = simple in declared or "function" in kinds
+    why = "there is one of this name" if known else "not in this tree"
+    line = f"{one.formula.location}: {one.name} in {op}: {why}"
+    (found.unresolved if known else found.absent).append(line)

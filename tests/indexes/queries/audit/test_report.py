@@ -11,8 +11,12 @@ import pytest
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import KernelRow, Location
 from indexes.queries.audit.acceptance import score_all
-from indexes.queries.audit.formulas import misplaced_formulas
-from indexes.queries.audit.links import SourceLines, misplaced_kernels, misplaced_registrations
+from indexes.queries.audit.checks import (
+    SourceLines,
+    misplaced_formulas,
+    misplaced_kernels,
+    misplaced_registrations,
+)
 from indexes.queries.audit.report import Measure, measures
 from indexes.queries.index import Index
 
