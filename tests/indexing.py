@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import time
@@ -16,8 +15,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.source.source import Source
-from indexes.store.codec import load_native
-from indexes.store.definition_rows import KERNEL_LINE, OP_LINES
+from indexes.store.rows import numbers
 from indexes.store.tables import FILE_OF
 
 Answers = dict[tuple[str, str], tuple[str, ...]]
@@ -71,36 +69,22 @@ def contents(file: Path) -> dict[str, Counter[tuple[Any, ...]]]:
         tables = {"definitions": Counter(definitions.values())}
         for table, sql in _ROWS.items():
             tables[table] = Counter(db.execute(sql).fetchall())
-        calls = db.execute("SELECT definition,calls FROM calls").fetchall()
-        tables["calls"] = Counter((definitions[number], text) for number, text in calls)
-        tables["called"] = Counter(
-            (name, definitions[int(number)])
-            for name, numbers in db.execute("SELECT name,callers FROM called")
-            for number in numbers.split(",")
-        )
-        tables["ops"] = Counter(
-            (*row[:-3], repr(load_native(*row[-3:-1])), *_moved_summary(*row[-2:]))
-            for row in db.execute(_OPS)
+        tables["calls"] = Counter(
+            (definitions[number], *call)
+            for number, *call in db.execute(
+                "SELECT definition,name,qualifier,line,kind,template FROM calls"
+            )
         )
         tables["kernels"] = Counter(
-            (*row[:-1], *sorted(map(repr, (definitions[int(n)] for n in row[-1].split(",") if n))))
-            for row in db.execute(_KERNELS)
+            (*row, *sorted(repr(definitions[number]) for number in numbers(listed or "")))
+            for *row, listed in db.execute(_KERNELS)
         )
     return tables
 
 
-def _moved_summary(lines: int, summary: str) -> tuple[str, int]:
-    values = json.loads(summary)
-    place = values.pop(1)
-    return json.dumps(values), place[1] + lines
-
-
-_RANK = "(SELECT count(*) FROM ops o WHERE o.position<ops.position)"
-_OPS = f"SELECT {_RANK},full_name,base,family,derivative,data,{OP_LINES},summary FROM ops"
 _KERNELS = (
-    "SELECT (SELECT count(*) FROM kernels k WHERE k.id<kernels.id AND k.op=kernels.op),op,key,"
-    f"symbol,hint,source_op,{KERNEL_LINE},rule,kind,confidence,link_rule,reason,definitions"
-    " FROM kernels ORDER BY id"
+    "SELECT id,op,key,symbol,hint,source_op,line,rule,kind,confidence,link_rule,reason,definitions"
+    " FROM kernels"
 )
 _DEFINITIONS = f"""
 SELECT d.id,f.path,d.name,d.scope,d.kind,d.line,d.end_line,d.parameters,d.guard,d.is_global,d.base,
@@ -108,10 +92,11 @@ SELECT d.id,f.path,d.name,d.scope,d.kind,d.line,d.end_line,d.parameters,d.guard,
 FROM definitions d JOIN files f ON f.id={FILE_OF}
 """
 _ROWS = {
-    "nodes": "SELECT grad_fn,op,position FROM nodes",
-    "files": "SELECT path,kind,size,hash FROM files",
-    "names": "SELECT length,names FROM names",
-    **{table: f"SELECT * FROM {table}" for table in ("derivatives", "documents", "problems")},
+    "files": "SELECT path,kind,hash FROM files",
+    **{
+        table: f"SELECT * FROM {table}"
+        for table in ("ops", "nodes", "derivatives", "documents", "problems")
+    },
     **{
         table: f"SELECT (SELECT path FROM files WHERE id=file),{columns} FROM {table}"
         for table, columns in {
@@ -121,7 +106,7 @@ _ROWS = {
             "macro_line,op,made",
             "aliases": "name,target,scope,line",
             "python": "kind,target,symbol,line,end_line,detail,made",
-            "outlines": "outline",
+            "tests": "kind,symbol,line,end_line",
         }.items()
     },
 }

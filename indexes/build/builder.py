@@ -1,40 +1,50 @@
-"""Makes and refreshes the index of a tree: what changed, read it in parallel, link, swap in.
+"""Makes the index of a tree and brings it up to date: what changed, read it, run the stages that
+follow from it, swap in.
 
-A cold build writes aside and renames; a refresh is one transaction on the index in
-place. File times only decide which files to hash again; ``verify`` hashes them all.
+A cold build writes aside and renames; a refresh is one transaction on the index in place. File
+times only decide which files to hash again; ``verify`` hashes them all.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
-from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
+from indexes.build.nearest import copy_nearest
+from indexes.build.scan import READ_KINDS, FileFacts, read_files
+from indexes.build.shelf import make_room
+from indexes.build.stages import Work, is_current, run_stages
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
-from indexes.source.looked import Looked
+from indexes.source.files import content_hash
 from indexes.source.paths import index_file
+from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source
+from indexes.source.walk import SourceFile, kind_of, single_file
 from indexes.store.index_file import Store
+from indexes.store.version import SCAN_ROOMS, code_digest, index_version
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from indexes.build.scan_pool import FileFacts
-    from indexes.source.walk import SourceFile
-
-READ_KINDS = ("cpp", "python", "test", "page")
-"""Kinds of files that have a reader of their own; the others are only watched for changes."""
+_SCAN = "scan"
+"""The word of ``meta`` that says by which code the files were read."""
+Files = Mapping[str, SourceFile]
 
 
 def index_path(source: Source, cache: Path) -> Path:
     """Where the index of a tree is kept."""
-    from pathlib import Path
-
     return Path(index_file(source.key, str(cache)))
+
+
+class _Changes(NamedTuple):
+    """Files that are read, and files that are gone."""
+
+    read: list[SourceFile]
+    gone: list[str]
 
 
 class Builder:
@@ -51,64 +61,40 @@ class Builder:
         self.cache = str(cache)
         self.index = index_file(source.key, self.cache)
         """The index file."""
+        self.path = Path(self.index)
         self._hashes: dict[str, bytes] = {}
+        self._beside: list[str] = []
         self._progress = progress or (lambda _: None)
         self._cancelled = cancelled or (lambda: False)
 
-    @cached_property
-    def path(self) -> Path:
-        """``index`` as a path."""
-        from pathlib import Path
-
-        return Path(self.index)
-
-    def run(
-        self, verify: bool = False, force: bool = False, looked: Looked | None = None
-    ) -> Report:
-        """Brings the index up to date, from a look at the tree just taken if there is one.
-        Raises SourceError or Cancelled, and then leaves what was there as it was."""
-        if self.source.fixed:
-            return self._fixed(verify, force)
-        store = None if force else self._existing()
-        if store is None or looked is None:
-            looked = Looked(self.source, self.index, None)
-        if store:
-            report = self._refresh(store, self._hashed(looked.files), verify, looked)
-        else:
-            report = self._anew(self._hashed(looked.files), alone=force)
-        report.state = looked.remember(self.hash)
-        return report
-
-    def _fixed(self, verify: bool, force: bool) -> Report:
-        """The same for a source that never changes."""
+    def run(self, verify: bool = False, force: bool = False) -> Report:
+        """Brings the index up to date. Raises SourceError or Cancelled, and then leaves what was
+        there as it was."""
+        started = time.time_ns()
         store = None if force else self._existing()
         if store is None:
-            report = self._anew(self.files(), alone=force)
-            self._make_room()
+            files = self.files()
+            report = self._anew(files, alone=force)
+            self._remember(files, started)
             return report
-        with contextlib.suppress(OSError):
-            os.utime(self.index)  # the last used are kept
-        if verify:
-            return self._refresh(store, self.files(), verify)
         with contextlib.closing(store):
-            return Report(files=store.query("SELECT count(*) FROM files")[0][0])
+            return self._refresh(store, verify, started)
 
-    def _make_room(self) -> None:
-        """Indexes of commits come with every comparison; only the last used stay."""
-        from pathlib import Path
-
-        from indexes.build.shelf import make_room
-
-        make_room(Path(self.cache))
-
-    def files(self) -> dict[str, SourceFile]:
+    def files(self) -> Files:
         """The files of the tree by path, as they are now."""
-        return self._hashed({f.path: f for f in self.source.files()})
-
-    def _hashed(self, files: dict[str, SourceFile]) -> dict[str, SourceFile]:
-        """The files, with the hashes that are known without reading them noted."""
-        self._hashes = {f.path: f.blob for f in files.values() if f.blob}
+        self._beside.clear()
+        files = {file.path: file for file in self.source.files(self._beside)}
+        self._hashes = {file.path: file.blob for file in files.values() if file.blob}
         return files
+
+    def hash(self, path: str) -> bytes:
+        """Hash of a file's content, read once in a build; empty when it cannot be read."""
+        if path not in self._hashes:
+            try:
+                self._hashes[path] = content_hash(self.source.read(path))
+            except SourceError:
+                self._hashes[path] = b""
+        return self._hashes[path]
 
     def _existing(self) -> Store | None:
         if not os.path.exists(self.index):
@@ -118,22 +104,42 @@ class Builder:
         except SourceError:
             return None  # of another version, or damaged: build it again
 
-    def tell(self, stage: str, done: int, total: int) -> None:
-        """Says how far the work is. Raises Cancelled when that is asked for."""
-        if self._cancelled():
-            raise Cancelled("indexing was cancelled; nothing was changed")
-        self._progress(Progress(stage, done, total))
+    def _remember(self, files: Iterable[str], started_ns: int) -> None:
+        """Keeps what the tree looked like, whose files are in the index now."""
+        if self.source.fixed:
+            make_room(Path(self.cache))  # they come with every comparison; the last used stay
+            return
+        version = index_version()
+        seen = take(self.source, self.index, version, files, self._beside, started_ns, self.hash)
+        seen.save(self.index)
 
     # ------------------------------------------------------------------ cold
 
-    def _anew(self, files: dict[str, SourceFile], alone: bool) -> Report:
+    def _anew(self, files: Files, alone: bool) -> Report:
         """Builds aside, from another tree's index unless ``alone``, and swaps it in."""
         with self.aside() as aside:
-            report = None if alone else self._from_another(aside, files)
-            if report is None:
-                aside.write_bytes(b"")
-                report = self._cold(aside, files)
-        return report
+            if not alone and copy_nearest(self.path, self._contents(files), aside):
+                with contextlib.suppress(SourceError):  # it is damaged: no loss but time
+                    return self.bring_up_copy(aside, files)
+            aside.write_bytes(b"")
+            with contextlib.closing(Store(aside, create=True)) as store:
+                self._bring_up(store, _Changes(list(files.values()), []))
+            return Report(len(files), sum(f.kind in READ_KINDS for f in files.values()), cold=True)
+
+    def _contents(self, files: Files) -> set[tuple[str, bytes]]:
+        return {(path, self.hash(path)) for path in files}
+
+    def bring_up_copy(self, copy: Path, files: Files) -> Report:
+        """Makes ``copy``, the index of some other tree, that of the builder's tree: every content
+        is compared. Raises SourceError when the copy is damaged."""
+        try:
+            with contextlib.closing(Store(copy)) as store:
+                store.write_aside()
+                changes = self._differing(store, files.values(), files)
+                self._bring_up(store, changes)
+        except sqlite3.Error as error:
+            raise SourceError(f"damaged index {copy}: {error}") from error
+        return Report(len(files), len(changes.read), len(changes.gone))
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[Path]:
@@ -143,48 +149,14 @@ class Builder:
             yield aside
             self._sign(aside)
             os.replace(aside, self.index)
-        except OSError as error:
-            raise SourceError(f"cannot write the index {self.index}: {error.strerror}") from error
+        except (OSError, sqlite3.Error) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise SourceError(f"cannot write the index {self.index}: {reason}") from error
         finally:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
 
-    def _sign(self, path: Path) -> None:
-        """Notes in an index what it is of, for whoever lists what the cache holds."""
-        with contextlib.closing(Store(path)) as store:
-            store.db.execute("BEGIN")
-            store.set_meta("root", self.source.top)
-            store.set_meta("revision", self.source.revision)
-            store.db.execute("COMMIT")
-
-    def _from_another(self, aside: Path, files: dict[str, SourceFile]) -> Report | None:
-        from indexes.build.seeds import bring_up_to_date, copy_nearest
-
-        try:
-            return (
-                bring_up_to_date(self, aside, files) if copy_nearest(self, files, aside) else None
-            )
-        except SourceError:
-            return None  # it is damaged: no loss but time
-
-    def _cold(self, aside: Path, files: dict[str, SourceFile]) -> Report:
-        store = Store(aside, create=True)
-        wanted = [file for file in files.values() if file.kind in READ_KINDS]
-        try:
-            store.db.execute("BEGIN")
-            with _without_collector(), self.reading(wanted) as read:
-                from indexes.build.cold import fill  # loaded while the children read
-
-                report = fill(self, store, files, read)
-            store.db.execute("COMMIT")
-        finally:
-            store.close()
-        return report
-
     def _aside(self) -> Path:
-        import tempfile
-        from pathlib import Path
-
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(".building", self.path.name, self.path.parent)
@@ -194,75 +166,129 @@ class Builder:
         os.close(handle)
         return Path(name)
 
-    @property
-    def has_sources(self) -> bool:
-        """Whether this tree can hold kernels at all."""
-        return self.source.kind != "wheel"
-
-    def reading(
-        self, files: list[SourceFile]
-    ) -> contextlib.AbstractContextManager[Iterator[FileFacts]]:
-        """Facts of files, read in parallel when there are many, from now on."""
-        from indexes.build.scan_pool import FEW, read_here
-
-        if len(files) <= FEW:
-            return contextlib.nullcontext(read_here(self.source.top, files, self._cancelled))
-        from indexes.build.scan_children import reading
-
-        return reading(self.source.top, files, self._cancelled)
-
-    def add_facts(self, store: Store, number: int, facts: FileFacts) -> None:
-        """Keeps the facts of one file."""
-        if facts.cpp:
-            store.add_cpp(number, facts.cpp, facts.defined)
-        else:
-            store.add_python(number, facts.python)
-            store.add_outline(number, facts.outline)
-        self.add_problems(store, facts)
-
-    def add_problems(self, store: Store, facts: FileFacts) -> None:
-        """Keeps what could not be read of one file."""
-        for line, message in facts.problems:
-            store.add_problem(facts.path, line, message)
-
-    def know_hash(self, path: str, digest: bytes) -> None:
-        """Takes over the hash of a file that was read for its facts."""
-        self._hashes[path] = digest
-
-    def hash(self, path: str) -> bytes:
-        """Hash of a file's content, read once in a build; empty when it cannot be read."""
-        from indexes.source.files import content_hash
-
-        if path not in self._hashes:
-            try:
-                self._hashes[path] = content_hash(self.source.read(path))
-            except SourceError:
-                self._hashes[path] = b""
-        return self._hashes[path]
+    def _sign(self, path: Path) -> None:
+        """Notes in an index what it is of, for whoever lists what the cache holds."""
+        with contextlib.closing(Store(path)) as store:
+            store.set_meta("root", self.source.top)
+            store.set_meta("revision", self.source.revision)
 
     # ------------------------------------------------------------------ refresh
 
-    def _refresh(
-        self, store: Store, files: dict[str, SourceFile], verify: bool, looked: Looked | None = None
-    ) -> Report:
-        from indexes.build.refresh import refresh
-
+    def _refresh(self, store: Store, verify: bool, started_ns: int) -> Report:
+        if self.source.fixed and not verify and is_current(store):
+            with contextlib.suppress(OSError):
+                os.utime(self.index)  # the last used are kept
+            return Report(files=len(store.column("SELECT id FROM files")))
+        seen = None if verify else self._snapshot(store)
+        edited = self._edited_files(seen) if seen else None
+        files = self.files() if edited is None else edited
         try:
-            return refresh(self, store, files, verify, looked)
-        finally:
-            store.close()
+            store.db.execute("PRAGMA synchronous=NORMAL")  # the journal keeps the file whole
+            changes = self._changes(store, files, seen, edited is None)
+            self._bring_up(store, changes)
+        except sqlite3.Error as error:
+            raise SourceError(f"cannot refresh the index {store.path}: {error}") from error
+        if seen and edited is not None:
+            git = self.source.edited_since(seen.edited, list(edited)) if edited else seen.edited
+            self.source.know_edited(git)
+            seen.again(self.index, index_version(), git, started_ns).save(self.index)
+        else:
+            self._remember(files, started_ns)
+        count = len(seen.files) if seen and edited is not None else len(files)
+        return Report(count, len(changes.read), len(changes.gone))
 
+    def _snapshot(self, store: Store) -> TreeSnapshot | None:
+        """What the tree was like, if the index is still that of then."""
+        seen = None if self.source.fixed else TreeSnapshot.load(self.index)
+        is_scanned = store.meta(_SCAN) == code_digest(*SCAN_ROOMS)
+        return seen if seen and is_scanned and seen.is_of(self.index, seen.code) else None
 
-@contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
-    """Hundreds of thousands of small rows without cycles pass through a build."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            # What is left is looked at with all that is old, not before the next thing is done.
-            gc.freeze()
-            gc.unfreeze()
-            gc.enable()
+    def _edited_files(self, seen: TreeSnapshot) -> Files | None:
+        """The files that changed, where nothing else can have; None where all are to be listed."""
+        if not seen.files_alone:
+            return None
+        top, layout = self.source.top, self.source.layout
+        found = {
+            path: single_file(top, path, kind_of(path, layout)) for path in seen.changed_paths()
+        }
+        files = {path: file for path, file in found.items() if file}
+        return files if len(files) == len(found) else None
+
+    def _changes(
+        self, store: Store, files: Files, seen: TreeSnapshot | None, is_whole: bool
+    ) -> _Changes:
+        """What of the tree is not as the index has it."""
+        suspects = list(files.values())
+        if seen and is_whole:
+            moved = seen.changed_paths()
+            suspects = [f for f in suspects if f.path in moved or f.path not in seen.files]
+        return self._differing(store, suspects, files if is_whole else None)
+
+    def _differing(
+        self, store: Store, suspects: Iterable[SourceFile], files: Files | None
+    ) -> _Changes:
+        """Suspects with another content than the index has, or that were read by other code, and
+        the files that are gone where all files are known."""
+        known: dict[str, bytes] = dict(store.query("SELECT path,hash FROM files"))
+        is_scanned = store.meta(_SCAN) == code_digest(*SCAN_ROOMS)
+        read = [f for f in suspects if not is_scanned or known.get(f.path) != self.hash(f.path)]
+        return _Changes(
+            read, [] if files is None else [path for path in known if path not in files]
+        )
+
+    # ------------------------------------------------------------------ both
+
+    def _bring_up(self, store: Store, changes: _Changes) -> None:
+        """Reads what changed and runs what follows from it, in one transaction."""
+        if not (changes.read or changes.gone or not is_current(store)):
+            return
+        store.db.execute("BEGIN IMMEDIATE")
+        try:
+            for path in changes.gone:
+                store.drop_file(path)
+            scanned = self._scan(store, changes.read)
+            store.create_indexes()
+            run_stages(Work(store, self.source, scanned), lambda says: self._tell(says, 0, 0))
+            store.db.execute("COMMIT")
+        except BaseException:
+            store.db.execute("ROLLBACK")
+            raise
+
+    def _scan(self, store: Store, files: list[SourceFile]) -> set[int]:
+        """Keeps the facts of files; returns the numbers of those."""
+        known: dict[str, int] = dict(store.query("SELECT path,id FROM files"))
+        kinds = {file.path: file.kind for file in files}
+        readable = [file for file in files if file.kind in READ_KINDS]
+        scanned = set()
+        for done, facts in enumerate(read_files(self.source.top, readable, self._cancelled)):
+            self._tell("reading", done + 1, len(readable))
+            self._hashes[facts.path] = facts.hash
+            number = self._file(store, facts.path, kinds[facts.path], known.get(facts.path))
+            self._keep(store, number, facts)
+            scanned.add(number)
+        for path in kinds.keys() - {file.path for file in readable}:
+            self._file(store, path, kinds[path], known.get(path))
+        store.set_meta(_SCAN, code_digest(*SCAN_ROOMS))
+        return scanned
+
+    def _file(self, store: Store, path: str, kind: str, number: int | None) -> int:
+        """The number of a file, of which nothing is kept but its content's hash."""
+        if number is None:
+            return store.add_file(path, kind, self.hash(path))
+        store.drop_rows(number)
+        store.db.execute(
+            "UPDATE files SET kind=?,hash=? WHERE id=?", (kind, self.hash(path), number)
+        )
+        return number
+
+    def _keep(self, store: Store, number: int, facts: FileFacts) -> None:
+        if facts.cpp:
+            store.add_cpp(number, facts.cpp)
+        store.add_python(number, facts.python)
+        store.add_tests(number, facts.tests)
+        store.set_problems(_SCAN, facts.problems, facts.path)
+
+    def _tell(self, stage: str, done: int, total: int) -> None:
+        if self._cancelled():
+            raise Cancelled("indexing was cancelled; nothing was changed")
+        self._progress(Progress(stage, done, total))

@@ -1,24 +1,19 @@
-"""Opens the index of a tree, brought up to date. Loads nothing that only answers need."""
+"""Opens the index of a tree, brought up to date. Loads nothing that only a build needs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 from indexes.model.errors import SourceError
 from indexes.model.progress import CancelCallback, ProgressCallback, Report
-from indexes.source.looked import Looked, look
+from indexes.model.vocabulary import SourceInfo
 from indexes.source.paths import cache_path, index_file
+from indexes.source.snapshot import TreeSnapshot
+from indexes.source.source import Source
 from indexes.store.index_file import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from indexes.build.builder import Builder
-    from indexes.model.vocabulary import SourceInfo
-    from indexes.source.source import Source
+from indexes.store.version import index_version
 
 
 def open_current(
@@ -38,45 +33,50 @@ def open_current(
     """
     folder = os.path.abspath(cache or cache_path())
     path = index_file(source.key, folder)
-    builder = partial(_builder, source, folder, progress, cancelled)
-    report = Report()
-    if refresh or not os.path.exists(path):
-        looked = None if source.fixed or verify or force else look(source, path)
-        report = _brought_up(path, builder, verify, force, looked)
+    if not (verify or force) and (os.path.exists(path) and not refresh):
+        report = Report()
+    elif not (verify or force) and (seen := unchanged(source, path)):
+        source.know_edited(seen.edited)
+        report = Report(files=len(seen.files))
+    else:
+        report = _brought_up(source, folder, path, progress, cancelled, verify, force)
     try:
         return Store(path), report
     except SourceError:
-        report = builder().run(force=True)
+        from indexes.build.builder import Builder
+
+        report = Builder(source, folder, progress, cancelled).run(force=True)
         return Store(path), report
+
+
+def unchanged(source: Source, index: str) -> TreeSnapshot | None:
+    """The snapshot of a tree that is as it was when its index was brought up to date."""
+    seen = None if source.fixed else TreeSnapshot.load(index)
+    return seen if seen and seen.is_of(index, index_version()) and seen.unchanged else None
 
 
 def info_of(source: Source, report: Report) -> SourceInfo:
     """Which tree the answers are from, and what they lack."""
     if not report.stale:
         return source.info
-    from dataclasses import replace
-
     return replace(source.info, missing=(report.stale, *source.info.missing))
 
 
 def _brought_up(
-    path: str, builder: Callable[[], Builder], verify: bool, force: bool, looked: Looked | None
+    source: Source,
+    folder: str,
+    path: str,
+    progress: ProgressCallback | None,
+    cancelled: CancelCallback | None,
+    verify: bool,
+    force: bool,
 ) -> Report:
-    """What was done to bring an index up to date, if anything was to be."""
-    if looked and looked.unchanged:
-        return looked.remembered()
+    """What was done to bring an index up to date; one that cannot be written is stale."""
+    from indexes.build.builder import Builder
+
     try:
-        return builder().run(verify, force, looked)
+        return Builder(source, folder, progress, cancelled).run(verify, force)
     except SourceError as error:
         if force or not os.path.exists(path):
             raise
         return Report(stale=f"the index is not up to date: {error}")
-
-
-def _builder(
-    source: Source, cache: str, progress: ProgressCallback | None, cancelled: CancelCallback | None
-) -> Builder:
-    """What brings an index up to date: not loaded where nothing has changed."""
-    from indexes.build.builder import Builder
-
-    return Builder(source, cache, progress, cancelled)

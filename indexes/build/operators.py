@@ -1,128 +1,100 @@
-"""The part of a build that reads the YAML files."""
+"""The stage that reads the YAML files: overloads, what differentiates them, their kernels."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from indexes.build.operator_files import DERIVATIVES, NATIVE
-from indexes.build.operator_rows import Derived, OperatorRows, differentiated, dump_rules, placed
 from indexes.build.yaml_files import read_yaml_files
-from indexes.codegen.families import joined
-from indexes.codegen.registrations import Rules
+from indexes.codegen.fallback import Derivatives
 from indexes.codegen.rows import Row, kernel_rows
-from indexes.model.vocabulary import DerivativeEntry, EngineFunction, NativeFunction, Problem
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
-from indexes.readers.yaml.derivatives import read_derivatives
 from indexes.source.source import Source
-from indexes.store.codec import dump_derivative, plain
 from indexes.store.index_file import Store
+from indexes.store.rows import dump
+from indexes.store.tables import OPERATOR_TABLES
 
-_ENGINE_HEADERS = ("engine.h", "torch/csrc/autograd/graph_task.h")
-OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels", "shifts", "texts", "documents")
-
-
-class Operators(NamedTuple):
-    """What the YAML files say of all overloads, generated ones included."""
-
-    functions: tuple[NativeFunction, ...]
-    derived: Mapping[str, Derived]
-    """What each overload is differentiated by, by its full name."""
-    kernels: list[Row]
-
-    def rows(self, store: Store) -> OperatorRows:
-        """What writes them."""
-        return OperatorRows(store, placed(self.functions))
+STAGE = "operators"
 
 
-def add_operators(store: Store, source: Source) -> None:
-    """Reads the YAML files into the store. Raises as ``read_operators`` does."""
-    found = read_operators(store, source)
-    found.rows(store).add(found.functions, found.derived, found.kernels)
+class _Derived(NamedTuple):
+    """By what an overload is differentiated."""
+
+    position: int | None
+    """Of the derivative entry."""
+    rule: str
+    grad_fns: Mapping[str, str]
+    """The Node class for each autograd key."""
 
 
-def read_operators(store: Store, source: Source) -> Operators:
-    """Reads the YAML files into the store, all but what is kept of each overload, which is
-    returned. Raises SourceError when there is no operator at all."""
+def read_operators(store: Store, source: Source) -> None:
+    """Reads the YAML files into the store, the kernels before they are linked.
+
+    Raises SourceError when there is no operator at all.
+    """
     found = read_yaml_files(source)
-    functions, rules = found.functions, found.rules
-    _add_problems(store, found.problems)
-    derived: dict[str, Derived] = {}
-    if found.entries is not None:
-        derived = keep_derivatives(store, found.entries, functions, rules.foreach)
-    readable = not any(problem.path == source.path_of(NATIVE) for problem in found.problems)
-    if readable and len({f.full_name for f in functions}) == len(functions):
-        _keep_text(store, source, functions, rules)
-    add_documents(store, source)
-    return Operators(functions, derived, kernel_rows(functions, rules.keys, complete=True))
+    store.set_problems(STAGE, found.problems)
+    for table in OPERATOR_TABLES:
+        store.db.execute(f"DELETE FROM {table}")
+    functions, entries = found.functions, found.entries or ()
+    known = found.entries is not None
+    derived = _differentiated(functions, entries, found.rules.foreach) if known else {}
+    _keep_derivatives(store, entries)
+    _keep_overloads(store, functions, derived)
+    _keep_kernels(store, kernel_rows(functions, found.rules.keys, complete=True))
 
 
-def _add_problems(store: Store, problems: Iterable[Problem]) -> None:
-    for problem in problems:
-        store.add_problem(problem.path, problem.line, problem.message)
-
-
-def add_derivatives(
-    store: Store, source: Source, functions: Sequence[NativeFunction], foreach: ForeachRule
-) -> dict[str, Derived]:
-    """Reads and keeps the derivative entries; returns what each overload is differentiated by."""
-    path = source.locate(DERIVATIVES)
-    if path is None:
-        return {}
-    entries, problems = read_derivatives(source.read(path), path, functions)
-    _add_problems(store, problems)
-    return keep_derivatives(store, entries, functions, foreach)
-
-
-def keep_derivatives(
-    store: Store,
-    entries: Sequence[DerivativeEntry],
-    functions: Sequence[NativeFunction],
-    foreach: ForeachRule,
-) -> dict[str, Derived]:
-    """Keeps the derivative entries; returns what each overload is differentiated by."""
-    store.db.executemany(
-        "INSERT INTO derivatives VALUES(?,?,?)",
-        [(at, entry.op, dump_derivative(entry)) for at, entry in enumerate(entries)],
-    )
-    return differentiated(functions, list(enumerate(entries)), foreach)
-
-
-def _keep_text(
-    store: Store, source: Source, functions: Sequence[NativeFunction], rules: Rules
-) -> None:
-    """Keeps what an edit of single entries is compared with, where every entry was read."""
-    path = source.path_of(NATIVE)
-    store.db.execute("INSERT INTO texts VALUES(?,?)", (path, source.read(path)))
-    store.set_meta("generation rules", dump_rules(rules.keys, rules.foreach))
-    store.set_meta("joined families", json.dumps(joined(functions)))
-
-
-def add_documents(store: Store, source: Source) -> None:
-    from indexes.readers.cxx.tensor_impl import read_members, with_accessors
-
-    if path := source.locate("TensorImpl.h"):
-        members, problems = read_members(source.read(path), path)
-        if more := source.locate("c10/core/TensorImpl.cpp"):
-            members = with_accessors(members, source.read(more), more)
-        _document(store, "tensorimpl", plain(members))
-        _add_problems(store, problems)
-    _document(store, "engine", plain(_engine(store, source)))
-
-
-def _engine(store: Store, source: Source) -> list[EngineFunction]:
-    """The functions of engine.cpp, or what the headers of an installed torch tell of them."""
-    from indexes.readers.cxx.engine import read_engine
-
-    names = ("engine.cpp",) if source.locate("engine.cpp") else _ENGINE_HEADERS
-    found: list[EngineFunction] = []
-    for path in filter(None, map(source.locate, names)):
-        functions, problems = read_engine(source.read(path), path)
-        _add_problems(store, problems)
-        found += functions
+def _differentiated(
+    functions: Sequence[NativeFunction], entries: Sequence[DerivativeEntry], foreach: ForeachRule
+) -> dict[str, _Derived]:
+    """By what each overload, generated ones included, is differentiated."""
+    positions = {id(entry): at for at, entry in enumerate(entries)}
+    matches = Derivatives(entries, functions, foreach=foreach, complete=True)
+    found: dict[str, _Derived] = {}
+    for name in dict.fromkeys(function.full_name for function in functions):
+        match_ = matches.find(name)
+        at = None if match_.entry is None else positions[id(match_.entry)]
+        found[name] = _Derived(at, match_.rule, dict(match_.grad_fns))
     return found
 
 
-def _document(store: Store, name: str, data: Any) -> None:
-    store.db.execute("INSERT OR REPLACE INTO documents VALUES(?,?)", (name, json.dumps(data)))
+def _keep_derivatives(store: Store, entries: Sequence[DerivativeEntry]) -> None:
+    rows = [(at, one.op, dump(one), _words(one)) for at, one in enumerate(entries)]
+    store.insert("derivatives", rows)
+
+
+def _words(entry: DerivativeEntry) -> str:
+    """What an entry says, without where."""
+    words = [entry.op, entry.schema, *(entry.output_differentiability or ())]
+    for one in entry.sets:
+        words += [one.key, one.grad_fn or ""]
+        words += [word for formula in one.formulas for word in (*formula.inputs, formula.text)]
+    return "\n".join(words)
+
+
+def _keep_overloads(
+    store: Store, functions: Sequence[NativeFunction], derived: Mapping[str, _Derived]
+) -> None:
+    named: dict[str, NativeFunction] = {}
+    for function in functions:
+        named.setdefault(function.full_name, function)  # of an entry that is there twice the first
+    ops, nodes = [], []
+    for at, (name, function) in enumerate(named.items()):
+        how = derived.get(name)
+        by = (how.position, how.rule, json.dumps(how.grad_fns)) if how else (None, None, None)
+        ops.append((at, name, function.name, dump(function), *by, None))
+        nodes += [(None, node, name, how.position) for node in how.grad_fns.values()] if how else []
+    store.insert("ops", ops)
+    store.insert("nodes", nodes)
+
+
+def _keep_kernels(store: Store, rows: Sequence[Row]) -> None:
+    store.db.executemany(
+        "INSERT INTO kernels(op,key,symbol,hint,source_op,line,rule) VALUES(?,?,?,?,?,?,?)",
+        [
+            (r.op, r.key, r.symbol, r.kind_hint, r.source_function.full_name, r.line, r.rule)
+            for r in rows
+        ],
+    )

@@ -15,32 +15,25 @@ import os
 import sqlite3
 import tempfile
 import zlib
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
 from indexes.build.builder import Builder
-from indexes.build.operator_rows import load_rules
-from indexes.build.seeds import ENOUGH, bring_up_to_date
-from indexes.codegen.families import closed
+from indexes.build.nearest import ENOUGH
 from indexes.model.errors import SourceError
 from indexes.model.progress import Report
-from indexes.model.regex import regex
 from indexes.source.walk import SourceFile
-from indexes.store.codec import load_derivative, load_engine_function, load_member, load_native
-from indexes.store.definition_rows import unpack_calls
 from indexes.store.index_file import Store, expected_schema
-from indexes.store.outlines import unpack_outline
-from indexes.store.tables import STORE_VERSION
+from indexes.store.rows import DOCUMENTS, load, load_derivative, load_native, load_summary, numbers
+from indexes.store.version import index_version
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096
 _MOST_BYTES = 2_000_000_000
 """No index is larger; a file that says or unpacks to more is refused."""
 _CHUNK = 1 << 20
-_NUMBERS = regex(r"(?:\d{1,15}(?:,\d{1,15})*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +84,7 @@ def export_index(builder: Builder, into: Path) -> tuple[Path, Label]:
 
 def shared_name(tree: str) -> str:
     """The name of a shared file in a folder of many."""
-    return f"torchnav-{STORE_VERSION}-{tree}.index"
+    return f"torchnav-{index_version()}-{tree}.index"
 
 
 def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> Label:
@@ -102,7 +95,7 @@ def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> 
             digest.update(chunk)
     size = database.stat().st_size
     return Label(
-        STORE_VERSION,
+        index_version(),
         tree_name(files),
         len(files),
         size,
@@ -150,16 +143,16 @@ def import_index(builder: Builder, path: Path) -> Report:
             raise SourceError(f"cannot read {file}: {error.strerror or error}") from error
         _check(aside, file)
         _compare(builder, aside, files, file)
-        return bring_up_to_date(builder, aside, files)
+        return builder.bring_up_copy(aside, files)
 
 
-def _chosen(builder: Builder, path: Path, files: dict[str, SourceFile]) -> Path:
+def _chosen(builder: Builder, path: Path, files: Mapping[str, SourceFile]) -> Path:
     if not path.is_dir():
         return path
     exact = path / shared_name(tree_name((name, builder.hash(name)) for name in files))
     if exact.is_file():
         return exact
-    found = [p for p in path.glob(f"torchnav-{STORE_VERSION}-*.index") if p.is_file()]
+    found = [p for p in path.glob(f"torchnav-{index_version()}-*.index") if p.is_file()]
     if not found:
         raise SourceError(f"{path} holds no index of this torchnav version")
     return max(found, key=lambda p: p.stat().st_mtime)
@@ -173,7 +166,7 @@ def read_label(opened: IO[bytes], file: Path) -> Label:
         label = Label(**json.loads(opened.readline(_LABEL_BYTES)))
     except (ValueError, TypeError, RecursionError) as error:
         raise SourceError(f"{file} is damaged: its label cannot be read") from error
-    if label.store != STORE_VERSION:
+    if label.store != index_version():
         raise SourceError(f"{file} was made by another version of torchnav")
     if not _is_size(label.size):
         raise SourceError(f"{file} is damaged: it says to hold {str(label.size)[:20]} bytes")
@@ -233,48 +226,22 @@ def _check_values(store: Store) -> None:
         if store.query(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1"):
             raise ValueError(f"a value of the wrong type in {table}")
     _check_operators(store)
-    _check_bodies(store)
 
 
 def _check_operators(store: Store) -> None:
-    for (data,) in store.query("SELECT data FROM ops"):
+    for data, grad_fns, summary in store.query("SELECT data,grad_fns,summary FROM ops"):
         load_native(data)
-    for (data,) in store.query("SELECT data FROM derivatives"):
+        load_summary(summary)
+        json.loads(grad_fns or "{}")
+    for data in store.column("SELECT data FROM derivatives"):
         load_derivative(data)
-    loaders = {"tensorimpl": load_member, "engine": load_engine_function}
     for name, data in store.query("SELECT name,data FROM documents"):
-        for item in json.loads(data):
-            loaders[name](item)
-    for derivative, summary in store.query("SELECT derivative,summary FROM ops"):
-        json.loads(derivative)
-        json.loads(summary)
-    _check_rules(store)
+        load(data, DOCUMENTS[name])
+    for listed in store.column("SELECT definitions FROM kernels"):
+        numbers(listed)
 
 
-def _check_bodies(store: Store) -> None:
-    for (text,) in store.query("SELECT calls FROM calls"):
-        deque(unpack_calls(text), 0)
-    for (text,) in store.query("SELECT outline FROM outlines"):
-        deque(unpack_outline(text), 0)
-    for length, listed in store.query("SELECT length,names FROM names WHERE names!=''"):
-        names = listed.split("\n")
-        if names != sorted(names) or {len(name) for name in names} != {length}:
-            raise ValueError("names that are not in their order")
-    for (numbers,) in store.query(
-        "SELECT definitions FROM kernels UNION ALL SELECT callers FROM called"
-    ):
-        if not _NUMBERS.fullmatch(numbers):
-            raise ValueError("definitions that are no numbers")
-
-
-def _check_rules(store: Store) -> None:
-    """Raises ValueError or TypeError for rules of generation that we did not write."""
-    if rules := store.meta("generation rules"):
-        load_rules(rules)
-        closed((), json.loads(store.meta("joined families") or ""))
-
-
-def _compare(builder: Builder, database: Path, files: dict[str, SourceFile], file: Path) -> None:
+def _compare(builder: Builder, database: Path, files: Mapping[str, SourceFile], file: Path) -> None:
     with contextlib.closing(Store(database)) as store:
         theirs = set(store.query("SELECT path,hash FROM files"))
     same = sum((path, builder.hash(path)) in theirs for path in files)

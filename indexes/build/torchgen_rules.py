@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from indexes.build.operator_files import KERNEL_RULES
 from indexes.codegen.registrations import Rules
 from indexes.model.vocabulary import Problem
 from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
 from indexes.source.source import Source
 
-__all__ = ["KERNEL_RULES", "TABLE_RULES", "read_lists", "read_rules"]
-
+KERNEL_RULES = (
+    "torchgen/model.py",
+    "torchgen/native_function_generation.py",
+    "torchgen/api/autograd.py",
+)
+"""What decides which kernels there are and what is differentiated."""
 TABLE_RULES = (
     "torchgen/model.py",
     "torchgen/native_function_generation.py",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from indexes.build.operator_files import DEPRECATED, DERIVATIVES, KERNEL_RULES, NATIVE, TAGS
-from indexes.build.torchgen_rules import read_lists
+from indexes.build.torchgen_rules import KERNEL_RULES, read_lists
 from indexes.codegen.registrations import Rules
 from indexes.codegen.variants import with_generated
 from indexes.model.errors import SourceError
@@ -16,6 +15,13 @@ from indexes.readers.yaml.deprecated import read_deprecated
 from indexes.readers.yaml.derivatives import read_derivatives
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.source.source import Source
+
+_NATIVE = "native_functions.yaml"
+_DERIVATIVES = "derivatives.yaml"
+_DEPRECATED = "deprecated.yaml"
+_TAGS = "tags.yaml"
+OPERATOR_FILES = (_NATIVE, _DERIVATIVES, _DEPRECATED, _TAGS, *KERNEL_RULES)
+"""What the operators are made of."""
 
 _Fact = TypeVar("_Fact")
 _Facts = tuple[tuple[_Fact, ...], tuple[Problem, ...]]
@@ -37,11 +43,11 @@ class YamlFiles(NamedTuple):
 def read_yaml_files(source: Source) -> YamlFiles:
     """Reads them all. Raises SourceError when there is no operator at all: an empty index is no
     answer."""
-    path = source.locate(NATIVE)
+    path = source.locate(_NATIVE)
     if path is None:
         raise SourceError(f"{source.root} has no native_functions.yaml")
     lists, problems = read_lists(source, KERNEL_RULES)
-    tags, more = _read(source, TAGS, read_tags)
+    tags, more = _read(source, _TAGS, read_tags)
     accepted = Accepted.of(lists.names, lists.fields, tags)
     rules = Rules.of(lists)
     declared, wrong = read_native_functions(source.read(path), path, accepted)
@@ -50,11 +56,11 @@ def read_yaml_files(source: Source) -> YamlFiles:
         raise SourceError(f"no operator could be read from {path}{first}")
     functions = with_generated(declared, rules.keys.generation)
     entries, refused = _read(
-        source, DERIVATIVES, lambda data, path: read_derivatives(data, path, functions, accepted)
+        source, _DERIVATIVES, lambda data, path: read_derivatives(data, path, functions, accepted)
     )
-    _, old = _read(source, DEPRECATED, read_deprecated)
+    _, old = _read(source, _DEPRECATED, read_deprecated)
     too_new = _too_new(path, declared, wrong)
-    known = entries if source.locate(DERIVATIVES) else None
+    known = entries if source.locate(_DERIVATIVES) else None
     return YamlFiles(functions, known, rules, (*too_new, *wrong, *refused, *more, *old, *problems))
 
 

@@ -24,8 +24,6 @@ class Report:
     """Files whose content was read and parsed anew."""
     removed: int = 0
     cold: bool = False
-    state: str = ""
-    """The name of the state that the tree was found in; empty where it was not kept."""
     stale: str = ""
     """Why the index could not be brought up to date, when it was usable all the same."""
 

@@ -11,10 +11,9 @@ from typing import Any
 
 from indexes.model.vocabulary import Hit, Location, OperatorSummary
 from indexes.queries.search import BEGINS, OWN_RANK, Wanted, rank_of
-from indexes.store.catalogue import Catalogue, Kind, Names, Row
-from indexes.store.codec import DERIVATIVE_LINE, DERIVATIVE_PATH
+from indexes.store.catalogue import Catalogue, Kind, KnownNames, Names, Row
 from indexes.store.index_file import Store
-from indexes.store.name_index import KnownNames
+from indexes.store.rows import DERIVATIVE_LINE, DERIVATIVE_PATH
 from indexes.store.tables import FILE_BITS, numbers_of
 
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}

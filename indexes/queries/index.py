@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from indexes.build.current import info_of, open_current
+from indexes.build.current import info_of, open_current, unchanged
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
 from indexes.model.vocabulary import (
@@ -28,13 +28,11 @@ from indexes.model.vocabulary import (
     SourceInfo,
     StubRow,
 )
-from indexes.source.looked import as_left, look
+from indexes.source.snapshot import TreeSnapshot
 from indexes.source.paths import cache_path, index_file
 from indexes.source.source import Source
-from indexes.store.codec import load_engine_function, load_member
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
-from indexes.store.summaries import all_summaries, one_summary, summaries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,12 +95,13 @@ class Index:
         if not os.path.exists(path):
             raise SourceError(f"there is no index of {source.top} yet")
         store = Store(path)
-        as_left(source, path)
+        if seen := TreeSnapshot.load(path):
+            source.know_edited(seen.edited)
         return cls(source, store, Report())
 
     def is_current(self) -> bool:
         """Whether nothing of the tree has moved since this was last brought up to date."""
-        return look(self.source, str(self._store.path)).unchanged
+        return unchanged(self.source, self._store.path) is not None
 
     def close(self) -> None:
         """Closes the index file."""
@@ -133,7 +132,7 @@ class Index:
 
     @cached_property
     def _operators(self) -> tuple[OperatorSummary, ...]:
-        return all_summaries(self._store)
+        return tuple(self._facts.summaries())
 
     def operators(self) -> tuple[OperatorSummary, ...]:
         """Every overload, those that torchgen generates too, in YAML order."""
@@ -151,7 +150,7 @@ class Index:
 
     def summary(self, full_name: str) -> OperatorSummary | None:
         """One row of ``operators``."""
-        return one_summary(self._store, full_name)
+        return next(iter(self._facts.summaries([full_name])), None)
 
     def native(self, full_name: str) -> NativeFunction | None:
         """The YAML entry of an overload."""
@@ -189,7 +188,9 @@ class Index:
     def _summaries(self, full_names: Sequence[str]) -> Mapping[str, OperatorSummary]:
         """Some operators by name: read from the file as long as nobody has asked for all."""
         is_known = "_operators" in self.__dict__
-        return self._by_name if is_known else summaries(self._store, full_names)
+        if is_known:
+            return self._by_name
+        return {one.full_name: one for one in self._facts.summaries(full_names)}
 
     @cached_property
     def _by_name(self) -> Mapping[str, OperatorSummary]:
@@ -229,11 +230,11 @@ class Index:
 
     def tensorimpl(self) -> tuple[Member, ...]:
         """The data members of TensorImpl, in the order of the header."""
-        return tuple(load_member(one) for one in self._facts.document("tensorimpl"))
+        return tuple(self._facts.document("tensorimpl"))
 
     def engine(self) -> tuple[EngineFunction, ...]:
         """The functions of the autograd engine."""
-        return tuple(load_engine_function(one) for one in self._facts.document("engine"))
+        return tuple(self._facts.document("engine"))
 
     def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
         """The derivative entries behind a Node class, in any spelling of its name."""

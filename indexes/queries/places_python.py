@@ -11,8 +11,8 @@ from indexes.queries.resolve import resolve
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import PythonFact, module_name
 from indexes.store.lookup import Lookup
-from indexes.store.outlines import outline_of
 from indexes.store.python_rows import StoredPython
+from indexes.store.python_tests import outline_of
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

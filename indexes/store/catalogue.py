@@ -3,17 +3,94 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from indexes.store.index_file import Store
 from indexes.store.lookup import like
-from indexes.store.name_index import Found, KnownNames, Lines
+
+if TYPE_CHECKING:
+    from indexes.queries.search import Wanted
 
 Row = tuple[Any, ...]
 """Of something with a name, which comes first; what fetches the rest of it follows."""
+
+
+Found = tuple[int, int, int]
+"""Where a line begins, where it first holds what was looked for, where it ends."""
+
+
+class Lines:
+    """Lines that are found by what they hold, in whatever case."""
+
+    def __init__(self, text: str) -> None:
+        """Of a text that begins and ends with the end of a line."""
+        self.text = text
+        self._lowered = _lowered(text)
+        self._is_simple = text.isascii() and "::" not in text
+        self._last: tuple[str, list[Found], int] = ("", [], 0)
+        """What was last looked for, the lines that hold it, and up to where these are all."""
+
+    def holding(self, text: str, limit: int) -> list[Found]:
+        """The first lines that hold ``text``. When a letter was typed behind those of last time,
+        its lines are looked through instead of all."""
+        wanted, lines = _lowered(text), self._lowered
+        last, found, at = self._last
+        if "\n" in wanted:
+            return []
+        if last and last in wanted:
+            narrowed = [(start, lines.find(wanted, start, end), end) for start, _, end in found]
+            found = [one for one in narrowed if one[1] >= 0]
+        else:
+            found, at = [], 0
+        while len(found) < limit and at < len(lines):
+            place = lines.find(wanted, at)
+            if place < 0:
+                at = len(lines)
+            else:
+                at = lines.index("\n", place)
+                found.append((lines.rfind("\n", 0, place) + 1, place, at))
+        self._last = wanted, found, at
+        return found[:limit]
+
+    def ranks(self, wanted: Wanted, text: str, found: Sequence[Found]) -> list[int] | None:
+        """How well the lines fit that were found by ``text``; None where it takes to know more
+        of them than where they hold it."""
+        if self._is_simple and wanted.text == text.lower():
+            return wanted.ranks_in(self._lowered, found)
+        return None
+
+
+def _lowered(text: str) -> str:
+    """A text in lower case, as long as it was: a letter that would become two stays."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+
+
+class KnownNames:
+    """The names to search in, the shortest first: a line of one text for each."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """``names`` in the order of their letters."""
+        self._names = sorted(names, key=len)
+        self.lines = Lines("\n".join(["", *self._names, ""]))
+
+    def beginning(self, word: str, limit: int) -> list[Found]:
+        """The first names that begin so, the shortest first."""
+        found: list[Found] = []
+        start = 1
+        for name in self._names:
+            end = start + len(name)
+            if name.startswith(word):
+                found.append((start, start, end))
+                if len(found) == limit:
+                    break
+            start = end + 1
+        return found
 
 
 class Names:
@@ -100,7 +177,7 @@ class Catalogue:
     @cached_property
     def defined(self) -> KnownNames:
         """Every name that is defined in C++."""
-        return KnownNames(self._store.query("SELECT names FROM names ORDER BY length"))
+        return KnownNames(self._store.column("SELECT DISTINCT name FROM definitions ORDER BY name"))
 
     @cached_property
     def top_names(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The index file: one SQLite database for one tree, and one store of facts by content.
+"""The index file: one SQLite database for one tree.
 
 An index is built aside and renamed into place; a refresh is one transaction. Either way
 a crash leaves a whole index behind. Rows of a file go with the file.
@@ -8,35 +8,35 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from json import dumps
+from pathlib import Path
+from typing import Any
 
+from indexes.codegen.library_calls import registered_operator
 from indexes.model.errors import SourceError
+from indexes.model.vocabulary import Problem
+from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
 from indexes.readers.cxx.idioms import meaning_of, stub_of
-from indexes.store.definition_rows import insert_many
+from indexes.readers.cxx.lexer import MacroFact
+from indexes.readers.python.facts import PythonFact
 from indexes.store.tables import (
-    CPP_INDEXES,
     FIELD,
     INDEXES,
+    OF_A_FILE,
     PRAGMAS,
-    STORE_VERSION,
     TABLES,
+    first_number,
     numbers_of,
-    numbers_of_some,
 )
+from indexes.store.version import LAYOUT_ROOMS, code_digest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from indexes.model.vocabulary import Problem
-    from indexes.readers.cxx.facts import AliasFact, CppFacts, LibraryFact, UseFact
-    from indexes.readers.cxx.lexer import MacroFact
-    from indexes.store.callers import Callers
-    from indexes.store.packed import Defined
-
-_OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "outlines")
-_BUFFERED = ("files", "definitions", *_OF_A_FILE)
-_MANY = 4000
+Row = tuple[Any, ...]
+_PATIENCE = 60.0
+"""Seconds to wait for another process that writes to the same index."""
+_PASSED = "name"
+"""The kind of what a body passes on by name: a call only where the name is a stub's."""
+PASSED = "passed"
+"""The kind of such a name that the file itself does not define."""
 
 
 class Store:
@@ -45,29 +45,17 @@ class Store:
     def __init__(self, path: str | Path, create: bool = False) -> None:
         self.path = str(path)
         try:
-            self.db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self.db = sqlite3.connect(
+                path, _PATIENCE, check_same_thread=False, isolation_level=None
+            )
             if create:
                 self.db.executescript(PRAGMAS + TABLES)
-            else:
-                self._check()
+                self.set_meta("layout", code_digest(*LAYOUT_ROOMS))
+            elif self.meta("layout") != code_digest(*LAYOUT_ROOMS):
+                raise SourceError(f"an index of another torchnav version: {path}")
         except sqlite3.Error as error:
             raise SourceError(f"not a usable index: {path}: {error}") from error
         self.db.create_function("macro_meaning", 1, meaning_of, deterministic=True)
-        self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _BUFFERED}
-        self._next_file = 0
-        self._indexed: bool | None = None
-
-    @cached_property
-    def callers(self) -> Callers:
-        """The calls of definitions, to be written."""
-        from indexes.store.callers import Callers
-
-        return Callers(self.db)
-
-    def _check(self) -> None:
-        row = self.db.execute("SELECT value FROM meta WHERE key='store_version'").fetchone()
-        if row is None or row[0] != STORE_VERSION:
-            raise SourceError(f"an index of another torchnav version: {self.path}")
 
     def schema(self) -> set[tuple[str, str, str]]:
         """Type, name and text of everything that the file defines."""
@@ -78,7 +66,7 @@ class Store:
         rows = self.query(
             "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'"
         )
-        return [row[0] for row in rows]
+        return [name for (name,) in rows]
 
     def write_aside(self) -> None:
         """Writes without a journal: for an index that nobody else sees yet."""
@@ -88,14 +76,16 @@ class Store:
         """Closes the file."""
         self.db.close()
 
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query; SourceError when the file is damaged."""
         try:
             return self.db.execute(sql, parameters).fetchall()
         except sqlite3.DatabaseError as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
 
-    # ------------------------------------------------------------------ writing
+    def column(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """The values of a query for one column."""
+        return [value for (value,) in self.query(sql, parameters)]
 
     def set_meta(self, key: str, value: str) -> None:
         """Keeps one word about the index."""
@@ -104,174 +94,93 @@ class Store:
     def meta(self, key: str) -> str | None:
         """The word kept by ``set_meta``."""
         row = self.db.execute("SELECT value FROM meta WHERE key=?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        return None if row is None else str(*row)
 
-    def _highest(self, table: str) -> int:
-        return int(self.db.execute(f"SELECT coalesce(max(id),0) FROM {table}").fetchone()[0])
-
-    def _has_indexes(self) -> bool:
-        if self._indexed is None:
-            self._indexed = self.meta("indexed") == "1"
-        return self._indexed
-
-    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        """Keeps rows until there are many: an insert costs more to begin than to go on with."""
-        waiting = self._waiting[table]
-        waiting += rows
-        if len(waiting) > _MANY:
-            self._write(table, waiting)
-
-    def _write(self, table: str, waiting: list[tuple[Any, ...]]) -> None:
-        insert_many(self.db, table, waiting)
-        waiting.clear()
-
-    def flush(self) -> None:
-        """Writes every row that still waits."""
-        for table, waiting in self._waiting.items():
-            if waiting:
-                self._write(table, waiting)
-        if self._has_indexes():
-            self.callers.write()
-
-    def add_file(self, row: tuple[str, str, int, int, int, bytes]) -> int:
-        """Keeps a file's path, kind, size, mtime, inode and hash; returns its number."""
-        if not self._next_file:
-            self._next_file = self._highest("files") + 1
-        number = self._next_file
-        self._next_file += 1
-        self._insert("files", [(number, *row)])
-        return number
-
-    def drop_rows(self, file: int) -> set[str]:
-        """Removes what was read from a file; returns the names it defined."""
-        self.flush()
-        given = numbers_of(file)
-        names = self.query("SELECT DISTINCT name FROM definitions WHERE id BETWEEN ? AND ?", given)
-        self.callers.drop(*given)
-        self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
-        for table in _OF_A_FILE:
-            self.db.execute(f"DELETE FROM {table} WHERE file=?", (file,))
-        return {row[0] for row in names}
-
-    def drop_file(self, file: int) -> set[str]:
-        """Removes a file and what was read from it; returns the names it defined."""
-        names = self.drop_rows(file)
-        self.db.execute("DELETE FROM files WHERE id=?", (file,))
-        return names
-
-    def add_cpp(self, file: int, facts: CppFacts, defined: Defined) -> None:
-        """Keeps the facts of a C++ file, of which the definitions come apart."""
-        self.add_definitions(file, defined)
-        self.add_uses(file, facts.uses, made=0)
-        self._insert("macros", macro_rows(file, facts.macros))
-        self.add_libraries(file, facts.libraries, made=0)
-        self._insert("aliases", alias_rows(file, facts.aliases))
-
-    def add_definitions(self, file: int, defined: Defined, made: int = 0) -> None:
-        """Keeps definitions and their calls; ``made`` 1 for those that macros make."""
-        first, _ = numbers_of_some(file, made)
-        self._insert("definitions", definition_rows(first, defined))
-        self.callers.add(first, defined)
-
-    def stubs(self) -> set[str]:
-        """The names of all stubs."""
-        self.flush()
-        return {r[0] for r in self.query("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL")}
-
-    def add_passed_stubs(self) -> None:
-        """Keeps the names passed as arguments that are stubs, now that all stubs are known."""
-        self.callers.add_passed(self.stubs())
-
-    def add_uses(self, file: int, uses: Iterable[UseFact], made: int) -> None:
-        """Keeps macro uses; ``made`` 1 for those that an expansion made."""
-        self._insert("uses", use_rows(file, uses, made))
-
-    def add_libraries(self, file: int, facts: Sequence[LibraryFact], made: int) -> None:
-        """Keeps what TORCH_LIBRARY blocks hold; ``made`` 1 for what macros in them make."""
-        self._insert("libraries", library_rows(file, facts, made))
-
-    def add_python(self, file: int, rows: Iterable[Sequence[Any]], made: int = 0) -> None:
-        """Keeps facts of a Python file; ``made`` 1 for those that helpers of other files make."""
-        self._insert("python", [(file, *r, made) for r in rows])
-
-    def add_outline(self, file: int, outline: str) -> None:
-        """Keeps where the tests and classes of a Python file stand."""
-        if outline:
-            self._insert("outlines", [(file, outline)])
-
-    def add_problem(self, path: str, line: int, message: str) -> None:
-        """Keeps what could not be read of a file."""
-        self.db.execute("INSERT INTO problems VALUES(?,?,?)", (path, line, message))
-
-    def add_registered_by_helpers(self) -> None:
-        """Keeps the registrations that Python files make through helpers of other files."""
-        from indexes.linking.python.helpers import resolve
-        from indexes.readers.python.facts import PythonFact
-
-        self.flush()
-        self.db.execute("DELETE FROM python WHERE made=1")
-        numbers: dict[str, int] = {}
-        files: dict[str, list[PythonFact]] = {}
-        for number, path, *row in self.query(
-            "SELECT f.id,f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-            " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers')"
-        ):
-            numbers[path] = number
-            files.setdefault(path, []).append(PythonFact(*row))
-        for path, fact in resolve(files):
-            self.add_python(numbers[path], [fact], made=1)
-        self.flush()
-
-    def add_cpp_indexes(self) -> None:
-        """Makes the indexes of what C++ files fill, once all of it is there."""
-        from indexes.store.name_index import keep_names
-
-        self.flush()
-        self.callers.write_anew()
-        self._make(CPP_INDEXES)
-        keep_names(self.db)
-
-    def add_indexes(self) -> None:
-        """Makes the other indexes, last of all."""
-        self.flush()
-        self._make(INDEXES)
-        self.set_meta("indexed", "1")
-        self._indexed = True
-
-    def _make(self, indexes: str) -> None:
-        # One by one: executescript would end the transaction.
-        for statement in indexes.split(";"):
+    def create_indexes(self) -> None:
+        """Makes the indexes of the tables, those that are not there yet."""
+        for statement in INDEXES.split(";"):  # executescript would end the transaction
             self.db.execute(statement)
+
+    # ------------------------------------------------------------------ writing
+
+    def insert(self, table: str, rows: Sequence[Row]) -> None:
+        """Adds whole rows to a table."""
+        if rows:
+            marks = ",".join("?" * len(next(iter(rows))))
+            self.db.executemany(f"INSERT INTO {table} VALUES({marks})", rows)
+
+    def add_file(self, path: str, kind: str, digest: bytes) -> int:
+        """Keeps a file; returns its number, which it keeps as long as it is there."""
+        found = self.query("SELECT id FROM files WHERE path=?", (path,))
+        if found:
+            ((number,),) = found
+            self.db.execute("UPDATE files SET kind=?,hash=? WHERE id=?", (kind, digest, number))
+            return int(number)
+        return self.new_file(path, kind, digest)
+
+    def new_file(self, path: str, kind: str, digest: bytes) -> int:
+        """Keeps a file that is not there yet."""
+        added = self.db.execute("INSERT INTO files VALUES(NULL,?,?,?)", (path, kind, digest))
+        return int(added.lastrowid or 0)
+
+    def drop_rows(self, file: int) -> None:
+        """Removes what was read from a file."""
+        given = numbers_of(file)
+        self.db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", given)
+        self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
+        for table in OF_A_FILE:
+            self.db.execute(f"DELETE FROM {table} WHERE file=?", (file,))
+
+    def drop_made(self, files: Iterable[int]) -> None:
+        """Removes what macros make in files."""
+        for file in files:
+            last = numbers_of(file)[1]
+            given = (first_number(file, made=1), last)
+            self.db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", given)
+            self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
+            self.db.execute("DELETE FROM uses WHERE file=? AND made=1", (file,))
+            self.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (file,))
+
+    def drop_file(self, path: str) -> None:
+        """Removes a file and what was read from it."""
+        for number in self.column("SELECT id FROM files WHERE path=?", (path,)):
+            self.drop_rows(number)
+            self.db.execute("DELETE FROM files WHERE id=?", (number,))
+
+    def add_cpp(self, file: int, facts: CppFacts, made: int = 0) -> None:
+        """Keeps the facts of a C++ file, or (``made`` 1) what macros make in it."""
+        first = first_number(file, made)
+        here = {one.name for one in facts.definitions}
+        numbered = list(enumerate(facts.definitions, first))
+        self.insert("definitions", [(number, *one[:-1]) for number, one in numbered])
+        self.insert("calls", [row for n, one in numbered for row in _call_rows(n, one, here)])
+        self.insert("uses", [(file, *use, _stub(use), made) for use in facts.uses])
+        self.insert("macros", [(file, m.name, _stored(m.parameters), *m[2:]) for m in facts.macros])
+        self.insert("libraries", [(file, *one, _operator(one), made) for one in facts.libraries])
+        self.insert("aliases", [(file, *alias) for alias in facts.aliases])
+
+    def add_python(self, file: int, facts: Iterable[PythonFact], made: int = 0) -> None:
+        """Keeps facts of a Python file; ``made`` 1 for those that helpers of other files make."""
+        self.insert("python", [(file, *fact, made) for fact in facts])
+
+    def add_tests(self, file: int, facts: Iterable[PythonFact]) -> None:
+        """Keeps where the tests and classes of a test file stand."""
+        rows = [(file, one.kind, one.symbol, one.line, one.end_line) for one in facts]
+        self.insert("tests", rows)
+
+    def set_problems(self, stage: str, problems: Iterable[Problem], path: str = "") -> None:
+        """Keeps what a stage could not read, in one file or, without ``path``, anywhere."""
+        which = "stage=?" + " AND path=?" * bool(path)
+        given = (stage, path) if path else (stage,)
+        self.db.execute(f"DELETE FROM problems WHERE {which}", given)
+        self.insert("problems", [(one.path, one.line, one.message, stage) for one in problems])
 
     # ------------------------------------------------------------------ reading
 
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read, with places."""
-        from indexes.model.vocabulary import Problem
-
-        return tuple(Problem(*row) for row in self.query("SELECT * FROM problems"))
-
-    def cpp_uses(self, file: int) -> list[UseFact]:
-        """The macro uses written in a file."""
-        rows = self.query(
-            "SELECT name,arguments,scope,line,guard,offset,parameters,end_line FROM uses"
-            " WHERE file=? AND made=0",
-            (file,),
-        )
-        from indexes.readers.cxx.facts import UseFact
-
-        return [UseFact(*r) for r in rows]
-
-    def library_uses(self, file: int) -> list[LibraryFact]:
-        """The macro uses inside the TORCH_LIBRARY blocks of a file."""
-        rows = self.query(
-            "SELECT macro,block,method,arguments,line,block_line,guard,offset,macro_path,macro_line"
-            " FROM libraries WHERE file=? AND method='use'",
-            (file,),
-        )
-        from indexes.readers.cxx.facts import LibraryFact
-
-        return [LibraryFact(*r) for r in rows]
+        rows = self.query("SELECT DISTINCT path,line,message FROM problems ORDER BY rowid")
+        return tuple(Problem(*row) for row in rows)
 
     def macros(self, *names: str) -> Iterator[tuple[str, MacroFact]]:
         """(path, macro) of every macro, or of those with some names."""
@@ -279,68 +188,45 @@ class Store:
         if len(names) == 1:
             where = " WHERE m.name=?"
         elif names:  # one statement, however many there are
-            from json import dumps
-
             wanted = "json_each(?) w CROSS JOIN macros m ON m.name=w.value"
             given = (dumps(names),)
-        sql = (
+        for path, name, parameters, *rest in self.query(
             "SELECT f.path,m.name,m.parameters,m.body,m.line,m.offset,m.undefined_at"
-            f" FROM {wanted} JOIN files f ON f.id=m.file{where}"
-        )
-        from indexes.readers.cxx.lexer import MacroFact
-
-        for path, *m in self.query(sql, given):
-            parameters = None if m[1] is None else [p for p in m[1].split(FIELD) if p]
-            yield path, MacroFact(m[0], parameters, m[2], m[3], m[4], m[5])
+            f" FROM {wanted} JOIN files f ON f.id=m.file{where}",
+            given,
+        ):
+            taken = None if parameters is None else [p for p in parameters.split(FIELD) if p]
+            yield path, MacroFact(name, taken, *rest)
 
 
 def expected_schema() -> set[tuple[str, str, str]]:
     """What ``Store.schema`` says of an index that was made here."""
     store = Store(":memory:", create=True)
-    store.add_cpp_indexes()
-    store.add_indexes()
+    store.create_indexes()
     found = store.schema()
     store.close()
     return found
 
 
-# --------------------------------------------------------------------- facts as whole rows
+def _call_rows(number: int, one: DefinitionFact, here: set[str]) -> Iterator[Row]:
+    """The calls of a definition. A name that is passed on and not defined in the file counts
+    where it is a stub's, wherever that is."""
+    for name, qualifier, line, kind, template in one.calls:
+        if kind == _PASSED and name not in here:
+            yield number, name, qualifier, 0, PASSED, ""
+        else:
+            yield number, name, qualifier, line, kind, template
 
 
-def definition_rows(first: int, defined: Defined) -> list[tuple[Any, ...]]:
-    """Definitions, numbered from ``first``."""
-    return [(number, *row) for number, row in enumerate(defined.rows, first)]
-
-
-def use_rows(file: int, uses: Iterable[UseFact], made: int) -> list[tuple[Any, ...]]:
-    """Macro uses, written out or made by others."""
-    return [(file, *u, _stub(u[0], u[1]), made) for u in uses]
-
-
-def macro_rows(file: int, macros: Iterable[MacroFact]) -> list[tuple[Any, ...]]:
-    """Macros."""
-    return [(file, m[0], stored_parameters(m), *m[2:]) for m in macros]
-
-
-def library_rows(file: int, facts: Sequence[LibraryFact], made: int) -> list[tuple[Any, ...]]:
-    """What TORCH_LIBRARY blocks hold."""
-    if not facts:
-        return []
-    from indexes.codegen.library_calls import registered_operator
-
-    return [(file, *f, registered_operator(f[1], f[2], f[3]), made) for f in facts]
-
-
-def alias_rows(file: int, aliases: Iterable[AliasFact]) -> list[tuple[Any, ...]]:
-    """Type aliases."""
-    return [(file, *a) for a in aliases]
-
-
-def stored_parameters(macro: MacroFact) -> str | None:
+def _stored(parameters: Sequence[str] | None) -> str | None:
     """The parameters of a macro as one column; None for one that takes none."""
-    return None if macro.parameters is None else FIELD.join(macro.parameters)
+    return None if parameters is None else FIELD.join(parameters)
 
 
-def _stub(macro: str, arguments: str) -> str | None:
+def _operator(one: LibraryFact) -> str | None:
+    return registered_operator(one.block, one.method, one.arguments)
+
+
+def _stub(use: UseFact) -> str | None:
     """The stub that a DECLARE, DEFINE or REGISTER line is about."""
-    return stub_of(macro, arguments).rpartition("::")[2] or None
+    return stub_of(use.name, use.arguments).rpartition("::")[2] or None

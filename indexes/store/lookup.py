@@ -11,30 +11,33 @@ from typing import Any, NamedTuple
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
+    Confidence,
     Definition,
     DerivativeEntry,
+    KernelKind,
     KernelRow,
     Location,
     NativeFunction,
+    OperatorSummary,
 )
 from indexes.readers.cxx.idioms import stub_of
-from indexes.store.codec import load_derivative, load_native
-from indexes.store.definition_rows import (
-    COLUMN_COUNT,
+from indexes.store.index_file import PASSED, Store
+from indexes.store.rows import (
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
+    DOCUMENTS,
     KERNELS_BEYOND,
     KERNELS_NAMED,
-    OP_LINES,
-    calls_named,
-    definition,
-    standing,
-    unpack_calls,
+    known,
+    load,
+    load_all,
+    load_derivative,
+    load_native,
+    numbers,
 )
-from indexes.store.index_file import Store
 from indexes.store.tables import FILE_OF, IN_FILE
 
-_KERNEL_COLUMNS = "op,key,symbol,kind,confidence,link_rule,reason,definitions"
+_KERNELS = "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions FROM kernels"
 
 
 _FEW = 50
@@ -42,7 +45,13 @@ _FEW = 50
 _MOST_NAMES = 8192
 """Names whose definitions are held; with more, all are let go."""
 _NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
-_USE_COLUMNS = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
+_USE = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
+_USES = f"SELECT {_USE} FROM uses u JOIN files f ON f.id=u.file"
+_IS_CALL = "(c.kind!='passed' OR c.name IN (SELECT stub FROM uses WHERE stub=c.name))"
+"""Of ``calls c``: a name that is passed on counts where it is a stub's."""
+_CALL = (
+    f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template"
+)
 
 
 class MacroUse(NamedTuple):
@@ -68,8 +77,7 @@ class Lookup:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.named = lru_cache(8192)(self._named)
-        self._by_name: dict[str, list[tuple[Any, ...]]] = {}
+        self._by_name: dict[str, list[Known]] = {}
         self.nominated = lru_cache(256)(self._nominated)
         self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
@@ -82,12 +90,10 @@ class Lookup:
         self._kernel_ops: dict[int, Sequence[str]] = {}
         self.by_id = lru_cache(16384)(self._by_id)
 
-    def _named(self, name: str) -> Sequence[Known]:
-        return tuple(Known(r[0], definition(r)) for r in self._rows(name))
-
-    def _rows(self, name: str) -> Sequence[tuple[Any, ...]]:
-        rows = self._by_name.get(name)
-        return self._read([name])[name] if rows is None else rows
+    def named(self, name: str) -> Sequence[Known]:
+        """Every definition of a name, in the order of their numbers."""
+        found = self._by_name.get(name)
+        return self._read([name])[name] if found is None else found
 
     def expect(self, names: Iterable[str]) -> None:
         """Reads the definitions of names, that will be asked for one by one, at once."""
@@ -95,15 +101,12 @@ class Lookup:
         if new:
             self._read(new)
 
-    def _read(self, names: list[str]) -> dict[str, list[tuple[Any, ...]]]:
-        found: dict[str, list[tuple[Any, ...]]] = {name: [] for name in names}
-        source, given = f"{DEFINITION_FROM} WHERE d.name=?", names[0]
-        if len(names) > 1:
-            source, given = f"json_each(?) w CROSS JOIN {_NAMED}", dumps(names)
-        for row in self.store.query(f"SELECT {DEFINITION_COLUMNS} FROM {source}", (given,)):
-            found[row[1]].append(row)
-        for rows in found.values():
-            rows.sort(key=_number)  # by their place, whatever index gave them
+    def _read(self, names: list[str]) -> dict[str, list[Known]]:
+        found: dict[str, list[Known]] = {name: [] for name in names}
+        source = f"json_each(?) w CROSS JOIN {_NAMED} ORDER BY d.id"
+        for row in self.store.query(f"SELECT {DEFINITION_COLUMNS} FROM {source}", (dumps(names),)):
+            one = known(row)
+            found[one.definition.name].append(one)
         if len(self._by_name) > _MOST_NAMES:
             self._by_name.clear()
         self._by_name.update(found)
@@ -111,38 +114,39 @@ class Lookup:
 
     def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
         """Those of ``named`` of whose kind, scope and path ``fits`` holds."""
-        return [Known(r[0], definition(r)) for r in self._rows(name) if fits(*standing(r))]
+        standing = ((one, one.definition) for one in self.named(name))
+        return [one for one, d in standing if fits(d.kind, d.scope, d.location.path)]
+
+    def definitions(self, where: str, *given: object) -> list[Known]:
+        """The definitions ``d`` in files ``f`` of which a condition holds, by their numbers."""
+        sql = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where} ORDER BY d.id"
+        return list(map(known, self.store.query(sql, given)))
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""
-        rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
-            " WHERE d.name=? AND d.scope=? AND f.path=?",
-            (name, owner.qualified, owner.location.path),
-        )
-        return tuple(Known(r[0], definition(r)) for r in sorted(rows, key=_number))
+        place = (name, owner.qualified, owner.location.path)
+        return self.definitions("d.name=? AND d.scope=? AND f.path=?", *place)
 
     def is_type(self, name: str) -> bool:
         """Whether a class or an alias of a type bears this name."""
-        if any(known.definition.kind in ("class", "enum") for known in self.named(name)):
+        if any(one.definition.kind in ("class", "enum") for one in self.named(name)):
             return True
         return bool(self.store.query("SELECT 1 FROM aliases WHERE name=? LIMIT 1", (name,)))
 
     def _nominated(self, scope: str) -> Sequence[str]:
-        rows = self.store.query(
+        targets = self.store.column(
             "SELECT DISTINCT a.target FROM aliases a JOIN files f ON f.id=a.file"
             " WHERE a.name='' AND a.scope=? AND f.path LIKE '%.h' ORDER BY a.target",
             (scope,),
         )
-        return tuple(r[0].lstrip(":") for r in rows if scope)
+        return tuple(target.lstrip(":") for target in targets if scope)
 
     def _calls(self, known: Known) -> Sequence[Call]:
-        numbers = [known.id]
+        bodies = [known.id]
         if known.definition.macro:
-            numbers += self._written_bodies(known.definition)
-        sql = "SELECT calls FROM calls WHERE definition=?"
-        texts = [row[0] for number in numbers for row in self.store.query(sql, (number,))]
-        return tuple(Call(*call) for text in texts for call in unpack_calls(text))
+            bodies += self._written_bodies(known.definition)
+        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? AND {_IS_CALL} ORDER BY c.rowid"
+        return tuple(Call(*row) for number in bodies for row in self.store.query(sql, (number,)))
 
     def _written_bodies(self, made: Definition) -> Sequence[int]:
         """The body written behind the macro use that begins a definition."""
@@ -162,67 +166,74 @@ class Lookup:
     @cached_property
     def _stubs(self) -> frozenset[str]:
         """The names of all stubs: most of the names that are asked for are none."""
-        rows = self.store.query("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL")
-        return frozenset(row[0] for row in rows)
+        sql = "SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"
+        return frozenset(self.store.column(sql))
 
     def _stub_uses(self, stub: str) -> Sequence[StubUse]:
-        if stub not in self._stubs:
-            return ()
-        rows = self.store.query(
-            f"SELECT {_USE_COLUMNS} FROM uses u"
-            " JOIN files f ON f.id=u.file WHERE u.stub=? ORDER BY f.path,u.line",
-            (stub,),
-        )
-        return tuple(_stub_use(r) for r in rows)
+        return self._uses("u.stub=?", stub) if stub in self._stubs else ()
+
+    def _uses(self, where: str, *given: str) -> list[StubUse]:
+        rows = self.store.query(f"{_USES} WHERE {where} ORDER BY f.path,u.line", given)
+        return [_stub_use(*row) for row in rows]
+
+    def _registered(self, where: str, *given: str) -> list[StubUse]:
+        return [use for use in self._uses(where, *given) if use.what == "registered"]
 
     def _native(self, full_name: str) -> NativeFunction | None:
-        rows = self.store.query(f"SELECT data,{OP_LINES} FROM ops WHERE full_name=?", (full_name,))
-        return load_native(*rows[0]) if rows else None
+        found = self.store.column("SELECT data FROM ops WHERE full_name=?", (full_name,))
+        return next(map(load_native, found), None)
 
     def _overloads(self, base: str) -> Sequence[NativeFunction]:
-        rows = self.store.query(
-            f"SELECT data,{OP_LINES} FROM ops WHERE base=? ORDER BY position", (base,)
-        )
-        return tuple(load_native(*r) for r in rows)
+        sql = "SELECT data FROM ops WHERE base=? ORDER BY position"
+        return load_all(self.store.column(sql, (base,)), NativeFunction)
+
+    def natives(self) -> Sequence[NativeFunction]:
+        """Every overload, in YAML order."""
+        sql = "SELECT data FROM ops ORDER BY position"
+        return load_all(self.store.column(sql), NativeFunction)
+
+    def summaries(self, full_names: Sequence[str] | None = None) -> Sequence[OperatorSummary]:
+        """Rows of the operator list in YAML order: all, or those of some overloads."""
+        sql = "SELECT summary FROM ops"
+        if full_names is not None:
+            sql += " WHERE full_name IN (SELECT value FROM json_each(?))"
+        given = () if full_names is None else (dumps(full_names),)
+        return load_all(self.store.column(f"{sql} ORDER BY position", given), OperatorSummary)
 
     def _kernels(self, full_name: str) -> Sequence[KernelRow]:
-        rows = self.store.query(
-            f"SELECT {_KERNEL_COLUMNS} FROM kernels WHERE op=? ORDER BY rowid", (full_name,)
-        )
-        return tuple(self.kernel_row(r) for r in rows)
+        rows = self.store.query(f"{_KERNELS} WHERE op=? ORDER BY rowid", (full_name,))
+        return tuple(self._kernel_row(*row) for row in rows)
 
-    def kernel_row(self, row: tuple[Any, ...]) -> KernelRow:
-        """A KernelRow from a row of the table."""
-        op, key, symbol, kind, confidence, rule, reason, numbers = row
-        known = (self.by_id(int(n)) for n in numbers.split(",") if n)
-        definitions = tuple(k.definition for k in known if k)
+    def _kernel_row(
+        self,
+        op: str,
+        key: str,
+        symbol: str,
+        kind: KernelKind,
+        confidence: Confidence,
+        rule: str,
+        reason: str,
+        listed: str,
+    ) -> KernelRow:
+        found = (self.by_id(number) for number in numbers(listed))
+        definitions = tuple(one.definition for one in found if one)
         return KernelRow(op, key, symbol, kind, definitions, confidence, rule, reason)
 
     def all_kernels(self) -> list[KernelRow]:
         """Every row, in YAML order."""
-        rows = self.store.query(f"SELECT {_KERNEL_COLUMNS} FROM kernels ORDER BY rowid")
-        return [self.kernel_row(r) for r in rows]
+        rows = self.store.query(f"{_KERNELS} ORDER BY rowid")
+        return [self._kernel_row(*row) for row in rows]
 
     def all_registrations(self) -> list[StubUse]:
         """Every line that registers a function on a stub."""
-        rows = self.store.query(
-            f"SELECT {_USE_COLUMNS} FROM uses u"
-            " JOIN files f ON f.id=u.file WHERE u.stub IS NOT NULL ORDER BY f.path,u.line"
-        )
-        return _registered(rows)
+        return self._registered("u.stub IS NOT NULL")
 
     def _by_id(self, number: int) -> Known | None:
-        rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.id=?", (number,)
-        )
-        return Known(number, definition(rows[0])) if rows else None
+        return next(iter(self.definitions("d.id=?", number)), None)
 
     def known(self, wanted: Definition) -> Known | None:
         """The definition with its number."""
-        for one in self.named(wanted.name):
-            if one.definition == wanted:
-                return one
-        return None
+        return next((one for one in self.named(wanted.name) if one.definition == wanted), None)
 
     def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
         """The entry that differentiates an overload, and by which rule."""
@@ -231,55 +242,51 @@ class Lookup:
 
     def derived(self, full_name: str) -> tuple[DerivativeEntry | None, str, dict[str, str]]:
         """The entry, the rule, and the Node class for each autograd key."""
-        rows = self.store.query("SELECT derivative FROM ops WHERE full_name=?", (full_name,))
-        if not rows or rows[0][0] in (None, "null"):
-            return None, "derivatives.yaml is not in this tree", {}
-        position, rule, _, grad_fns = loads(rows[0][0])
-        if position is None:
-            return None, rule, grad_fns
-        entry = self.entry(position)
-        sets = tuple(replace(s, grad_fn=grad_fns.get(s.key)) for s in entry.sets)
-        return replace(entry, sets=sets), rule, grad_fns
+        sql = "SELECT derivative,derivative_rule,grad_fns FROM ops WHERE full_name=?"
+        for position, rule, listed in self.store.query(sql, (full_name,)):
+            if rule is None:
+                break
+            grad_fns: dict[str, str] = loads(listed)
+            if position is None:
+                return None, rule, grad_fns
+            entry = self.entry(position)
+            sets = tuple(replace(s, grad_fn=grad_fns.get(s.key)) for s in entry.sets)
+            return replace(entry, sets=sets), rule, grad_fns
+        return None, "derivatives.yaml is not in this tree", {}
 
-    def entries_with(self, text: str) -> list[DerivativeEntry]:
+    def entries_with(self, text: str) -> Sequence[DerivativeEntry]:
         """The derivative entries whose text holds a word."""
-        rows = self.store.query(
-            "SELECT data FROM derivatives WHERE instr(data,?) ORDER BY position", (text,)
-        )
-        return [load_derivative(r[0]) for r in rows]
+        sql = "SELECT data FROM derivatives WHERE instr(words,?) ORDER BY position"
+        return load_all(self.store.column(sql, (text,)), DerivativeEntry)
 
     def callers(self, name: str) -> Sequence[tuple[Known, Call]]:
         """Every use of a name in a body, by place."""
         rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS},c.calls FROM calls c"
-            f" JOIN definitions d ON d.id=c.definition JOIN files f ON f.id={FILE_OF}"
-            " WHERE c.definition IN (SELECT j.value FROM called w, json_each('['||w.callers||']') j"
-            " WHERE w.name=?)"
-            " ORDER BY f.path,d.line,d.name,d.id",
+            f"SELECT {_CALL},{DEFINITION_COLUMNS} FROM calls c JOIN definitions d ON"
+            f" d.id=c.definition JOIN files f ON f.id={FILE_OF} WHERE c.name=? AND {_IS_CALL}"
+            " ORDER BY f.path,d.line,d.name,d.id,c.rowid",
             (name,),
         )
         return [
-            (Known(r[0], definition(r)), Call(*call))
-            for r in rows
-            for call in calls_named(r[COLUMN_COUNT], name)
+            (known(tuple(row)), Call(called, qualifier, line, kind, template))
+            for called, qualifier, line, kind, template, *row in rows
         ]
 
     def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:
         """The functions that use a macro of which ``wanted`` holds, by file and line."""
-        rows = self.store.query("SELECT name,callers FROM called")
-        numbers = {number for name, all_ in rows if wanted(name) for number in all_.split(",")}
-        known = [one for number in numbers if (one := self.by_id(int(number)))]
-        return sorted(known, key=_place)
+        names = filter(wanted, self.store.column("SELECT DISTINCT name FROM calls"))
+        called = "SELECT definition FROM calls WHERE name IN (SELECT value FROM json_each(?))"
+        return sorted(self.definitions(f"d.id IN ({called})", dumps(list(names))), key=_place)
+
+    def popularity(self) -> dict[str, int]:
+        """How often C++ calls something by each name."""
+        sql = f"SELECT c.name,count(*) FROM calls c WHERE {_IS_CALL} GROUP BY c.name"
+        return dict(self.store.query(sql))
 
     def registrations_in(self, path: str) -> Sequence[StubUse]:
         """The lines of a file that register functions on stubs."""
         if path not in self._registrations:
-            rows = self.store.query(
-                f"SELECT {_USE_COLUMNS} FROM uses u JOIN files f ON f.id=u.file"
-                " WHERE f.path=? AND u.stub IS NOT NULL",
-                (path,),
-            )
-            self._registrations[path] = _registered(rows)
+            self._registrations[path] = self._registered("f.path=? AND u.stub IS NOT NULL", path)
         return self._registrations[path]
 
     def kernel_of(self, known: Known) -> Sequence[str]:
@@ -289,7 +296,7 @@ class Lookup:
             return self._all_kernel_ops.get(number, ())
         if number not in self._kernel_ops:
             rows = self._kernels_beyond + self.store.query(KERNELS_NAMED, (known.definition.name,))
-            found = [op for _, op, numbers in sorted(rows) if f",{number}," in f",{numbers},"]
+            found = [op for _, op, listed in sorted(rows) if number in numbers(listed)]
             self._kernel_ops[number] = tuple(dict.fromkeys(found))
         return self._kernel_ops[number]
 
@@ -302,22 +309,22 @@ class Lookup:
         """The same for who asks often."""
         found: dict[int, list[str]] = {}
         rows = self.store.query("SELECT op,definitions FROM kernels WHERE definitions!=''")
-        for op, numbers in rows:
-            for number in numbers.split(","):
-                listed = found.setdefault(int(number), [])
-                if op not in listed:
-                    listed.append(op)
+        for op, listed in rows:
+            for number in numbers(listed):
+                ops = found.setdefault(number, [])
+                if op not in ops:
+                    ops.append(op)
         return found
 
     def entry(self, position: int) -> DerivativeEntry:
         """The derivative entry at a position of the file."""
-        rows = self.store.query("SELECT data FROM derivatives WHERE position=?", (position,))
-        return load_derivative(rows[0][0])
+        sql = "SELECT data FROM derivatives WHERE position=?"
+        return load_derivative(*self.store.column(sql, (position,)))
 
-    def entries(self) -> list[DerivativeEntry]:
+    def entries(self) -> Sequence[DerivativeEntry]:
         """All derivative entries in file order."""
-        rows = self.store.query("SELECT data FROM derivatives ORDER BY position")
-        return [load_derivative(r[0]) for r in rows]
+        sql = "SELECT data FROM derivatives ORDER BY position"
+        return load_all(self.store.column(sql), DerivativeEntry)
 
     # ------------------------------------------------------------------ files and names
 
@@ -354,11 +361,6 @@ class Lookup:
         rows = self.store.query("SELECT DISTINCT grad_fn FROM nodes")
         return tuple(name for (name,) in rows)
 
-    def natives(self) -> list[NativeFunction]:
-        """The entries of all overloads, in YAML order."""
-        rows = self.store.query(f"SELECT data,{OP_LINES} FROM ops ORDER BY position")
-        return [load_native(data, lines) for data, lines in rows]
-
     def node_entries(self, grad_fn: str) -> list[DerivativeEntry]:
         """The derivative entries behind a Node class."""
         sql = "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL"
@@ -382,40 +384,37 @@ class Lookup:
         )
         return [op for (op,) in rows]
 
-    def document(self, name: str) -> list[dict[str, Any]]:
+    def document(self, name: str) -> Sequence[Any]:
         """One of the lists that are kept whole: ``tensorimpl``, ``engine``."""
-        rows = self.store.query("SELECT data FROM documents WHERE name=?", (name,))
-        return [one for (data,) in rows for one in loads(data)]
+        found = self.store.column("SELECT data FROM documents WHERE name=?", (name,))
+        return next((load(data, DOCUMENTS[name]) for data in found), ())
 
     # --------------------------------------------------------------- definitions by place
 
     def definitions_in(self, path: str) -> list[Known]:
         """Every definition of a file, with the bodies behind macro uses."""
-        return self._definitions("f.path=?", path)
+        return self.definitions("f.path=?", path)
 
     def definitions_under(self, folder: str) -> list[Known]:
         """Every definition of the files in a folder, by line."""
-        return self._definitions("f.path LIKE ? ORDER BY d.line", f"{folder}/%")
+        found = self.definitions("f.path LIKE ?", f"{folder}/%")
+        return sorted(found, key=lambda one: one.definition.location.line)
 
     def definitions_at(self, path: str, line: int) -> list[Known]:
         """The definitions over a line, innermost first."""
         where = "f.path=? AND d.line<=? AND d.end_line>=? AND d.kind!='macro_use'"
-        return self._definitions(f"{where} ORDER BY d.end_line-d.line", path, line, line)
+        found = self.definitions(where, path, line, line)
+        places = ((one, one.definition.location) for one in found)
+        return [one for one, at in sorted(places, key=lambda p: p[1].end_line - p[1].line)]
 
     def made_by(self, macro: Definition) -> list[Known]:
         """What the uses of a macro define."""
         where = macro.location
-        return self._definitions("d.macro_path=? AND d.macro_line=?", where.path, where.line)
+        return self.definitions("d.macro_path=? AND d.macro_line=?", where.path, where.line)
 
     def methods(self, owner: Definition) -> list[Known]:
         """The functions of a class, those written outside of it too."""
-        return self._definitions("d.scope=? AND d.kind='function'", owner.qualified)
-
-    def _definitions(self, where: str, *given: object) -> list[Known]:
-        rows = self.store.query(
-            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where}", given
-        )
-        return [Known(row[0], definition(row)) for row in rows]
+        return self.definitions("d.scope=? AND d.kind='function'", owner.qualified)
 
     def macro_uses_at(self, path: str, line: int) -> list[MacroUse]:
         """The uses of macros over a line."""
@@ -435,16 +434,6 @@ def _place(known: Known) -> tuple[str, int, str]:
     return definition.location.path, definition.location.line, definition.name
 
 
-def _stub_use(row: tuple[Any, ...]) -> StubUse:
-    macro, arguments, scope, path, line, guard = row
+def _stub_use(macro: str, arguments: str, scope: str, path: str, line: int, guard: str) -> StubUse:
     stub = stub_of(macro, arguments)
     return StubUse(macro, stub, arguments, scope, Location(path, line), guard)
-
-
-def _registered(rows: Iterable[tuple[Any, ...]]) -> list[StubUse]:
-    return [use for row in rows if (use := _stub_use(row)).what == "registered"]
-
-
-def _number(row: tuple[Any, ...]) -> int:
-    number: int = row[0]
-    return number

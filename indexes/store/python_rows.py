@@ -8,7 +8,7 @@ from indexes.linking.python.paths import Found
 from indexes.model.vocabulary import Location
 from indexes.readers.python.facts import PythonFact
 from indexes.store.index_file import Store
-from indexes.store.outlines import classes_named, tests_containing
+from indexes.store.python_tests import classes_named, tests_containing
 
 _FOUND = (
     "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"

@@ -6,13 +6,8 @@ together and no index is needed to find them.
 
 from __future__ import annotations
 
-from indexes.readers import FACTS_VERSION
-
-STORE_VERSION = f"15.{FACTS_VERSION}"
-"""Raise its first number whenever the tables change: an older index is then built again."""
-
 FIELD = "\x1f"
-"""Between the fields of a line in a text, and between the parameters of a macro."""
+"""Between the parameters of a macro, which are one column."""
 
 FILE_BITS = 22
 """A definition's number is its file's, and its place in the file in so many bits: a C++ file
@@ -38,14 +33,12 @@ PRAGMA temp_store=MEMORY;
 
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT, kind TEXT, size INTEGER,
-  mtime_ns INTEGER, inode INTEGER, hash BLOB);
-CREATE TABLE names(length INTEGER PRIMARY KEY, names TEXT);
+CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT, kind TEXT, hash BLOB);
 CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
   kind TEXT, line INTEGER, end_line INTEGER, parameters TEXT, guard TEXT, is_global INTEGER,
   base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER);
-CREATE TABLE calls(definition INTEGER PRIMARY KEY, calls TEXT);
-CREATE TABLE called(name TEXT PRIMARY KEY, callers TEXT) WITHOUT ROWID;
+CREATE TABLE calls(definition INTEGER, name TEXT, qualifier TEXT, line INTEGER, kind TEXT,
+  template TEXT);
 CREATE TABLE uses(file INTEGER, name TEXT, arguments TEXT, scope TEXT, line INTEGER, guard TEXT,
   offset INTEGER, parameters TEXT, end_line INTEGER, stub TEXT, made INTEGER);
 CREATE TABLE macros(file INTEGER, name TEXT, parameters TEXT, body TEXT, line INTEGER,
@@ -56,51 +49,49 @@ CREATE TABLE libraries(file INTEGER, macro TEXT, block TEXT, method TEXT, argume
 CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTEGER);
 CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
   end_line INTEGER, detail TEXT, made INTEGER);
-CREATE TABLE outlines(file INTEGER PRIMARY KEY, outline TEXT);
-CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, family TEXT,
-  data TEXT, derivative TEXT, summary TEXT);
-CREATE TABLE shifts(position INTEGER PRIMARY KEY, lines INTEGER);
-CREATE TABLE texts(path TEXT PRIMARY KEY, data BLOB);
-CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT);
+CREATE TABLE tests(file INTEGER, kind TEXT, symbol TEXT, line INTEGER, end_line INTEGER);
+CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
+  derivative INTEGER, derivative_rule TEXT, grad_fns TEXT, summary TEXT);
+CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT, words TEXT);
 CREATE TABLE nodes(id INTEGER PRIMARY KEY, grad_fn TEXT, op TEXT, position INTEGER);
 CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hint TEXT,
   source_op TEXT, line INTEGER, rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT,
   definitions TEXT);
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
-CREATE TABLE problems(path TEXT, line INTEGER, message TEXT);
+CREATE TABLE problems(path TEXT, line INTEGER, message TEXT, stage TEXT);
 """
+OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "tests")
+"""Tables whose rows name the file that they were read from."""
+OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
 """Kernels whose symbol is more than a name: few, with an index of their own."""
 UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
 """What torchgen calls kernels whose loops have other names."""
 
-CPP_INDEXES = """
-CREATE INDEX definitions_name ON definitions(name,kind,is_global);
-CREATE INDEX uses_file ON uses(file);
-CREATE INDEX uses_stub ON uses(stub) WHERE stub IS NOT NULL;
-CREATE INDEX macros_name ON macros(name);
-CREATE INDEX macros_file ON macros(file);
-CREATE INDEX libraries_file ON libraries(file);
-CREATE INDEX libraries_op ON libraries(op);
-CREATE INDEX aliases_name ON aliases(name);
-CREATE INDEX aliases_file ON aliases(file);
-"""
-"""Of the tables that C++ files fill. Made when they are filled, which costs less than
-keeping them up meanwhile."""
 INDEXES = f"""
-CREATE UNIQUE INDEX files_path ON files(path);
-CREATE INDEX python_target ON python(target) WHERE target!='';
-CREATE INDEX python_symbol ON python(symbol) WHERE kind IN ('def','class');
-CREATE INDEX python_file ON python(file);
-CREATE INDEX ops_base ON ops(base);
-CREATE INDEX ops_family ON ops(family);
-CREATE INDEX nodes_name ON nodes(grad_fn);
-CREATE INDEX kernels_op ON kernels(op);
-CREATE INDEX kernels_symbol ON kernels(symbol);
-CREATE INDEX kernels_qualified ON kernels(symbol)
-  WHERE {QUALIFIED};
+CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
+CREATE INDEX IF NOT EXISTS calls_definition ON calls(definition);
+CREATE INDEX IF NOT EXISTS calls_name ON calls(name);
+CREATE INDEX IF NOT EXISTS uses_file ON uses(file);
+CREATE INDEX IF NOT EXISTS uses_stub ON uses(stub) WHERE stub IS NOT NULL;
+CREATE INDEX IF NOT EXISTS macros_name ON macros(name);
+CREATE INDEX IF NOT EXISTS macros_file ON macros(file);
+CREATE INDEX IF NOT EXISTS libraries_file ON libraries(file);
+CREATE INDEX IF NOT EXISTS libraries_op ON libraries(op);
+CREATE INDEX IF NOT EXISTS aliases_name ON aliases(name);
+CREATE INDEX IF NOT EXISTS aliases_file ON aliases(file);
+CREATE UNIQUE INDEX IF NOT EXISTS files_path ON files(path);
+CREATE INDEX IF NOT EXISTS python_target ON python(target) WHERE target!='';
+CREATE INDEX IF NOT EXISTS python_symbol ON python(symbol) WHERE kind IN ('def','class');
+CREATE INDEX IF NOT EXISTS python_file ON python(file);
+CREATE INDEX IF NOT EXISTS tests_file ON tests(file);
+CREATE INDEX IF NOT EXISTS ops_base ON ops(base);
+CREATE INDEX IF NOT EXISTS nodes_name ON nodes(grad_fn);
+CREATE INDEX IF NOT EXISTS kernels_op ON kernels(op);
+CREATE INDEX IF NOT EXISTS kernels_symbol ON kernels(symbol);
+CREATE INDEX IF NOT EXISTS kernels_qualified ON kernels(symbol) WHERE {QUALIFIED};
 """
-"""Of the other tables."""
+"""Made once the files are read, which costs less than to keep them up meanwhile."""
 
 
 def numbers_of(file: int) -> tuple[int, int]:
@@ -108,7 +99,7 @@ def numbers_of(file: int) -> tuple[int, int]:
     return file << FILE_BITS, ((file + 1) << FILE_BITS) - 1
 
 
-def numbers_of_some(file: int, made: int) -> tuple[int, int]:
-    """The same of the definitions that macros make (``made`` 1), or of those written out (0)."""
-    first, last = numbers_of(file)
-    return (first + _MADE, last) if made else (first, first + _MADE - 1)
+def first_number(file: int, made: int) -> int:
+    """The first number of the definitions that macros make (``made`` 1), or of those written
+    out (0)."""
+    return numbers_of(file)[0] + made * _MADE

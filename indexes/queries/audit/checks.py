@@ -18,7 +18,7 @@ from indexes.queries.index import Index
 from indexes.readers.cxx.idioms import meaning_of, names_of
 from indexes.readers.cxx.lexer import strip_comments
 from indexes.readers.yaml.formulas import formula_calls
-from indexes.store.definition_rows import DEFINITION_FROM
+from indexes.store.rows import DEFINITION_FROM
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _ARGUMENTS = regex(r"\(([^()]*)\)")

@@ -179,10 +179,7 @@ class Tree:
     @cached_property
     def popularity(self) -> Mapping[str, int]:
         """How often C++ calls something by each name."""
-        rows = self.store.query(
-            "SELECT name,1+length(callers)-length(replace(callers,',','')) FROM called"
-        )
-        return dict(rows)
+        return self.index.facts.popularity()
 
     # ----------------------------------------------------------------- Python
 

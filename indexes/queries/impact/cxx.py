@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -241,7 +241,7 @@ class CppEdges(DispatchEdges):
         return []
 
     @cached_property
-    def _entries(self) -> list[DerivativeEntry]:
+    def _entries(self) -> Sequence[DerivativeEntry]:
         return self.facts.entries()
 
 

@@ -12,9 +12,8 @@ from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Lo
 from indexes.queries.corpus import Corpus
 from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
-from indexes.store.codec import load_derivative
-from indexes.store.definition_rows import KERNEL_LINE
 from indexes.store.lookup import Lookup
+from indexes.store.rows import load_derivative
 from indexes.store.torch_library import library_uses
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
@@ -48,14 +47,19 @@ class ImpactFacts(Lookup):
         self.corpus = Corpus(self, read)
         self.registered = lru_cache(None)(lambda use: registered([use], self))
         """What a call on a library registers: asked of each function that it names."""
+        self._all_named = lru_cache(8192)(self._find_named)
         self._lines: dict[str, list[str]] = {}
         self._used: dict[str, set[str]] = {}
         self._removed: dict[str, list[Known]] = {}
         for known in removed:
             self._removed.setdefault(known.definition.name, []).append(known)
 
-    def _named(self, name: str) -> Sequence[Known]:
-        found = (*super()._named(name), *self._removed_named(name))
+    def named(self, name: str) -> Sequence[Known]:
+        """Every definition of a name, removed ones and object-like macros too."""
+        return self._all_named(name)
+
+    def _find_named(self, name: str) -> Sequence[Known]:
+        found = (*super().named(name), *self._removed.get(name, ()))
         return found or self._object_macros(name)
 
     def _object_macros(self, name: str) -> Sequence[Known]:
@@ -68,10 +72,6 @@ class ImpactFacts(Lookup):
             if macro.parameters is None
         ]
         return [Known(_MACROS - number, one) for number, one in enumerate(found)]
-
-    def _removed_named(self, name: str) -> Sequence[Known]:
-        # Lookup's own __init__ wraps this method before there is anything removed.
-        return self._removed.get(name, ())
 
     def _calls(self, known: Known) -> Sequence[Call]:
         return () if known.id < 0 else super()._calls(known)
@@ -145,7 +145,7 @@ class ImpactFacts(Lookup):
     def _kernel_uses(self) -> dict[int, list[KernelUse]]:
         found: dict[int, list[KernelUse]] = {}
         for op, key, line, rule, confidence, numbers in self.store.query(
-            f"SELECT op,key,{KERNEL_LINE},link_rule,confidence,definitions FROM kernels"
+            "SELECT op,key,line,link_rule,confidence,definitions FROM kernels"
         ):
             for number in filter(None, (numbers or "").split(",")):
                 use = KernelUse(op, key, line, rule or "", confidence or "exact")
@@ -158,7 +158,7 @@ class ImpactFacts(Lookup):
             return self._kernel_uses.get(known.id, ())
         name = known.definition.name
         rows = self.store.query(
-            f"SELECT op,key,{KERNEL_LINE},symbol FROM kernels WHERE symbol=? OR symbol LIKE ?",
+            "SELECT op,key,line,symbol FROM kernels WHERE symbol=? OR symbol LIKE ?",
             (name, f"%::{name}"),
         )
         rule = f"native_functions.yaml names {name}, which is gone"
@@ -180,8 +180,9 @@ class ImpactFacts(Lookup):
     @cached_property
     def _entry_words(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for (data,) in self.store.query("SELECT data FROM derivatives ORDER BY position"):
-            for word in set(_WORD.findall(data)):
+        sql = "SELECT data,words FROM derivatives ORDER BY position"
+        for data, words in self.store.query(sql):
+            for word in set(_WORD.findall(words)):
                 found.setdefault(word, []).append(data)
         return found
 

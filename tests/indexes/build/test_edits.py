@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import indexes.build.operators
 from indexes.build.builder import index_path
 from indexes.queries.index import Index
 from tests.indexing import contents, opened
@@ -295,21 +294,3 @@ def test_edits_of_sources(aged: Path, cache: Path, tmp_path: Path, edit: Edit) -
         for file in chance.sample(_sources(aged), 6):
             _edited(file, edit, chance)
         _is_as_built_anew(aged, cache, tmp_path / "cold")
-
-
-@pytest.mark.parametrize(
-    ("file", "edit"),
-    [
-        *((YAML, edit) for edit in (_toggle_variant, _add_line, _add_kernel, _add, _remove)),
-        (DERIVATIVES, _edit_formula),
-    ],
-)
-def test_an_edit_of_one_entry_does_not_read_all(
-    aged: Path, cache: Path, file: str, edit: Edit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with opened(aged, cache):
-        pass
-    monkeypatch.delattr(indexes.build.operators, "add_operators")
-    _edited(aged / file, edit, random.Random(7))
-    with opened(aged, cache) as index:
-        assert index.report.read == 1

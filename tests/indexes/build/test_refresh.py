@@ -158,14 +158,13 @@ def test_a_name_that_becomes_a_stub_is_followed_where_it_was_passed(
         pass
     header = tree_copy / NATIVE / "ANewStub.h"
     header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
-    passed = "SELECT 1 FROM called WHERE name='a_new_stub'"
     with opened(tree_copy, cache) as index:
-        assert index.facts.store.query(passed)
+        assert [known.definition.name for known, _ in index.facts.callers("a_new_stub")]
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
     header.unlink()
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
     with opened(tree_copy, cache) as index:
-        assert not index.facts.store.query(passed)
+        assert not index.facts.callers("a_new_stub")
 
 
 def test_a_macro_that_passes_a_new_stub_is_expanded_again_though_it_is_used_as_before(
@@ -182,12 +181,9 @@ def test_a_macro_that_passes_a_new_stub_is_expanded_again_though_it_is_used_as_b
     user.write_text(user.read_text() + "void behind() {}\n")
     header = tree_copy / NATIVE / "ANewStub.h"
     header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
-    made = (
-        "SELECT d.name FROM definitions d JOIN calls ON definition=d.id WHERE macro_path!=''"
-        " AND instr(calls,'a_new_stub')"
-    )
     with opened(tree_copy, cache) as index:
-        assert index.facts.store.query(made) == [("passing",)]
+        ((known, _),) = index.facts.callers("a_new_stub")
+        assert (known.definition.name, bool(known.definition.macro)) == ("passing", True)
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 
 
@@ -199,11 +195,11 @@ def test_stubs_that_a_macro_makes_go_with_its_use(tree_copy: Path, cache: Path) 
         "void passing() {\n  run_with(a_made_stub, 1);\n}\n}\n"
     )
     with opened(tree_copy, cache) as index:
-        assert "a_made_stub" in index.facts.store.stubs()
+        assert index.facts.stub_uses("a_made_stub")
     for text in (user.read_text().replace(use, ""), user.read_text(), ""):
         user.write_text(text)
         with opened(tree_copy, cache) as index:
-            assert ("a_made_stub" in index.facts.store.stubs()) == (use in text)
+            assert bool(index.facts.stub_uses("a_made_stub")) == (use in text)
         assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 
 

@@ -126,7 +126,7 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
     "a size that is no number": lambda shared, _: _relabelled(shared, size="many"),
     "more than it says": lambda shared, _: _relabelled(shared, size=4096),
     "a trigger": lambda shared, at: _with_database(
-        shared, at, "CREATE TRIGGER t DELETE ON files BEGIN DELETE FROM names; END"
+        shared, at, "CREATE TRIGGER t DELETE ON files BEGIN DELETE FROM calls; END"
     ),
     "a view in place of a table": lambda shared, at: _with_database(
         shared, at, "DROP TABLE problems", "CREATE VIEW problems AS SELECT path, 1, 2 FROM files"
@@ -138,19 +138,10 @@ FILES: dict[str, Callable[[Path, Path], bytes]] = {
         shared, at, "UPDATE ops SET data='[]' WHERE position=0"
     ),
     "calls that are none": lambda shared, at: _with_database(
-        shared, at, "INSERT OR REPLACE INTO calls SELECT max(id),'add' FROM definitions"
+        shared, at, "UPDATE calls SET line='add'"
     ),
-    "callers that are none": lambda shared, at: _with_database(
-        shared, at, "INSERT INTO called VALUES('a_name','1]')"
-    ),
-    "an outline that is none": lambda shared, at: _with_database(
-        shared, at, "UPDATE outlines SET outline='test_add'"
-    ),
-    "names that are longer than they are said to be": lambda shared, at: _with_database(
-        shared, at, "UPDATE names SET length=length+1000"
-    ),
-    "names out of order": lambda shared, at: _with_database(
-        shared, at, "UPDATE names SET names='zzz\naaa' WHERE length=3"
+    "nodes that are none": lambda shared, at: _with_database(
+        shared, at, "UPDATE ops SET grad_fns='[' WHERE position=0"
     ),
     "numbers that are none": lambda shared, at: _with_database(
         shared, at, "UPDATE kernels SET definitions='1;DROP TABLE ops'"

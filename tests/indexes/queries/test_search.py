@@ -12,7 +12,7 @@ from indexes.model.vocabulary import OperatorSummary
 from indexes.queries.index import Index
 from indexes.queries.search import Wanted
 from indexes.source.source import Source
-from indexes.store.name_index import Found, KnownNames, Lines
+from indexes.store.catalogue import Found, KnownNames, Lines
 
 _WORDS = ("a", "m", "mul", "mul_", "_mul", "mul.out", "out", "ad", "dd", "tns", "m.o", "_", "zz")
 
@@ -60,14 +60,14 @@ def test_a_narrowed_line_is_searched_on_where_the_last_search_ended() -> None:
 
 
 def test_a_letter_whose_small_form_is_longer_moves_no_name() -> None:
-    names = KnownNames([("ABC\naİb",), ("abcd",)])
+    names = KnownNames(["ABC", "abcd", "aİb"])
     assert _texts(names, names.lines.holding("abc", 9)) == ["ABC", "abcd"]
     assert _texts(names, names.lines.holding("İb", 9)) == ["aİb"]
     assert _texts(names, names.beginning("a", 9)) == ["aİb", "abcd"]
 
 
 def test_names_that_begin_with_a_word_are_the_shortest_ones() -> None:
-    names = KnownNames([("a\nb",), ("Ab\nab\nac\nbb",), ("",), ("abc",)])
+    names = KnownNames(["Ab", "a", "ab", "abc", "ac", "b", "bb"])
     assert _texts(names, names.beginning("a", 9)) == ["a", "ab", "ac", "abc"]
     assert _texts(names, names.beginning("a", 2)) == ["a", "ab"]
     assert _texts(names, names.beginning("ab", 9)) == ["ab", "abc"]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from indexes.build.current import unchanged
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
-from indexes.source.looked import look
-from indexes.source.seen import Seen
+from indexes.source.snapshot import TreeSnapshot, snapshot_file
 from indexes.source.source import Source
 from tests.indexing import opened
 from tests.tree_marks import NATIVE
@@ -47,7 +47,7 @@ def _index_file(tree: Path, cache: Path) -> str:
 
 
 def _unchanged(tree: Path, cache: Path) -> bool:
-    return look(Source.find(str(tree)), _index_file(tree, cache)).unchanged
+    return unchanged(Source.find(str(tree)), _index_file(tree, cache)) is not None
 
 
 def _edit(tree: Path) -> None:
@@ -152,15 +152,15 @@ def test_an_unchanged_tree_needs_neither_git_nor_the_database(
     monkeypatch.setattr("indexes.build.builder.Store", refuse)
     monkeypatch.setattr(os, "scandir", refuse)
     with opened(tree, cache) as index:
-        assert index.report.state
+        assert index.report.read == 0
         assert not index.info.dirty
 
 
-@pytest.mark.parametrize("damage", [b"", b"torchnav seen 1\n", b"torchnav seen 1\na\nno\n9 9 9\n"])
+@pytest.mark.parametrize("damage", [b"", b"[1]", b"{}", b'{"code": "', b"\xff"])
 def test_a_damaged_file_is_no_file(tree: Path, cache: Path, damage: bytes) -> None:
-    file = Path(_index_file(tree, cache) + ".seen")
-    file.write_bytes(damage)
-    assert Seen.load(str(file)[: -len(".seen")]) is None
+    index_file = _index_file(tree, cache)
+    Path(snapshot_file(index_file)).write_bytes(damage)
+    assert TreeSnapshot.load(index_file) is None
     with opened(tree, cache) as index:
         assert (index.report.cold, index.report.read) == (False, 0)
     assert _unchanged(tree, cache)
@@ -225,7 +225,7 @@ def test_an_index_of_another_version_is_not_built_to_be_opened_as_it_was_left(
     import sqlite3
 
     with sqlite3.connect(_index_file(tree, cache)) as database:
-        database.execute("UPDATE meta SET value='0' WHERE key='store_version'")
+        database.execute("UPDATE meta SET value='0' WHERE key='layout'")
     with pytest.raises(SourceError):
         Index.as_left(Source.find(str(tree)), cache)
     with opened(tree, cache) as index:

@@ -1,0 +1,80 @@
+"""The stage that expands macro uses: what they define, and what they register."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from indexes.linking.library_macros import LibraryMacros
+from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
+from indexes.readers.cxx.bodies import MACRO_USE
+from indexes.readers.cxx.facts import CppFacts, LibraryFact, UseFact, holds_operators
+from indexes.store.index_file import Store
+
+_Placed = tuple[int, str]
+"""The number and path of a file."""
+
+
+def expand(store: Store, files: Collection[int] | None) -> None:
+    """Expands the macro uses of some files anew, or of all."""
+    libraries = LibraryMacros(MacroTable(_all_macros(store)))
+    uses, blocks = _uses(store), _library_uses(store)
+    wanted = sorted({*uses, *blocks})
+    if files is None:
+        store.drop_made(store.column("SELECT id FROM files WHERE kind='cpp'"))
+    else:
+        store.drop_made(files)
+    for placed in wanted:
+        number, path = placed
+        if files is None or number in files:
+            made = _made(path, uses.get(placed, []), blocks.get(placed, []), libraries)
+            store.add_cpp(number, made, made=1)
+
+
+def _made(
+    path: str, uses: list[UseFact], blocks: list[LibraryFact], libraries: LibraryMacros
+) -> CppFacts:
+    """What macros make in one file."""
+    made = CppFacts(libraries=list(libraries.expand(path, blocks, uses)))
+    if uses and holds_operators(path):
+        expansion = expand_file(path, CppFacts(uses=uses), libraries.table)
+        made.definitions, made.uses = expansion.definitions, expansion.uses
+    return made
+
+
+def _all_macros(store: Store) -> dict[str, list[PlacedMacro]]:
+    macros: dict[str, list[PlacedMacro]] = {}
+    for path, macro in store.macros():
+        macros.setdefault(macro.name, []).append(PlacedMacro(path, macro))
+    return macros
+
+
+def _uses(store: Store) -> dict[_Placed, list[UseFact]]:
+    """The macro uses that are written out in each file."""
+    found: dict[_Placed, list[UseFact]] = {}
+    for number, path, *use in store.query(
+        "SELECT f.id,f.path,u.name,u.arguments,u.scope,u.line,u.guard,u.offset,u.parameters,"
+        "u.end_line FROM uses u JOIN files f ON f.id=u.file WHERE u.made=0 ORDER BY u.rowid"
+    ):
+        found.setdefault((number, path), []).append(UseFact(*use))
+    return found
+
+
+def _library_uses(store: Store) -> dict[_Placed, list[LibraryFact]]:
+    """The macro uses inside the TORCH_LIBRARY blocks of each file."""
+    found: dict[_Placed, list[LibraryFact]] = {}
+    for number, path, *fact in store.query(
+        "SELECT f.id,f.path,l.macro,l.block,l.method,l.arguments,l.line,l.block_line,l.guard,"
+        "l.offset,l.macro_path,l.macro_line FROM libraries l JOIN files f ON f.id=l.file"
+        " WHERE l.method=? ORDER BY l.rowid",
+        (MACRO_USE,),
+    ):
+        found.setdefault((number, path), []).append(LibraryFact(*fact))
+    return found
+
+
+def macro_rows(store: Store) -> Iterator[object]:
+    """What an expansion depends on besides the uses of its own file: all macros."""
+    yield from store.query(
+        "SELECT f.path,m.name,m.parameters,m.body,m.line,m.offset,m.undefined_at"
+        " FROM macros m JOIN files f ON f.id=m.file ORDER BY f.path,m.rowid"
+    )

@@ -1,0 +1,61 @@
+"""An index that begins as a copy of another tree's: only what differs in content is read.
+
+The facts of a file depend on its path and its bytes alone, so the index of one version
+serves every version that holds the same file. What links them is made anew where it must.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+from indexes.model.errors import SourceError
+from indexes.store.index_file import Store
+
+_CANDIDATES = 8
+"""Indexes that are compared, the latest used first."""
+ENOUGH = 0.5
+"""Share of files that must be the same: with fewer, reading everything costs less."""
+Contents = set[tuple[str, bytes]]
+"""The path and content hash of each file."""
+
+
+def copy_nearest(own: Path, ours: Contents, into: Path) -> bool:
+    """Copies the index beside ``own`` that has most of ``ours``; False when none has enough."""
+    candidates = _candidates(own)
+    if not candidates:
+        return False
+    same, nearest = max((len(ours & _contents(path)), path) for path in candidates)
+    if same < ENOUGH * len(ours):
+        return False
+    # As of one moment, though others may be writing to it.
+    with (
+        contextlib.closing(Store(nearest)) as store,
+        contextlib.closing(sqlite3.connect(into)) as to,
+    ):
+        store.db.backup(to)
+    return True
+
+
+def _candidates(own: Path) -> list[Path]:
+    """Indexes beside ``own`` of trees of the same layout."""
+    is_wheel = own.name.startswith("wheel")
+    found = [p for p in own.parent.glob("*.db") if p.name.startswith("wheel") == is_wheel]
+    found.sort(key=_last_used, reverse=True)
+    return [path for path in found if path != own][:_CANDIDATES]
+
+
+def _last_used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # removed since it was listed
+        return 0.0
+
+
+def _contents(path: Path) -> Contents:
+    try:
+        with contextlib.closing(Store(path)) as store:
+            return set(store.query("SELECT path,hash FROM files"))
+    except SourceError:  # of another version of torchnav, or damaged
+        return set()

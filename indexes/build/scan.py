@@ -1,0 +1,138 @@
+"""The first stage of a build: the facts of single files, each from its bytes alone."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import cache, partial
+from multiprocessing import get_context
+
+from indexes.model.errors import Cancelled, SourceError
+from indexes.model.vocabulary import Definition, Problem
+from indexes.readers.cxx.facts import CppFacts, DefinitionFact, holds_operators, read_cpp
+from indexes.readers.cxx.jiterator import read as read_jiterator
+from indexes.readers.python.facts import PythonFact
+from indexes.readers.python.module import read_python
+from indexes.readers.python.tests import is_test_file
+from indexes.source.files import Folder, content_hash
+from indexes.source.git import Repository
+from indexes.source.walk import SourceFile
+
+READ_KINDS = ("cpp", "python", "test", "page")
+"""Kinds of files that have a reader of their own; the others are only watched for changes."""
+_FEW = 20
+"""Files that are read in this process: to start others would cost more."""
+_MOST_WORKERS = 4
+_CHUNK = 24
+
+
+@dataclass(slots=True)
+class FileFacts:
+    """What is read of one file."""
+
+    path: str
+    hash: bytes
+    """Of its content; empty when it could not be read."""
+    cpp: CppFacts | None = None
+    python: list[PythonFact] = field(default_factory=list)
+    tests: list[PythonFact] = field(default_factory=list)
+    """The tests and classes of a test file."""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_files(
+    root: str, files: list[SourceFile], cancelled: Callable[[], bool]
+) -> Iterator[FileFacts]:
+    """The facts of ``files``, always in the same order, read in parallel when there are many.
+
+    Raises Cancelled, and SourceError when a reader process dies.
+    """
+    # The C++ files, which cost most, come first.
+    ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
+    read = partial(read_file, root)
+    if len(files) <= _FEW or not _can_fork():
+        yield from _until(map(read, ordered), cancelled)
+        return
+    workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
+    with ProcessPoolExecutor(workers, get_context("fork"), _start_worker) as pool:
+        try:
+            yield from _until(pool.map(read, ordered, chunksize=_CHUNK), cancelled)
+        except BrokenProcessPool as error:
+            raise SourceError(f"a reader process failed: {error}") from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _can_fork() -> bool:
+    """A fork would copy the locks of other threads in whatever state they are."""
+    return hasattr(os, "fork") and threading.active_count() == 1
+
+
+def _start_worker() -> None:
+    _repository.cache_clear()  # a git process serves one of us alone
+
+
+def _until(read: Iterator[FileFacts], cancelled: Callable[[], bool]) -> Iterator[FileFacts]:
+    for facts in read:
+        if cancelled():
+            raise Cancelled("indexing was cancelled; nothing was changed")
+        yield facts
+
+
+@cache
+def _folder(root: str) -> Folder:
+    return Folder(root)
+
+
+@cache
+def _repository(root: str) -> Repository | None:
+    return Repository.at(root)
+
+
+def _content(root: str, file: SourceFile) -> bytes:
+    """The bytes of a file, or of a blob. Raises OSError and SourceError."""
+    if file.blob and (repository := _repository(root)):
+        return repository.blob(file.blob)
+    return _folder(root).read(file.path)
+
+
+def read_file(root: str, file: SourceFile) -> FileFacts:
+    """The facts of one file of the tree, or of a blob of its repository."""
+    try:
+        data = _content(root, file)
+    except (OSError, SourceError) as error:
+        return FileFacts(file.path, b"", problems=[Problem(file.path, 0, str(error))])
+    facts = FileFacts(file.path, content_hash(data))
+    try:
+        _read(facts, file.kind, data)
+    except Exception as error:  # noqa: BLE001 a reader's own bug must not cost the other files
+        words = f"the {file.kind} reader failed: {type(error).__name__}: {error}"
+        facts.problems.append(Problem(file.path, 0, words))
+    return facts
+
+
+def _read(facts: FileFacts, kind: str, data: bytes) -> None:
+    if kind == "cpp":
+        facts.cpp, problems = read_cpp(data, facts.path)
+        if holds_operators(facts.path):
+            found, _ = read_jiterator(data, facts.path)
+            facts.cpp.definitions += map(_jitted, found)
+    else:
+        python, problems = read_python(data, facts.path)
+        is_test = is_test_file(facts.path)
+        for fact in python:
+            plain = is_test and fact.kind in ("test", "class") and not (fact.target or fact.detail)
+            (facts.tests if plain else facts.python).append(fact)
+    facts.problems += problems
+
+
+def _jitted(found: Definition) -> DefinitionFact:
+    """A kernel that is compiled at run time, under the name it then has."""
+    line = found.location.line
+    return DefinitionFact(
+        found.name, found.scope, found.kind, line, line, found.parameters, "", 1, "", "", "", 0, []
+    )

@@ -1,0 +1,137 @@
+"""The stages that follow from the facts of all files. A stage is run where the digest of its
+inputs, or of the code, is not that of last time; a cold build is a build without digests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from indexes.build.documents import DOCUMENT_FILES, read_documents
+from indexes.build.links import link_inputs, link_kernels
+from indexes.build.macros import expand, macro_rows
+from indexes.build.operators import read_operators
+from indexes.build.yaml_files import OPERATOR_FILES
+from indexes.linking.python.helpers import resolve
+from indexes.readers.python.facts import PythonFact
+from indexes.source.source import Source
+from indexes.store.index_file import Store
+from indexes.store.version import STAGE_ROOMS, code_digest
+
+
+@dataclass(frozen=True)
+class Work:
+    """An index that is brought up to date."""
+
+    store: Store
+    source: Source
+    scanned: Collection[int]
+    """The numbers of the files that were read just now."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the index that follows from others."""
+
+    name: str
+    says: str
+    """What is shown while it runs."""
+    inputs: Callable[[Work], Iterable[object]]
+    run: Callable[[Work, bool], None]
+    """Told whether the inputs are others."""
+    always: bool = False
+    """Whether it has something to do for scanned files though its inputs are as they were."""
+
+
+def run_stages(work: Work, tell: Callable[[str], None]) -> None:
+    """Runs the stages whose inputs are not those of last time."""
+    code = code_digest(*STAGE_ROOMS)
+    for stage in STAGES:
+        tell(stage.says)
+        now = f"{code} {_digest(stage.inputs(work))}"
+        differs = work.store.meta(stage.name) != now
+        if differs or stage.always:
+            stage.run(work, differs)
+        work.store.set_meta(stage.name, now)
+
+
+def is_current(store: Store) -> bool:
+    """Whether all stages were run by this code."""
+    code = code_digest(*STAGE_ROOMS)
+    return all((store.meta(stage.name) or "").startswith(f"{code} ") for stage in STAGES)
+
+
+def _digest(inputs: Iterable[object]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for one in inputs:
+        digest.update(repr(one).encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def _files(names: Iterable[str]) -> Callable[[Work], Iterable[object]]:
+    """The contents of some files of a tree."""
+    listed = tuple(names)
+
+    def inputs(work: Work) -> Iterable[object]:
+        paths = [work.source.path_of(name) for name in listed]
+        marks = ",".join("?" * len(paths))
+        sql = f"SELECT path,hash FROM files WHERE path IN ({marks}) ORDER BY path"
+        return work.store.query(sql, paths)
+
+    return inputs
+
+
+def _expand(work: Work, differs: bool) -> None:
+    expand(work.store, None if differs else work.scanned)
+
+
+def _link_inputs(work: Work) -> Iterable[object]:
+    return work.store.meta("operators"), *link_inputs(work.store)
+
+
+def _link(work: Work, _: bool) -> None:
+    link_kernels(work.store, work.source.kind != "wheel")
+    # What could be a kernel is known only now, and is what the next build compares with.
+    code = code_digest(*STAGE_ROOMS)
+    work.store.set_meta("links", f"{code} {_digest(_link_inputs(work))}")
+
+
+_HELPERS = (
+    "SELECT f.id,f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
+    " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers') ORDER BY f.path,p.rowid"
+)
+
+
+def _helper_inputs(work: Work) -> Iterable[object]:
+    return work.store.query(_HELPERS)
+
+
+def _follow_helpers(work: Work, _: bool) -> None:
+    """Keeps the registrations that Python files make through helpers of other files."""
+    work.store.db.execute("DELETE FROM python WHERE made=1")
+    numbers: dict[str, int] = {}
+    files: dict[str, list[PythonFact]] = {}
+    for number, path, *row in work.store.query(_HELPERS):
+        numbers[path] = number
+        files.setdefault(path, []).append(PythonFact(*row))
+    for path, fact in resolve(files):
+        work.store.add_python(numbers[path], [fact], made=1)
+
+
+STAGES = (
+    Stage(
+        "operators",
+        "reading the YAML files",
+        _files(OPERATOR_FILES),
+        lambda work, _: read_operators(work.store, work.source),
+    ),
+    Stage(
+        "documents",
+        "reading the YAML files",
+        _files(DOCUMENT_FILES),
+        lambda work, _: read_documents(work.store, work.source),
+    ),
+    Stage("macros", "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
+    Stage("links", "linking kernels", _link_inputs, _link),
+    Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
+)

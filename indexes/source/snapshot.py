@@ -1,0 +1,127 @@
+"""What a tree looked like when its index was last brought up to date.
+
+One stat of each path tells whether that still holds, with no listing of folders, no git and no
+database. The file stands beside the index; without it nothing is lost but time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexes.source.source import Source
+
+Stat = list[int]
+"""Time of the last write, size, inode, and time of the last change of a path."""
+
+RACY_NS = 2_000_000_000
+"""A file written so shortly before it was read may have been written again with the same time."""
+_ABSENT = [0, 0, 0, 0]
+_RACY = [-1, -1, -1, -1]
+"""What no path is like: it is looked at again."""
+
+
+def snapshot_file(index: str) -> str:
+    """Where the snapshot is kept for an index file."""
+    return f"{index}.snapshot"
+
+
+@dataclass(frozen=True)
+class TreeSnapshot:
+    """A tree and its index as they were."""
+
+    code: str
+    """The digest of the code that made the index."""
+    edited: bool | None
+    """Whether git called indexed files edited; None when it could not say."""
+    top: str
+    """The folder of the tree."""
+    index: Stat
+    """The index file itself."""
+    files: dict[str, Stat]
+    """The indexed files, by their paths in the tree."""
+    watched: dict[str, Stat]
+    """What else may change an answer, by absolute paths: folders, files of git's, files that are
+    absent or too large."""
+
+    @classmethod
+    def load(cls, index: str) -> TreeSnapshot | None:
+        """What was kept for an index; None where there is nothing usable."""
+        try:
+            with open(snapshot_file(index), encoding="utf-8", errors="surrogateescape") as file:
+                made = cls(**json.load(file))
+        except (OSError, ValueError, TypeError):
+            return None
+        return made if isinstance(made.files, dict) and isinstance(made.watched, dict) else None  # type: ignore[redundant-expr]
+
+    def save(self, index: str) -> None:
+        """Keeps it for an index, whole or not at all; a cache that is only read costs time."""
+        aside = f"{snapshot_file(index)}.{os.getpid()}"
+        with contextlib.suppress(OSError):
+            with open(aside, "w", encoding="utf-8", errors="surrogateescape") as file:
+                json.dump({f.name: getattr(self, f.name) for f in fields(self)}, file)
+            os.replace(aside, snapshot_file(index))
+
+    def is_of(self, index: str, code: str) -> bool:
+        """Whether the index file is still the one that this was taken of, made by this code."""
+        return self.code == code and _stat(index) == self.index
+
+    @cached_property
+    def _now(self) -> dict[str, Stat]:
+        return {path: _stat(f"{self.top}/{path}") for path in self.files}
+
+    def changed_paths(self) -> frozenset[str]:
+        """The indexed files that are not as they were, by their paths in the tree."""
+        return frozenset(path for path, stat in self._now.items() if stat != self.files[path])
+
+    @cached_property
+    def files_alone(self) -> bool:
+        """Whether nothing but indexed files may have changed: no folder, nothing of git's."""
+        return all(_stat(path) == stat for path, stat in self.watched.items())
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether all is as it was."""
+        return not self.changed_paths() and self.files_alone
+
+    def again(self, index: str, code: str, edited: bool | None, started_ns: int) -> TreeSnapshot:
+        """The same tree once its changed files are indexed, as they were before they were read."""
+        files = {path: _unless_racy(stat, started_ns) for path, stat in self._now.items()}
+        return TreeSnapshot(code, edited, self.top, _stat(index), files, self.watched)
+
+
+def take(
+    source: Source,
+    index: str,
+    code: str,
+    files: Iterable[str],
+    beside: Iterable[str],
+    started_ns: int,
+    hash_of: Callable[[str], bytes],
+) -> TreeSnapshot:
+    """A tree as it is now. ``files`` are those that are indexed, ``beside`` the other paths of
+    the tree, ``started_ns`` is when they were begun to be read."""
+    top = source.top
+    seen = {path: _unless_racy(_stat(f"{top}/{path}"), started_ns) for path in files}
+    others = [*(f"{top}/{path}" for path in beside), *source.watched()]
+    watched = {path: _unless_racy(_stat(path), started_ns) for path in others}
+    return TreeSnapshot(code, source.edited_now(hash_of), top, _stat(index), seen, watched)
+
+
+def _stat(path: str) -> Stat:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return _ABSENT
+    return [found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns]
+
+
+def _unless_racy(stat: Stat, started_ns: int) -> Stat:
+    written, *_ = stat
+    return _RACY if written > started_ns - RACY_NS else stat
