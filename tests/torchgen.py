@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from indexes.build.operator_files import KERNEL_RULES
+from indexes.build.torchgen_rules import KERNEL_RULES
 from indexes.codegen.registrations import Rules
 from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
 
