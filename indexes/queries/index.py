@@ -28,8 +28,8 @@ from indexes.model.vocabulary import (
     SourceInfo,
     StubRow,
 )
-from indexes.source.snapshot import TreeSnapshot
 from indexes.source.paths import cache_path, index_file
+from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
