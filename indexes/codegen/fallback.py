@@ -199,13 +199,6 @@ class Derivatives:
         return functional[0] if functional else None
 
 
-def derivative_for(
-    op: str, entries: Iterable[DerivativeEntry], functions: Iterable[NativeFunction]
-) -> DerivativeMatch:
-    """The match of one overload. To ask for many, keep a ``Derivatives``."""
-    return Derivatives(entries, functions).find(op)
-
-
 @dataclass(frozen=True, slots=True)
 class _Info:
     entry: DerivativeEntry

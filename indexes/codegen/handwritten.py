@@ -19,31 +19,20 @@ _PYTHON_FALLBACK = "aten/src/ATen/core/PythonFallbackKernel.cpp"
 _DYNAMIC_LAYER = "aten/src/ATen/functorch/DynamicLayer.cpp"
 _AUTOCAST = "aten/src/ATen/autocast_mode.cpp"
 
+_WRITING = "copy_ detach resize_ resize_as_ _fw_primal _make_dual"
+_FUNCTIONALIZED = "resize_ lift lift_fresh lift_fresh_copy _to_copy _unsafe_view set_.source_Tensor"
 _BY_HAND = (
-    (
-        "Autograd",
-        "VariableType::",
-        _VARIABLE_TYPE,
-        "resize_ resize_as_ detach detach_ copy_ _fw_primal _make_dual",
-    ),
-    (
-        "ADInplaceOrView",
-        "ADInplaceOrView::",
-        _VARIABLE_TYPE,
-        "copy_ detach resize_ resize_as_ _fw_primal _make_dual",
-    ),
+    ("Autograd", "VariableType::", _VARIABLE_TYPE, f"{_WRITING} detach_"),
+    ("ADInplaceOrView", "ADInplaceOrView::", _VARIABLE_TYPE, _WRITING),
     ("Tracer", "TraceType::", _TRACE_TYPE, "resize_ resize_as_ detach detach_ copy_"),
     ("Tracer", "", _TRACE_TYPE, "_backward set_data data is_leaf output_nr _version"),
     ("Tracer", "", _TRACE_TYPE, "requires_grad_ retain_grad _fw_primal _make_dual"),
-    (
-        "Functionalize",
-        "at::functionalization::",
-        _FUNCTIONALIZE,
-        "resize_ lift lift_fresh lift_fresh_copy _to_copy _unsafe_view set_.source_Tensor",
-    ),
+    ("Functionalize", "at::functionalization::", _FUNCTIONALIZE, _FUNCTIONALIZED),
 )
 """(key, namespace of the kernels or nothing for a fallthrough, file, operators)."""
 
+_AUTOGRAD = "Other CPU XPU CUDA MTIA MAIA XLA Lazy MPS Meta HPU PrivateUse1"
+_CASTING = "CPU CUDA MPS XPU MTIA MAIA"
 _FALLBACKS = (
     ("BackendSelect", True, "aten/src/ATen/core/BackendSelectFallbackKernel.cpp"),
     ("Python", False, _PYTHON_FALLBACK),
@@ -66,27 +55,8 @@ _FALLBACKS = (
     ("Meta", False, "aten/src/ATen/core/MetaFallbackKernel.cpp"),
     ("Tracer", False, _TRACE_TYPE),
     ("ADInplaceOrView", True, _VARIABLE_FALLBACK),
-    *(
-        (f"Autograd{backend}", False, _VARIABLE_FALLBACK)
-        for backend in (
-            "Other",
-            "CPU",
-            "XPU",
-            "CUDA",
-            "MTIA",
-            "MAIA",
-            "XLA",
-            "Lazy",
-            "MPS",
-            "Meta",
-            "HPU",
-            "PrivateUse1",
-        )
-    ),
-    *(
-        (f"Autocast{backend}", True, _AUTOCAST)
-        for backend in ("CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA")
-    ),
+    *((f"Autograd{backend}", False, _VARIABLE_FALLBACK) for backend in _AUTOGRAD.split()),
+    *((f"Autocast{backend}", True, _AUTOCAST) for backend in _CASTING.split()),
 )
 """(key, whether it is a fallthrough, file)."""
 
@@ -108,7 +78,7 @@ INCOMPLETE = frozenset(
     {"FPGA", "Vulkan", "Metal", "Meta", "Named", "Conjugate", "Negative", "ZeroTensor", "Batched"}
     | {"BatchedNestedTensor", "VmapMode", "FuncTorchBatched", "FuncTorchVmapMode"}
     | {"FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode"}
-    | {f"Autocast{b}" for b in ("CPU", "CUDA", "MPS", "XPU", "MTIA", "MAIA", "XLA", "HPU")}
+    | {f"Autocast{backend}" for backend in (*_CASTING.split(), "XLA", "HPU")}
     | {"Autocast", "AutocastIPU", "AutocastPrivateUse1"}
 )
 """Keys for which operators have more hand-written kernels than are listed here: a row of

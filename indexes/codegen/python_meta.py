@@ -23,14 +23,8 @@ _ACTIVATE = "activate_meta"
 _TABLES = ("meta", "post_autograd", "pre_autograd")
 """The global tables, the one that decides first."""
 _DECORATOR = {"meta_registration": "register_meta", "decomposition": "register_decomposition"}
-_SERVE_META = frozenset(
-    (
-        "Meta",
-        "CompositeImplicitAutograd",
-        "CompositeExplicitAutograd",
-        "CompositeExplicitAutogradNonFunctional",
-    )
-)
+_EXPLICIT = "CompositeExplicitAutograd"
+_SERVE_META = ("Meta", "CompositeImplicitAutograd", _EXPLICIT, f"{_EXPLICIT}NonFunctional")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +97,15 @@ def python_meta(
     ``served``: whether that serves Meta."""
     for op, row in _chosen(rows, rules, keys).items():
         rule = rules.by(row[1])
-        if rule and _goes(op, rule, rules, natives.get(op), keys[op], served):
+        if not rule:
+            continue
+        if rule is rules.activate:
+            composite = "CompositeImplicitAutograd" in keys[op]
+            left = rules.leaves(_target(op), natives.get(op), composite)
+        else:
+            left = rules.only_where_none(rule) and served(op)
+        if not left:
             yield _registration(op, row, rule)
-
-
-def _goes(
-    op: str,
-    rule: Row,
-    rules: MetaRules,
-    native: NativeFunction | None,
-    own: frozenset[str],
-    served: Callable[[str], bool],
-) -> bool:
-    if rule is rules.activate:
-        return not rules.leaves(_target(op), native, "CompositeImplicitAutograd" in own)
-    return not (rules.only_where_none(rule) and served(op))
 
 
 def _registration(op: str, row: Row, rule: Row) -> Registration:

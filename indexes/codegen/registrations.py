@@ -7,7 +7,7 @@ generator it names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from indexes.codegen.fallback import Derivatives
@@ -85,12 +85,11 @@ _TRACE_TYPE = "torchgen: TraceType*.cpp, by gen_trace_type.py"
 _FUNCTIONALIZATION = "torchgen: RegisterFunctionalization*.cpp, by gen_functionalization_type.py"
 _BACKEND_SELECT = "torchgen: RegisterBackendSelect.cpp, by gen.py"
 _DISPATCH_KEY = "torchgen: Register{}*.cpp, by dest/register_dispatch_key.py"
-_ABSTRACT_FREE = frozenset(
-    [
-        frozenset(["CompositeImplicitAutograd"]),
-        frozenset(["CompositeImplicitAutogradNestedTensor"]),
-        frozenset(["CompositeImplicitAutograd", "CompositeImplicitAutogradNestedTensor"]),
-    ]
+_IMPLICIT = "CompositeImplicitAutograd"
+_ABSTRACT_FREE = (
+    {_IMPLICIT},
+    {f"{_IMPLICIT}NestedTensor"},
+    {_IMPLICIT, f"{_IMPLICIT}NestedTensor"},
 )
 
 
@@ -115,10 +114,7 @@ def cpp_name(schema: Schema) -> str:
 
 class _Maker:
     def __init__(
-        self,
-        declared: tuple[NativeFunction, ...],
-        entries: tuple[DerivativeEntry, ...],
-        rules: Rules,
+        self, declared: Sequence[NativeFunction], entries: Sequence[DerivativeEntry], rules: Rules
     ) -> None:
         self._rules = rules
         self.functions = with_generated(declared, rules.keys.generation)
@@ -142,8 +138,7 @@ class _Maker:
 
     def _of_row(self, row: Row) -> Registration:
         origin = _DISPATCH_KEY.format(row.key)
-        where = Location(row.native.location.path, row.line)
-        return Registration(row.op, row.key, row.symbol, origin, row.rule, False, where)
+        return _at(row.native, row.key, row.symbol, origin, row.rule, row.line)
 
     def _default_backend(self, function: NativeFunction) -> Iterator[Registration]:
         """A structured group's functional and in-place overloads work for every backend
@@ -155,17 +150,12 @@ class _Maker:
         kernel = f"wrapper_{key}_{schema.unambiguous_name}"
         rule = f"structured_delegate: torchgen calls {function.structured_delegate} on new outputs"
         line = function.field_lines.get("structured_delegate", function.location.line)
-        where = Location(function.location.path, line)
-        yield Registration(
-            function.full_name, key, kernel, _DISPATCH_KEY.format(key), rule, False, where
-        )
+        yield _at(function, key, kernel, _DISPATCH_KEY.format(key), rule, line)
 
     def _inplace_meta(self, function: NativeFunction) -> Iterator[Registration]:
         schema = parse_schema(function.schema)
         keys = self._keys[function.full_name]
-        composite = any(
-            key.startswith("Composite") and not key.endswith("NestedTensor") for key in keys
-        )
+        composite = any(k.startswith("Composite") and not k.endswith("NestedTensor") for k in keys)
         structured = function.structured or function.structured_delegate
         if schema.kind is not SchemaKind.INPLACE or structured or composite or "Meta" in keys:
             return
@@ -173,8 +163,7 @@ class _Maker:
             rule = "in-place without a composite or Meta kernel: checks the device, returns self"
             kernel = f"wrapper_Meta_{schema.overload}_{schema.name}"
             origin = _DISPATCH_KEY.format("Meta")
-            where = Location(function.location.path, function.location.line)
-            yield Registration(function.full_name, "Meta", kernel, origin, rule, False, where)
+            yield _at(function, "Meta", kernel, origin, rule, function.location.line)
 
     # ----------------------------------------------------------- layers around them
 
@@ -185,21 +174,13 @@ class _Maker:
             yield from self._autograd(function, schema)
             yield from self._inplace_or_view(function, schema)
         if name not in self._rules.manual_tracer:
-            yield Registration(
-                function.full_name,
-                "Tracer",
-                f"TraceType::{_wrapper(schema)}",
-                _TRACE_TYPE,
-                "every operator is traced, unless it is in MANUAL_TRACER",
-            )
+            rule = "every operator is traced, unless it is in MANUAL_TRACER"
+            kernel = f"TraceType::{_wrapper(schema)}"
+            yield Registration(function.full_name, "Tracer", kernel, _TRACE_TYPE, rule)
         if self._selects_backend(schema):
-            yield Registration(
-                function.full_name,
-                "BackendSelect",
-                schema.unambiguous_name,
-                _BACKEND_SELECT,
-                "takes TensorOptions: the device argument selects the backend",
-            )
+            rule = "takes TensorOptions: the device argument selects the backend"
+            name = schema.unambiguous_name
+            yield Registration(function.full_name, "BackendSelect", name, _BACKEND_SELECT, rule)
 
     def _uses_derived(self, function: NativeFunction) -> bool:
         """``dispatch_strategy``: abstract operators and those with a formula get wrappers."""
@@ -214,29 +195,23 @@ class _Maker:
             return True
         keys = {kernel.key for kernel in source.dispatch or ()}
         if source.dispatch is None and is_composite_implicit(source):
-            keys = {"CompositeImplicitAutograd"}
-        return source.structured or frozenset(keys) not in _ABSTRACT_FREE
+            keys = {_IMPLICIT}
+        return source.structured or keys not in _ABSTRACT_FREE
 
     def _autograd(self, function: NativeFunction, schema: Schema) -> Iterator[Registration]:
         formulas = self._derivatives.generated_for(function.full_name)
         if formulas is None and self._is_not_implemented(schema):
-            yield Registration(
-                function.full_name,
-                "Autograd",
-                "autogradNotImplementedFallback",
-                _VARIABLE_TYPE,
-                "no entry in derivatives.yaml: runs, and raises in backward",
-            )
+            rule = "no entry in derivatives.yaml: runs, and raises in backward"
+            kernel = "autogradNotImplementedFallback"
+            yield Registration(function.full_name, "Autograd", kernel, _VARIABLE_TYPE, rule)
             return
         rule = "no entry in derivatives.yaml, and nothing to differentiate"
         if formulas is not None:
             rule = "has an entry in derivatives.yaml"
         for key in formulas or ("Default",):
-            wrapper = _wrapper(schema) + ("" if key == "Default" else f"_{key}")
+            kernel = f"VariableType::{_wrapper(schema)}" + ("" if key == "Default" else f"_{key}")
             runtime = "Autograd" if key == "Default" else key
-            yield Registration(
-                function.full_name, runtime, f"VariableType::{wrapper}", _VARIABLE_TYPE, rule
-            )
+            yield Registration(function.full_name, runtime, kernel, _VARIABLE_TYPE, rule)
 
     def _is_not_implemented(self, schema: Schema) -> bool:
         rules = self._rules
@@ -251,19 +226,12 @@ class _Maker:
 
     def _inplace_or_view(self, function: NativeFunction, schema: Schema) -> Iterator[Registration]:
         modifies = schema.kind in (SchemaKind.INPLACE, SchemaKind.OUT) and schema.returns
-        if self._rules.views is None:
-            view = is_view(function)
-        else:
-            view = schema.base in self._rules.views
+        views = self._rules.views
+        view = is_view(function) if views is None else schema.base in views
         if modifies or view:
             rule = "returns a view" if view else "writes to an argument it returns"
-            yield Registration(
-                function.full_name,
-                "ADInplaceOrView",
-                f"ADInplaceOrView::{_wrapper(schema)}",
-                _INPLACE_OR_VIEW,
-                rule,
-            )
+            key, kernel = "ADInplaceOrView", f"ADInplaceOrView::{_wrapper(schema)}"
+            yield Registration(function.full_name, key, kernel, _INPLACE_OR_VIEW, rule)
 
     def _selects_backend(self, schema: Schema) -> bool:
         if schema.name.endswith("_like") or schema.name.startswith("new_"):
@@ -327,6 +295,14 @@ class _Maker:
             rule = "an operator that writes becomes its functional overload and a copy back"
         kernel = f"functionalization::{_wrapper(schema)}"
         return Registration(name, "Functionalize", kernel, _FUNCTIONALIZATION, rule)
+
+
+def _at(
+    function: NativeFunction, key: str, kernel: str, origin: str, rule: str, line: int
+) -> Registration:
+    """A registration that a line of the operator's entry asks for."""
+    where = Location(function.location.path, line)
+    return Registration(function.full_name, key, kernel, origin, rule, False, where)
 
 
 def _wrapper(schema: Schema) -> str:

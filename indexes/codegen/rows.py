@@ -19,7 +19,7 @@ from indexes.codegen.variants import (
     signature_of,
     with_generated,
 )
-from indexes.model.vocabulary import NativeFunction
+from indexes.model.vocabulary import Kernel, NativeFunction
 from indexes.readers.yaml.schema import SchemaKind, Signature, parse_schema
 
 KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
@@ -89,17 +89,7 @@ class _Rows:
             yield from self._implicit(function)
             return
         for kernel in function.dispatch:
-            hint, rule = self._hint(function, kernel.key)
-            yield Row(
-                function.full_name,
-                kernel.key,
-                kernel.symbol,
-                hint,
-                function,
-                function,
-                kernel.line,
-                rule,
-            )
+            yield _named(function, function, kernel, *self._hint(function, kernel.key))
 
     def _hint(self, function: NativeFunction, key: str) -> tuple[KindHint, str]:
         if function.structured and key in self._keys.structured:
@@ -117,17 +107,8 @@ class _Rows:
         schema = parse_schema(function.schema)
         symbol = schema.name + ("_out" if schema.out_arguments else "")
         rule = "no dispatch: CompositeImplicitAutograd, named after the operator"
-        line = function.location.line
-        yield Row(
-            function.full_name,
-            "CompositeImplicitAutograd",
-            symbol,
-            "composite",
-            function,
-            function,
-            line,
-            rule,
-        )
+        kernel = Kernel("CompositeImplicitAutograd", symbol, function.location.line)
+        yield _named(function, function, kernel, "composite", rule)
 
     def _ufunc(self, function: NativeFunction, source: NativeFunction) -> Iterator[Row]:
         if not source.ufunc_inner_loop:
@@ -135,8 +116,8 @@ class _Rows:
         line = source.field_lines.get("ufunc_inner_loop", source.location.line)
         rule = "ufunc_inner_loop: torchgen makes the kernel around the inner loop"
         for key in self._keys.ufunc:
-            symbol = f"ufunc_{source.name}_{key}"
-            yield Row(function.full_name, key, symbol, "ufunc", function, source, line, rule)
+            kernel = Kernel(key, f"ufunc_{source.name}_{key}", line)
+            yield _named(function, source, kernel, "ufunc", rule)
 
     def _delegated(self, function: NativeFunction) -> Iterator[Row]:
         out = self._delegate(function)
@@ -145,16 +126,7 @@ class _Rows:
         rule = f"structured_delegate: the kernel of {out.full_name}"
         for kernel in out.dispatch or ():
             if kernel.key in self._keys.structured:
-                yield Row(
-                    function.full_name,
-                    kernel.key,
-                    kernel.symbol,
-                    "structured",
-                    function,
-                    out,
-                    kernel.line,
-                    rule,
-                )
+                yield _named(function, out, kernel, "structured", rule)
         yield from self._ufunc(function, out)
 
     def _meta(self, function: NativeFunction) -> Iterator[Row]:
@@ -163,24 +135,15 @@ class _Rows:
         if out is None or name is None:
             return
         line = out.field_lines.get("structured", out.location.line)
-        symbol = f"structured_{name}::meta"
+        kernel = Kernel("Meta", f"structured_{name}::meta", line)
         rule = "a structured operator's TORCH_META_FUNC serves the Meta key"
-        yield Row(function.full_name, "Meta", symbol, "structured", function, out, line, rule)
+        yield _named(function, out, kernel, "structured", rule)
 
     def _generated(self, function: NativeFunction) -> Iterator[Row]:
         source = self._autogen[function.full_name]
         rule = f"autogen of {source.full_name}: torchgen makes the overload and its kernel"
         for kernel in function.dispatch or ():
-            yield Row(
-                function.full_name,
-                kernel.key,
-                kernel.symbol,
-                "generated",
-                function,
-                source,
-                kernel.line,
-                rule,
-            )
+            yield _named(function, source, kernel, "generated", rule)
 
     def _delegate(self, function: NativeFunction) -> NativeFunction | None:
         """The structured out entry of the function's group: itself, or the one it names."""
@@ -203,6 +166,14 @@ class _Rows:
         if schema.kind is not SchemaKind.FUNCTIONAL or not schema.name.endswith("_copy"):
             return False
         return schema.name in self._views.get(_view_signature(function), ())
+
+
+def _named(
+    function: NativeFunction, source: NativeFunction, kernel: Kernel, hint: KindHint, rule: str
+) -> Row:
+    """The row of a kernel that ``source`` names, or implies, for ``function``."""
+    name = function.full_name
+    return Row(name, kernel.key, kernel.symbol, hint, function, source, kernel.line, rule)
 
 
 def _view_bases(functions: Iterable[NativeFunction]) -> dict[Signature, set[str]]:

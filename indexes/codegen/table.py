@@ -50,6 +50,9 @@ class TableRow:
     winner: Registration | None = None
 
 
+_WITHOUT = frozenset({"Sparse", "XLABit", "LazyBit"})
+
+
 @dataclass(frozen=True, slots=True)
 class AliasSets:
     """Which functionalities each alias key covers."""
@@ -57,7 +60,7 @@ class AliasSets:
     backends: frozenset[str]
     """Functionalities that are backends: all of AutogradOther's, and ``Dense``."""
     autograd: frozenset[str]
-    non_functional_without: frozenset[str] = frozenset({"Sparse", "XLABit", "LazyBit"})
+    non_functional_without: frozenset[str] = _WITHOUT
     """Functionalities and backends that want only functional operators."""
     autograd_backends: Mapping[str, str] | None = None
     """Autograd key -> its backend key; None: all but those of ``_NO_AUTOGRAD_BACKEND``."""
@@ -71,27 +74,17 @@ class AliasSets:
         other = sets.get("autogradother_backends")
         autograd = sets.get("autograd_dispatch_keyset")
         without = sets.get("non_functional_backend_dispatch_keyset")
+        composite = sets.get("math_dispatch_keyset")
         return cls(
             frozenset((*(other.keys if other else _OTHER_BACKENDS), "Dense")),
             frozenset(autograd.keys if autograd else _AUTOGRAD),
-            frozenset(without.removed) if without else frozenset({"Sparse", "XLABit", "LazyBit"}),
+            frozenset(without.removed if without else _WITHOUT),
             autograd_backends or None,
-            frozenset(sets["math_dispatch_keyset"].keys)
-            if "math_dispatch_keyset" in sets
-            else None,
+            frozenset(composite.keys) if composite else None,
         )
 
 
-_OTHER_BACKENDS = (
-    "FPGA",
-    "Vulkan",
-    "Metal",
-    "CustomRNGKeyId",
-    "MkldnnCPU",
-    "Sparse",
-    "SparseCsr",
-    "Quantized",
-)
+_OTHER_BACKENDS = "FPGA Vulkan Metal CustomRNGKeyId MkldnnCPU Sparse SparseCsr Quantized".split()
 _AUTOGRAD = ("AutogradFunctionality", "AutogradOther", "AutogradNestedTensor")
 _NO_AUTOGRAD_BACKEND = frozenset({"HIP", "VE", "MTIA"})
 """Backends that ``getBackendKeySetFromAutograd`` leaves out."""
@@ -248,11 +241,6 @@ _LAST_ALIASES: tuple[tuple[str, TableKind], ...] = (
     ("Autograd", "autograd kernel"),
     ("FuncTorchBatchedDecomposition", "batched kernel"),
 )
-
-
-def computed_table(op: str, model: TableModel) -> tuple[TableRow, ...]:
-    """The whole table of one operator."""
-    return model.table(op)
 
 
 def _won(key: RuntimeKey, winner: Registration, kind: TableKind, why: str) -> TableRow:

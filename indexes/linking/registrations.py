@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from indexes.codegen.library_calls import library_registration
-from indexes.codegen.registration import Registration
+from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, StubUse
 from indexes.linking.hops import Link
 from indexes.linking.preprocess import split_arguments

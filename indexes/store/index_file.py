@@ -12,7 +12,7 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
-from indexes.codegen.library_calls import registered_operator
+from indexes.codegen.registration import registered_operator
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact

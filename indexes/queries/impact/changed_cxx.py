@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from indexes.codegen.library_calls import registered_operator
+from indexes.codegen.registration import registered_operator
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, read_cpp

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.codegen.fallback import Derivatives, derivative_for
+from indexes.codegen.fallback import Derivatives
 from indexes.codegen.variants import with_generated
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
@@ -90,7 +90,7 @@ def test_matches(
     node: str | None,
     rule: str,
 ) -> None:
-    found = derivative_for(op, wheel_derivatives, wheel_functions)
+    found = Derivatives(wheel_derivatives, wheel_functions).find(op)
     assert (found.entry.op if found.entry else None) == entry
     assert found.grad_fns.get("Default") == node
     assert rule in found.rule

@@ -12,7 +12,7 @@ import pytest
 from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
 from indexes.codegen.registration import Registration
 from indexes.codegen.registrations import Rules, generated_registrations
-from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, computed_table
+from indexes.codegen.table import NOT_HERE, AliasSets, TableModel
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.readers.project.torchgen_lists import TorchgenLists, read_torchgen_lists
@@ -80,7 +80,7 @@ def test_meta_kernels_agree_with_those_written_in_cpp(torch: ModuleType, model: 
 
 
 def test_rows_say_why(model: TableModel) -> None:
-    rows = {row.key: row for row in computed_table("add.Tensor", model)}
+    rows = {row.key: row for row in model.table("add.Tensor")}
     assert (rows["CPU"].kernel, rows["CPU"].kind) == ("ufunc_add_CPU", "kernel")
     assert rows["CPU"].location is not None
     assert rows["HIP"].kind == "default backend kernel"
@@ -88,10 +88,10 @@ def test_rows_say_why(model: TableModel) -> None:
     assert rows["AutogradCPU"].kernel == "VariableType::add_Tensor"
     assert rows["BackendSelect"].fallthrough
     assert not rows["Conjugate"].certain
-    linear = {row.key: row for row in computed_table("linear", model)}
+    linear = {row.key: row for row in model.table("linear")}
     assert (linear["CPU"].kind, linear["CPU"].kernel) == ("math kernel", "linear")
     assert not linear["Functionalize"].certain
-    copy = {row.key: row for row in computed_table("copy_", model)}
+    copy = {row.key: row for row in model.table("copy_")}
     assert copy["AutogradCPU"].origin == "torch/csrc/autograd/VariableTypeManual.cpp"
 
 

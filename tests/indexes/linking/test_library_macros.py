@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.codegen.library_calls import registered_operator
+from indexes.codegen.registration import registered_operator
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro
 from indexes.readers.cxx.facts import LibraryFact, read_cpp

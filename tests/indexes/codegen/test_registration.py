@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.codegen.library_calls import library_registration
+from indexes.codegen.registration import library_registration
 from indexes.model.vocabulary import Location
 
 HERE = Location("x.cpp", 7)
