@@ -16,9 +16,17 @@ from indexes.linking.preprocess import split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, NativeFunction
 from indexes.readers.cxx.lexer import close
-from indexes.readers.yaml.formulas import formula_calls
 from indexes.readers.yaml.schema import parse_schema
 
+_CALL = regex(
+    r"(?P<member>\.|->)?\s*(?P<name>(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*"
+    r"(?:<(?:[^<>()]|<[^<>()]*>)*>)?\s*\("
+)
+_STRING = regex(r'"(?:\\.|[^"\\])*"')
+_NO_CALLS = frozenset(
+    {"if", "for", "while", "switch", "return", "sizeof", "static_cast", "const_cast"}
+    | {"reinterpret_cast", "dynamic_cast", "decltype", "not", "and", "or"}
+)
 _OWN_SCOPES = (
     "torch::autograd::generated::details",
     "torch::autograd::generated",
@@ -27,6 +35,14 @@ _OWN_SCOPES = (
 )
 """Where the generated Functions.cpp looks a name up before it means an operator."""
 _OTHER_SCOPES = ("at", "c10", "at::native", "")
+
+
+def formula_calls(text: str) -> tuple[str, ...]:
+    """The free functions a formula calls, each once, in order, as qualified in it
+    (``at::where``). Constructors look the same and are included."""
+    calls = (found for found in _CALL.finditer(_STRING.sub('""', text)) if not found["member"])
+    names = dict.fromkeys("".join(found["name"].split()) for found in calls)
+    return tuple(name for name in names if name not in _NO_CALLS)
 
 
 @dataclass(frozen=True, slots=True)

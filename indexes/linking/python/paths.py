@@ -15,8 +15,7 @@ from typing import NamedTuple, Protocol
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.blocks import blocks, innermost
-from indexes.readers.python.facts import PythonFact, canonical, unpack
-from indexes.readers.python.generated import SKIPPED
+from indexes.readers.python.facts import SKIPPED, PythonFact, canonical, unpack
 
 Found = tuple[str, PythonFact]
 """A path in the tree and a row read from that file."""

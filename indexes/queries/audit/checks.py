@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from indexes.linking.formulas import FormulaFunction, formula_functions
+from indexes.linking.formulas import FormulaFunction, formula_calls, formula_functions
 from indexes.linking.hops import HopList
 from indexes.linking.reach import Walker
 from indexes.model.errors import SourceError
@@ -17,7 +17,6 @@ from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Loc
 from indexes.queries.index import Index
 from indexes.readers.cxx.idioms import meaning_of, names_of
 from indexes.readers.cxx.lexer import strip_comments
-from indexes.readers.yaml.formulas import formula_calls
 from indexes.store.rows import DEFINITION_FROM
 
 _WORD = regex(r"[A-Za-z_]\w*")

@@ -12,8 +12,7 @@ from indexes.linking.python.paths import FactTable, Found, bindings, entries, op
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
-from indexes.readers.python.facts import PythonFact, unpack
-from indexes.readers.python.generated import SKIPPED
+from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
 from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
 from indexes.store.python_rows import StoredPython
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known
+from indexes.linking.formulas import formula_calls
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Impact, Step
 from indexes.model.regex import regex
@@ -19,7 +20,6 @@ from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.resolve import resolve
-from indexes.readers.yaml.formulas import formula_calls
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -43,8 +43,6 @@ class TorchgenLists:
     the members of enumerations."""
     fields: Names = ()
     """The fields of an entry of native_functions.yaml; any other is refused."""
-    functions: frozenset[str] = frozenset()
-    """Module-level functions."""
     core: bool | None = None
     """Whether operators tagged core are an exception where variants are generated; None when
     the function that generates them was not read."""
@@ -90,7 +88,6 @@ def read_torchgen_lists(
     read = TorchgenLists(
         names=names,
         fields=fields,
-        functions=known.functions.union(functions),
         core=core,
         kept_tags=kept_tags,
         foreach=foreach,

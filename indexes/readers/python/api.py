@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
@@ -31,7 +31,7 @@ _CALLABLE = regex(
 )
 """Paths of functions that may be operators."""
 _MODULES = "torch/nn/modules/"
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BINDINGS = regex(r"torch\.(?:_VF|_C\._\w+)\.\w+$")
 """Modules that hold generated bindings and nothing else."""
 
@@ -82,45 +82,20 @@ def _other_methods(data: bytes) -> list[Block]:
 _FUNCTIONAL = regex(rb"(?<![\w.])(?:F|_VF|torch\._C\._nn)\.")
 
 
-def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ``ast.walk``, in a third of the time: names and constants, which hold nothing, are
-    left out, and so are annotations and contexts."""
-    open_ = [node]
-    while open_:
-        node = open_.pop()
-        yield node
-        for name in _WALKED.get(type(node), node._fields):
-            child = getattr(node, name, None)
-            if type(child) is list:
-                open_ += [one for one in child if type(one) not in _LEAVES]
-            elif isinstance(child, ast.AST) and type(child) not in _LEAVES:
-                open_.append(child)
-
-
-_LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, str, type(None)})
-_WALKED: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.Attribute: ("value",),
-    ast.Compare: ("left", "comparators"),
-    ast.FunctionDef: ("body",),
-    ast.JoinedStr: (),
-}
-
-
 class _Body:
     """The calls, returned values and assignments of a function, gathered in one walk."""
 
-    def __init__(self, node: ast.AST) -> None:
+    def __init__(self, node: _Function) -> None:
         self.calls: list[ast.Call] = []
         self._returned: list[ast.expr | None] = []
         self._assigned: dict[str, list[ast.expr]] = {}
-        for one in _walk(node):
-            kind = type(one)
-            if kind is ast.Call:
-                self.calls.append(cast("ast.Call", one))
-            elif kind is ast.Return:
-                self._returned.append(cast("ast.Return", one).value)
-            elif kind is ast.Assign:
-                self._assign(cast("ast.Assign", one))
+        for one in (part for statement in node.body for part in ast.walk(statement)):
+            if isinstance(one, ast.Call):
+                self.calls.append(one)
+            elif isinstance(one, ast.Return):
+                self._returned.append(one.value)
+            elif isinstance(one, ast.Assign):
+                self._assign(one)
         self.calls.sort(key=lambda call: (call.lineno, call.col_offset))
 
     def _assign(self, node: ast.Assign) -> None:
@@ -143,10 +118,10 @@ class _Reader:
         self._tree = tree
         self._ends = ends
         self._module = module_name(path)
-        self._bodies: dict[ast.AST, _Body] = {}
+        self._bodies: dict[_Function, _Body] = {}
         self._scope = dict(_imports(tree, self._module, path.endswith("/__init__.py")))
         self._public = _public_prefix(self._module)
-        names = (node.name for node in tree.body if isinstance(node, _FUNCTION))
+        names = (node.name for node in tree.body if isinstance(node, _Function))
         self._scope.update({name: f"{self._public}.{name}" for name in names})
         self._scope.update({name: f"{self._public}.{name}" for name in _assigned_names(tree)})
 
@@ -155,16 +130,14 @@ class _Reader:
             if self._module.startswith("torch.nn.modules"):
                 if isinstance(node, ast.ClassDef):
                     yield from self._nn_module(node)
-            elif isinstance(node, _FUNCTION):
+            elif isinstance(node, _Function):
                 yield from self._callable("functional", f"{self._public}.{node.name}", node)
             elif isinstance(node, ast.ClassDef) and node.name in {"Tensor", "_TensorBase"}:
                 yield from self._tensor(node)
             else:
                 yield from self._alias(node, self._public)
 
-    def _callable(
-        self, kind: PythonKind, symbol: str, node: ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> Iterator[PythonFact]:
+    def _callable(self, kind: PythonKind, symbol: str, node: _Function) -> Iterator[PythonFact]:
         end = self._ends.get(node.lineno, 0)
         calls = {call.target: call for call in reversed(list(self._calls(node)))}
         for call in reversed(calls.values()):
@@ -176,7 +149,7 @@ class _Reader:
 
     def _tensor(self, node: ast.ClassDef) -> Iterator[PythonFact]:
         for item in node.body:
-            if isinstance(item, _FUNCTION):
+            if isinstance(item, _Function):
                 yield from self._callable("method", f"torch.Tensor.{item.name}", item)
             else:
                 yield from self._alias(item, "torch.Tensor")
@@ -224,9 +197,7 @@ class _Reader:
                 target = _operator(target)
                 yield PythonFact("alias", target, symbol, node.lineno, node.end_lineno or 0, "")
 
-    def _calls(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, every_functional: bool = False
-    ) -> Iterator[_Call]:
+    def _calls(self, node: _Function, every_functional: bool = False) -> Iterator[_Call]:
         body = self._body(node)
         tensors = _tensor_parameters(node)
         tails = body.tails()
@@ -238,7 +209,7 @@ class _Reader:
             if (id(call) in tails or always) and _CALLABLE.match(target):
                 yield _Call(target, call.lineno, id(call) in tails)
 
-    def _body(self, node: ast.AST) -> _Body:
+    def _body(self, node: _Function) -> _Body:
         if node not in self._bodies:
             self._bodies[node] = _Body(node)
         return self._bodies[node]
@@ -318,7 +289,7 @@ def _parts(node: ast.expr | None) -> Iterable[ast.expr]:
     return (node.value,) if isinstance(node, (ast.Subscript, ast.Starred)) else ()
 
 
-def _tensor_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+def _tensor_parameters(node: _Function) -> dict[str, str]:
     """Parameters that are tensors by annotation, or without one by the name ``input``."""
     return {
         one.arg: "torch.Tensor"

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from indexes.readers.python import builtin_calls as python_builtins
-from indexes.readers.python import parameters
 from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.expressions import Expressions
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
+    Callee,
     Closure,
     Function,
     Library,
@@ -29,6 +29,7 @@ from indexes.readers.python.values import (
 )
 
 _MAX_DEPTH = 12
+_NOTHING: Mapping[str, object] = {}
 
 
 class Registration(NamedTuple):
@@ -89,7 +90,7 @@ class Calls(Expressions):
         """Evaluate the statements of a function."""
         raise NotImplementedError
 
-    def call_value(self, node: ast.Call, scope: Scope) -> object:
+    def value_call(self, node: ast.Call, scope: Scope) -> object:
         args = tuple(self.items(node.args, scope))
         kwargs: dict[str, object] = {}
         for keyword in node.keywords:
@@ -248,11 +249,10 @@ class Calls(Expressions):
         if name == "_make_prim":
             self._prim(kwargs)
             return UNKNOWN
-        scope = Scope(callee.scope)
-        self.bind_parameters(callee, args, kwargs, scope)
+        scope = self.scope_of(callee, args, kwargs)
         if isinstance(callee.node, ast.Lambda):
             return self.value(callee.node.body, scope)
-        if not self.stack and parameters.is_procedure(callee.node):
+        if not self.stack and _is_procedure(callee.node):
             return _returned(self.execute(callee.node.body, scope))
         if self._is_generator(callee.node):
             return UNKNOWN  # what a context manager registers lasts no longer than it
@@ -268,15 +268,35 @@ class Calls(Expressions):
             )
         return self._generators[node]
 
-    def bind_parameters(
-        self, callee: Closure, args: Sequence[object], kwargs: Mapping[str, object], scope: Scope
-    ) -> None:
-        """Put a call's arguments, or the parameters' defaults, in a function's scope."""
-        bound = parameters.bind(callee.node, args, kwargs)
-        for name, value in bound.items():
-            if isinstance(value, parameters.Default):
-                value = self.value(value.node, callee.scope)
-            scope.names[name] = value
+    def scope_of(
+        self, callee: Closure, args: Sequence[object] = (), kwargs: Mapping[str, object] = _NOTHING
+    ) -> Scope:
+        """The scope of a function's body: a call's arguments, or the parameters' defaults."""
+        spec, scope = callee.node.args, Scope(callee.scope)
+        named = [*spec.posonlyargs, *spec.args]
+        missing = [None] * (len(named) - len(spec.defaults))
+        defaults = [*missing, *spec.defaults, *spec.kw_defaults]
+        rest = {**dict(zip((one.arg for one in named), args, strict=False)), **kwargs}
+        for parameter, default in zip(parameters(callee.node), defaults, strict=True):
+            name = parameter.arg
+            scope.names[name] = (
+                rest.pop(name) if name in rest else self.value(default, callee.scope)
+            )
+        if spec.vararg:
+            scope.names[spec.vararg.arg] = list(args[len(named) :])
+        if spec.kwarg:
+            scope.names[spec.kwarg.arg] = rest
+        return scope
+
+
+def parameters(node: Callee) -> list[ast.arg]:
+    """The named parameters."""
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+
+def _is_procedure(node: Callee) -> bool:
+    """A function without parameters: a part of the module that is run when it is called."""
+    return not (parameters(node) or node.args.vararg or node.args.kwarg)
 
 
 def _callee_name(node: ast.Call) -> str:

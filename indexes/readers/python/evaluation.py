@@ -6,18 +6,17 @@ registration API is reached; whatever only a run would tell is UNKNOWN."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from indexes.readers.python import builtin_calls as python_builtins
-from indexes.readers.python import parameters
-from indexes.readers.python.calls import Calls, Deferred, Returned
+from indexes.readers.python.calls import Calls, Deferred, Returned, parameters
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
     Closure,
     Function,
+    FunctionNode,
     Op,
     Opaque,
     Scope,
@@ -48,14 +47,12 @@ class Evaluator(Calls):
 
     def _run_procedure(self, callee: Closure) -> None:
         node = callee.node
-        if isinstance(node, ast.Lambda) or parameters.required(node) or node.decorator_list:
+        if isinstance(node, ast.Lambda) or _is_given_something(node) or node.decorator_list:
             return
         name = callee.function.name
         self.followed.add(name)
-        scope = Scope(callee.scope)
-        self.bind_parameters(callee, (), {}, scope)
         self.conditions.append((f"{name}() is called", True))
-        self.execute(node.body, scope)
+        self.execute(node.body, self.scope_of(callee))
         self.conditions.pop()
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Returned | None:
@@ -66,14 +63,14 @@ class Evaluator(Calls):
                 break
             if not self.stack:
                 self.at = self.site = statement.lineno
-            method = _STATEMENTS.get(type(statement))
-            returned = method(self, statement, scope) if method else None
+            method = getattr(self, f"execute_{type(statement).__name__.lower()}", None)
+            returned = method(statement, scope) if method else None
             if returned and returned.certain:
                 return maybe or returned
             maybe = maybe or returned
         return maybe
 
-    def _assign(self, node: ast.Assign, scope: Scope) -> None:
+    def execute_assign(self, node: ast.Assign, scope: Scope) -> None:
         value = self.value(node.value, scope)
         for target in node.targets:
             if isinstance(target, ast.Name) and (value is UNKNOWN or _unlabelled(value)):
@@ -93,16 +90,16 @@ class Evaluator(Calls):
             model = closure.function.model or closure.function.name
             closure.function = replace(closure.function, name=value, model=model)
 
-    def _annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+    def execute_annassign(self, node: ast.AnnAssign, scope: Scope) -> None:
         if node.value is not None:
-            self._assign(ast.Assign([node.target], node.value), scope)
+            self.execute_assign(ast.Assign([node.target], node.value), scope)
 
-    def _augmented(self, node: ast.AugAssign, scope: Scope) -> None:
+    def execute_augassign(self, node: ast.AugAssign, scope: Scope) -> None:
         held = self.value(node.target, scope)
         if isinstance(held, list):
             python_builtins.method(held, "extend", [self.value(node.value, scope)])
 
-    def _expression(self, node: ast.Expr, scope: Scope) -> None:
+    def execute_expr(self, node: ast.Expr, scope: Scope) -> None:
         self._defer(self.value(node.value, scope))
 
     def _defer(self, value: object) -> None:
@@ -112,7 +109,9 @@ class Evaluator(Calls):
             if any(isinstance(one, (Op, Function, Closure)) for one in passed):
                 self.deferred.append(Deferred(value, None, self.at, self.site))
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+    def execute_functiondef(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope
+    ) -> None:
         owner = self.stack[0] if self.stack else ""
         function = Function(node.name, self.module, node.lineno, bool(owner), owner)
         value: object = Closure(node, scope, function)
@@ -125,10 +124,12 @@ class Evaluator(Calls):
         if scope is self.globals:
             self.lines[node.name] = node.lineno
 
-    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+    execute_asyncfunctiondef = execute_functiondef
+
+    def execute_classdef(self, node: ast.ClassDef, scope: Scope) -> None:
         scope.names[node.name] = Opaque(node.name)
 
-    def _if(self, node: ast.If, scope: Scope) -> Returned | None:
+    def execute_if(self, node: ast.If, scope: Scope) -> Returned | None:
         truth = python_builtins.truth(self.value(node.test, scope))
         if truth is not None:
             return self.execute(node.body if truth else node.orelse, scope)
@@ -140,7 +141,7 @@ class Evaluator(Calls):
         returned = first or second
         return Returned(returned.value, bool(first and second)) if returned else None
 
-    def _for(self, node: ast.For, scope: Scope) -> Returned | None:
+    def execute_for(self, node: ast.For, scope: Scope) -> Returned | None:
         items = self.value(node.iter, scope)
         for item in items if isinstance(items, (list, tuple)) else [UNKNOWN]:
             self.bind(node.target, item, scope)
@@ -151,14 +152,14 @@ class Evaluator(Calls):
                 break
         return None
 
-    def _with(self, node: ast.With, scope: Scope) -> Returned | None:
+    def execute_with(self, node: ast.With, scope: Scope) -> Returned | None:
         for item in node.items:
             value = self.value(item.context_expr, scope)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, scope)
         return self.execute(node.body, scope)
 
-    def _try(self, node: ast.Try, scope: Scope) -> Returned | None:
+    def execute_try(self, node: ast.Try, scope: Scope) -> Returned | None:
         body = [*node.body, *node.orelse, *node.finalbody]
         if not self.stack or not any(map(_swallows, node.handlers)):
             return self.execute(body, scope)
@@ -167,15 +168,15 @@ class Evaluator(Calls):
         self.conditions.pop()
         return returned
 
-    def _return(self, node: ast.Return, scope: Scope) -> Returned:
+    def execute_return(self, node: ast.Return, scope: Scope) -> Returned:
         return Returned(self.value(node.value, scope) if node.value else None)
 
-    def _import(self, node: ast.Import, scope: Scope) -> None:
+    def execute_import(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
             top = alias.name.partition(".")[0]
             scope.names[alias.asname or top] = path(alias.name if alias.asname else top)
 
-    def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
+    def execute_importfrom(self, node: ast.ImportFrom, scope: Scope) -> None:
         parents = self._package.split(".")
         base = ".".join(parents[: len(parents) - node.level + 1]) if node.level else ""
         module = ".".join(filter(None, (base, node.module or "")))
@@ -183,23 +184,13 @@ class Evaluator(Calls):
             scope.names[alias.asname or alias.name] = path(f"{module}.{alias.name}")
 
 
+def _is_given_something(node: FunctionNode) -> bool:
+    """Whether a parameter has no default."""
+    optional = len(node.args.defaults) + sum(one is not None for one in node.args.kw_defaults)
+    return len(parameters(node)) > optional
+
+
 _BROAD = frozenset(("BaseException", "Exception", "RuntimeError"))
-_STATEMENTS: dict[type[ast.stmt], Callable[[Any, Any, Scope], Returned | None]] = {
-    ast.Assign: Evaluator._assign,
-    ast.AnnAssign: Evaluator._annotated,
-    ast.AugAssign: Evaluator._augmented,
-    ast.Expr: Evaluator._expression,
-    ast.FunctionDef: Evaluator._function,
-    ast.AsyncFunctionDef: Evaluator._function,
-    ast.ClassDef: Evaluator._class,
-    ast.If: Evaluator._if,
-    ast.For: Evaluator._for,
-    ast.With: Evaluator._with,
-    ast.Try: Evaluator._try,
-    ast.Return: Evaluator._return,
-    ast.Import: Evaluator._import,
-    ast.ImportFrom: Evaluator._import_from,
-}
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:

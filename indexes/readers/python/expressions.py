@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from indexes.readers.python import builtin_calls as python_builtins
 from indexes.readers.python.values import UNKNOWN, Closure, Function, Op, Opaque, Path, Scope
@@ -26,17 +25,13 @@ class Expressions:
         self._steps += 1
         if self._steps > _MAX_STEPS:
             return UNKNOWN
-        method = _METHODS.get(type(node))
-        return method(self, node, scope) if method else UNKNOWN
+        method = getattr(self, f"value_{type(node).__name__.lower()}", None)
+        return method(node, scope) if method else UNKNOWN
 
     def exhausted(self) -> bool:
         """Count one step; whether there were so many that the module is not PyTorch's."""
         self._steps += 1
         return self._steps > _MAX_STEPS
-
-    def call_value(self, node: ast.Call, scope: Scope) -> object:
-        """The value of a call."""
-        raise NotImplementedError
 
     def bind(self, target: ast.expr, value: object, scope: Scope) -> None:
         """Assign to a name, or to the names of a tuple."""
@@ -58,20 +53,22 @@ class Expressions:
                 found.append(self.value(node, scope))
         return found if len(found) <= LONGEST else []
 
-    def _constant(self, node: ast.Constant, scope: Scope) -> object:
+    def value_constant(self, node: ast.Constant, scope: Scope) -> object:
         return node.value
 
-    def _name(self, node: ast.Name, scope: Scope) -> object:
+    def value_name(self, node: ast.Name, scope: Scope) -> object:
         found = scope.get(node.id)
         return python_builtins.NAMES.get(node.id, UNKNOWN) if found is UNKNOWN else found
 
-    def _attribute(self, node: ast.Attribute, scope: Scope) -> object:
+    def value_attribute(self, node: ast.Attribute, scope: Scope) -> object:
         return python_builtins.attribute(self.value(node.value, scope), node.attr)
 
-    def _sequence(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> object:
+    def value_list(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> object:
         return self.items(node.elts, scope)
 
-    def _dict(self, node: ast.Dict, scope: Scope) -> object:
+    value_tuple = value_set = value_list
+
+    def value_dict(self, node: ast.Dict, scope: Scope) -> object:
         if not node.keys:
             return Opaque()
         found: dict[object, object] = {}
@@ -81,7 +78,7 @@ class Expressions:
                 found[name] = self.value(item, scope)
         return found
 
-    def _string(self, node: ast.JoinedStr, scope: Scope) -> object:
+    def value_joinedstr(self, node: ast.JoinedStr, scope: Scope) -> object:
         parts = [
             self.value(part.value if isinstance(part, ast.FormattedValue) else part, scope)
             for part in node.values
@@ -89,19 +86,19 @@ class Expressions:
         known = all(isinstance(part, (str, int)) for part in parts)
         return python_builtins.joined("", "".join(map(str, parts))) if known else UNKNOWN
 
-    def _binary(self, node: ast.BinOp, scope: Scope) -> object:
+    def value_binop(self, node: ast.BinOp, scope: Scope) -> object:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if isinstance(node.op, ast.Add):
             return python_builtins.joined(left, right)
         return UNKNOWN
 
-    def _compare(self, node: ast.Compare, scope: Scope) -> object:
+    def value_compare(self, node: ast.Compare, scope: Scope) -> object:
         if len(node.ops) > 1:
             return UNKNOWN
         left, right = self.value(node.left, scope), self.value(node.comparators[0], scope)
         return python_builtins.compare(node.ops[0], left, right)
 
-    def _boolean(self, node: ast.BoolOp, scope: Scope) -> object:
+    def value_boolop(self, node: ast.BoolOp, scope: Scope) -> object:
         decisive = isinstance(node.op, ast.Or)
         for item in node.values:
             value = self.value(item, scope)
@@ -112,23 +109,23 @@ class Expressions:
                 return value
         return value
 
-    def _unary(self, node: ast.UnaryOp, scope: Scope) -> object:
+    def value_unaryop(self, node: ast.UnaryOp, scope: Scope) -> object:
         value = self.value(node.operand, scope)
         if isinstance(node.op, ast.USub) and isinstance(value, int):
             return -value
         truth = python_builtins.truth(value)
         return UNKNOWN if truth is None or not isinstance(node.op, ast.Not) else not truth
 
-    def _conditional(self, node: ast.IfExp, scope: Scope) -> object:
+    def value_ifexp(self, node: ast.IfExp, scope: Scope) -> object:
         truth = python_builtins.truth(self.value(node.test, scope))
         if truth is None:
             return UNKNOWN
         return self.value(node.body if truth else node.orelse, scope)
 
-    def _lambda(self, node: ast.Lambda, scope: Scope) -> object:
+    def value_lambda(self, node: ast.Lambda, scope: Scope) -> object:
         return Closure(node, scope, Function("<lambda>", self.module, node.lineno, inner=True))
 
-    def _subscript(self, node: ast.Subscript, scope: Scope) -> object:
+    def value_subscript(self, node: ast.Subscript, scope: Scope) -> object:
         value = self.value(node.value, scope)
         if isinstance(node.slice, ast.Slice):
             return self._slice(value, node.slice, scope)
@@ -147,7 +144,7 @@ class Expressions:
             return UNKNOWN
         return value[slice(*bounds)]
 
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> object:
+    def value_listcomp(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> object:
         loop = node.generators[0]
         items = self.value(loop.iter, scope)
         if len(node.generators) > 1 or not isinstance(items, (list, tuple)):
@@ -161,34 +158,9 @@ class Expressions:
                 found.append(self.value(node.elt, inner))
         return found
 
-    def _call(self, node: ast.Call, scope: Scope) -> object:
-        return self.call_value(node, scope)
+    value_generatorexp = value_setcomp = value_listcomp
 
-    def _named(self, node: ast.NamedExpr, scope: Scope) -> object:
+    def value_namedexpr(self, node: ast.NamedExpr, scope: Scope) -> object:
         value = self.value(node.value, scope)
         self.bind(node.target, value, scope)
         return value
-
-
-_METHODS: dict[type[ast.AST] | type[None], Callable[[Any, Any, Scope], object]] = {
-    ast.Constant: Expressions._constant,
-    ast.Name: Expressions._name,
-    ast.Attribute: Expressions._attribute,
-    ast.List: Expressions._sequence,
-    ast.Tuple: Expressions._sequence,
-    ast.Set: Expressions._sequence,
-    ast.Dict: Expressions._dict,
-    ast.JoinedStr: Expressions._string,
-    ast.BinOp: Expressions._binary,
-    ast.Compare: Expressions._compare,
-    ast.BoolOp: Expressions._boolean,
-    ast.UnaryOp: Expressions._unary,
-    ast.IfExp: Expressions._conditional,
-    ast.Lambda: Expressions._lambda,
-    ast.Subscript: Expressions._subscript,
-    ast.ListComp: Expressions._comprehension,
-    ast.GeneratorExp: Expressions._comprehension,
-    ast.SetComp: Expressions._comprehension,
-    ast.Call: Expressions._call,
-    ast.NamedExpr: Expressions._named,
-}

@@ -5,38 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-PythonKind = Literal[
-    "decomposition",
-    "meta_registration",
-    "ref",
-    "prim",
-    "fake_impl",
-    "jagged",
-    "lowering",
-    "onnx",
-    "py_impl",
-    "autograd_impl",
-    "sharding",
-    "functional",
-    "method",
-    "module",
-    "alias",
-    "docs",
-    "page",
-    "override",
-    "opinfo",
-    "test",
-    "def",
-    "class",
-    "generated_file",
-    "binding",
-    "binding_skip",
-    "helpers",
-    "deferred",
-    "unresolved",
-    "owner",
-    "meta_rule",
-]
+PythonKind = (
+    Literal["decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering"]
+    | Literal["onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module"]
+    | Literal["alias", "docs", "page", "override", "opinfo", "test", "def", "class", "owner"]
+    | Literal["generated_file", "binding", "binding_skip", "helpers", "deferred", "unresolved"]
+    | Literal["meta_rule"]
+)
 
 
 class PythonFact(NamedTuple):
@@ -79,6 +54,8 @@ def from_rows(rows: Iterable[Sequence[object]]) -> tuple[PythonFact, ...]:
     return tuple(PythonFact(*row) for row in rows)  # type: ignore[arg-type]
 
 
+SKIPPED = "binding:none"
+"""The target of every row that says which operators get no binding."""
 _SAME_AS = (
     ("torch._C._VariableFunctions.", "torch."),
     ("torch._VF.", "torch."),

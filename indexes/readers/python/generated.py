@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator
 
 from indexes.model.regex import regex
-from indexes.readers.python.facts import PythonFact, pack
+from indexes.readers.python.facts import SKIPPED, PythonFact, pack
 
-SKIPPED = "binding:none"
-"""The target of every row that says which operators get no binding."""
 _STUBS = regex(
     rb"write(?:_with_template)?\(\s*(?:out,\s*)?[\"']([\w/.]+\.pyi)[\"'],\s*"
     rb"(?:[\"']([\w/.]+)[\"'])?"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from indexes.model.vocabulary import Problem
 from indexes.readers.python import api as python_api
-from indexes.readers.python import docs, opinfo
-from indexes.readers.python import generated as python_generated
-from indexes.readers.python import symbolics as python_symbolics
+from indexes.readers.python import docs, generated, opinfo
 from indexes.readers.python import tests as python_tests
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.meta_rules import read_meta_rules
-from indexes.readers.python.registrations import read_registrations, touches_api
+from indexes.readers.python.registrations import (
+    read_registrations,
+    read_symbolics,
+    registers_by_name,
+    touches_api,
+)
 
 PythonFacts = tuple[PythonFact, ...]
 
@@ -40,9 +43,9 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
         facts += read_meta_rules(text, path)
     for reads, reader in _READERS:
         if reads(path, data):
-            found, failed = reader(text, path)
-            facts += found
-            problems += failed
+            more, wrong = reader(text, path)
+            facts += more
+            problems += wrong
     return tuple(facts), tuple(problems)
 
 
@@ -54,38 +57,26 @@ def _definitions(text: Text) -> list[PythonFact]:
     ]
 
 
-_Read = tuple[list[PythonFact], list[Problem]]
-
-
-def _read_opinfo(text: Text, path: str) -> _Read:
-    return opinfo.read_opinfo(text), []
-
-
-def _read_docstrings(text: Text, path: str) -> _Read:
-    return docs.read_docstrings(text, path), []
-
-
-def _read_overrides(text: Text, path: str) -> _Read:
-    return docs.read_overrides(text.data), []
-
-
-def _read_generator(text: Text, path: str) -> _Read:
-    return python_generated.read_generator(text.data), []
-
-
-def _read_symbolics(text: Text, path: str) -> _Read:
-    return list(python_symbolics.read_symbolics(text, path)), []
-
-
 def _registers(path: str, data: bytes) -> bool:
     return "/testing/" not in path and touches_api(data)
 
 
-_READERS: tuple[tuple[Callable[[str, bytes], bool], Callable[[Text, str], _Read]], ...] = (
+_Reader = Callable[[Text, str], tuple[Iterable[PythonFact], Iterable[Problem]]]
+_READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
     (lambda path, data: python_api.is_api_file(path), python_api.read_api),
-    (opinfo.is_opinfo_file, _read_opinfo),
-    (lambda path, data: b"add_docstr" in data, _read_docstrings),
-    (lambda path, data: path.endswith("torch/overrides.py"), _read_overrides),
-    (python_symbolics.registers_by_name, _read_symbolics),
-    (lambda path, data: python_generated.is_generator(path), _read_generator),
+    (opinfo.is_opinfo_file, lambda text, path: (opinfo.read_opinfo(text), ())),
+    (
+        lambda path, data: b"add_docstr" in data,
+        lambda text, path: (docs.read_docstrings(text, path), ()),
+    ),
+    (
+        lambda path, data: path.endswith("torch/overrides.py"),
+        lambda text, path: (docs.read_overrides(text.data), ()),
+    ),
+    (registers_by_name, lambda text, path: (read_symbolics(text, path), ())),
+    (
+        lambda path, data: generated.is_generator(path),
+        lambda text, path: (generated.read_generator(text.data), ()),
+    ),
 )
+"""Which files have what else, by path and bytes, and what reads it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 from indexes.model.regex import regex
@@ -18,7 +18,7 @@ from indexes.readers.python.blocks import Block, Text, occurrences, parse, witho
 from indexes.readers.python.calls import Deferred, Registration
 from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.facts import PythonFact, PythonKind, module_name, pack
-from indexes.readers.python.values import Called, Closure, Function, Op, Path
+from indexes.readers.python.values import UNKNOWN, Called, Closure, Function, Op, Opaque, Path
 
 _API = (*python_roots.NAMES, "py_impl", "_make_prim")
 _MARKS = (b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim")
@@ -194,8 +194,6 @@ def encode(value: object) -> object:
 
 def decode(value: object) -> object:
     """The inverse of :func:`encode`."""
-    from indexes.readers.python.values import UNKNOWN, Opaque
-
     if not isinstance(value, dict):
         return Opaque()
     kind, held = next(iter(value.items()))
@@ -220,7 +218,8 @@ def _helpers(data: bytes, tree: ast.Module, evaluator: Evaluator) -> list[Python
     if not helpers:
         return []
     lines = data.decode("utf-8", "replace").splitlines()
-    leaned_on = _names_in(helpers)
+    named = (node for helper in helpers for node in ast.walk(helper))
+    leaned_on = {node.id for node in named if isinstance(node, ast.Name)}
     parts = [
         "\n".join(lines[node.lineno - 1 : node.end_lineno])
         for node in tree.body
@@ -243,29 +242,38 @@ def _is_short(node: ast.stmt) -> bool:
     return isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign))
 
 
-def _names_in(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names in some statements. Like ``ast.walk``, in half the time."""
-    found: set[str] = set()
-    open_ = list(nodes)
-    while open_:
-        node = open_.pop()
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-            continue
-        for field in node._fields:
-            child = getattr(node, field, None)
-            if isinstance(child, list):
-                open_ += [one for one in child if isinstance(one, ast.AST)]
-            elif isinstance(child, ast.AST):
-                open_.append(child)
-    return found
-
-
 def _names_bound(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+# ------------------------------------------------------------------ registered by name
+
+
+_SYMBOLICS = regex(r"onnx/symbolic_opset(\d+)\.py$")
+_TAKES_GRAPH = regex(rb"def\s+\w+\(\s*g\s*[,:)]")
+
+
+def registers_by_name(path: str, data: bytes) -> bool:
+    """Whether a file's functions are ONNX symbolics by their names alone, as in versions that
+    register whole modules: ``symbolic_opset9.add``."""
+    return bool(_SYMBOLICS.search(path)) and b"onnx_symbolic" not in data
+
+
+def read_symbolics(text: Text, path: str) -> Iterator[PythonFact]:
+    """The symbolics of such a file: public functions whose first parameter is the graph ``g``."""
+    opset = _SYMBOLICS.search(path)
+    for block in text.blocks:
+        head = block.head
+        if head.parent >= 0 or head.indent or head.name.startswith(("_", "prim_")):
+            continue
+        if _TAKES_GRAPH.match(text.data, head.start):
+            detail = pack(opset=opset[1] if opset else "")
+            symbol = f"{module_name(path)}.{head.name}"
+            target = f"aten::{head.name}"
+            yield PythonFact("onnx", target, symbol, head.line, block.end_line, detail)
 
 
 def called(fact: PythonFact) -> tuple[Called, Function | None, int, int]:

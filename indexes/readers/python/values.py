@@ -117,11 +117,15 @@ class Scope:
         return UNKNOWN
 
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+Callee = FunctionNode | ast.Lambda
+
+
 @dataclass(slots=True, eq=False)
 class Closure:
     """A function whose body can be followed."""
 
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    node: Callee
     scope: Scope
     function: Function
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.formulas import chosen_overloads
+from indexes.linking.formulas import chosen_overloads, formula_calls
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.yaml.native_functions import read_native_functions
 
@@ -72,3 +72,18 @@ def test_calls_that_differ_decide_nothing() -> None:
     text = "unsqueeze_to(grad, self.sym_sizes()) + unsqueeze_to(grad, dim, self.sym_sizes())"
     found = chosen_overloads(text, "unsqueeze_to", overloads("unsqueeze_to"), None)
     assert len(found) == 3
+
+
+def test_calls_of_a_formula() -> None:
+    text = (
+        "at::where(x, std::get<0>(f(a)), self.sgn().conj()) * g (grad->sizes()) "
+        '+ not_implemented("h(x)") + static_cast<int64_t>(1) + std::vector<at::Tensor>() + f(b)'
+    )
+    assert formula_calls(text) == (
+        "at::where",
+        "std::get",
+        "f",
+        "g",
+        "not_implemented",
+        "std::vector",
+    )

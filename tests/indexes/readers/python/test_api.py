@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexes.readers.python.docs import is_page, read_page
-from indexes.readers.python.facts import PythonFact, unpack
-from indexes.readers.python.generated import SKIPPED
+from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
 from indexes.readers.python.module import read_python
 from indexes.source.source import installed_torch
 

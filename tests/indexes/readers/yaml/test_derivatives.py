@@ -5,7 +5,6 @@ import yaml
 
 from indexes.model.vocabulary import DerivativeEntry, Formula, Problem
 from indexes.readers.yaml.derivatives import node_prefix, read_derivatives
-from indexes.readers.yaml.formulas import formula_calls, formula_methods
 from indexes.readers.yaml.native_functions import read_native_functions
 
 ENTRIES = """\
@@ -99,22 +98,6 @@ def test_node_prefix() -> None:
     assert node_prefix("conv2d") == "Conv2DBackward"
     assert node_prefix("_pdist_forward") == "PdistBackward"
     assert node_prefix("acosh_") == "AcoshBackward"
-
-
-def test_calls_of_a_formula() -> None:
-    text = (
-        "at::where(x, std::get<0>(f(a)), self.sgn().conj()) * g (grad->sizes()) "
-        '+ not_implemented("h(x)") + static_cast<int64_t>(1) + std::vector<at::Tensor>() + f(b)'
-    )
-    assert formula_calls(text) == (
-        "at::where",
-        "std::get",
-        "f",
-        "g",
-        "not_implemented",
-        "std::vector",
-    )
-    assert formula_methods(text) == ("sgn", "conj", "sizes")
 
 
 @pytest.mark.parametrize(
