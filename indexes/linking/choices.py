@@ -51,10 +51,8 @@ class Choices:
     def of(self, call: Call, caller: Known) -> tuple[Choice, ...]:
         """The conditions that hold at every place where ``caller`` makes ``call``."""
         definition = caller.definition
-        if definition.kind == "macro" or definition.macro_location or not definition.location.line:
-            return ()
         found: list[Choice] | None = None
-        for variant, arms in self._arms(definition):
+        for variant, arms in self._ways(definition):
             for at in _sites(variant, call, definition.location.line):
                 here = [_choice(a, variant, definition) for a in arms if a.start <= at < a.end]
                 if not here:
@@ -64,25 +62,26 @@ class Choices:
 
     def line(self, call: Call, caller: Known) -> int:
         """The first line on which ``caller`` names what it calls; 0 where it does not."""
-        definition = caller.definition
-        for variant, _ in self._arms(definition) if definition.location.line else ():
-            for at in _sites(variant, call, definition.location.line):
-                return definition.location.line + variant.count("\n", 0, at)
+        first = caller.definition.location.line
+        for variant, _ in self._arms(caller.definition) if first else ():
+            for at in _sites(variant, call, first):
+                return first + variant.count("\n", 0, at)
         return 0
 
     def declares(self, call: Call, caller: Known) -> bool:
         """Whether what looks like a call makes a variable: ``MAGMAQueue magma_queue(device);``."""
-        definition = caller.definition
-        if definition.kind == "macro" or definition.macro_location or not definition.location.line:
-            return False
-        sites = [
-            (variant, at)
-            for variant, _ in self._arms(definition)
-            for at in _sites(variant, call, definition.location.line)
-        ]
+        first = caller.definition.location.line
+        ways = self._ways(caller.definition)
+        sites = [(text, at) for text, _ in ways for at in _sites(text, call, first)]
         return bool(sites) and all(
             _AFTER_TYPE.search(text[max(at - 80, 0) : at]) for text, at in sites
         )
+
+    def _ways(self, definition: Definition) -> Sequence[tuple[str, list[_Arm]]]:
+        """The texts of a function that is written out, with their arms."""
+        if definition.kind == "macro" or definition.macro_location or not definition.location.line:
+            return ()
+        return self._arms(definition)
 
     def _read(self, definition: Definition) -> list[tuple[str, list[_Arm]]]:
         where = definition.location

@@ -7,6 +7,7 @@ name is: ``Dispatch.h``, ``Dispatch_v2.h`` and the wrappers of single files are 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
@@ -113,16 +114,12 @@ class Dtypes:
         self.know(_CALLED.findall(clean))
         for found in _CALLED.finditer(clean):
             name = found[1]
-            if not self.dispatches(name):
-                continue
-            ended = close(clean, found.end() - 1)
+            ended = close(clean, found.end() - 1) if self.dispatches(name) else -1
             if ended < 0:
                 continue
-            line = first + text.count("\n", 0, found.start())
+            at = Location(where.path, first + text.count("\n", 0, found.start()))
             written = _without_bodies(clean[found.end() : ended])
-            yield from self._uses(
-                name, written, Location(where.path, line), text[found.end() : ended]
-            )
+            yield from self._uses(name, written, at, text[found.end() : ended])
 
     def _uses(
         self, name: str, arguments: str, at: Location, original: str
@@ -135,16 +132,11 @@ class Dtypes:
         for number in range(len(self._own(name, at)) or 1):
             cases, hint = self._cover(name, given, at, number)
             types = tuple(self._types_of(cases))
-            if any(known for known, _ in types):
-                yield DtypeDispatch(
-                    name,
-                    at,
-                    tuple(dict.fromkeys(known for known, _ in types if known)),
-                    hint,
-                    tag,
-                    self._guard(name, at, number),
-                    tuple(raw for known, raw in types if not known and not raw.isdigit()),
-                )
+            known = tuple(dict.fromkeys(name for name, _ in types if name))
+            if known:
+                unread = tuple(raw for name, raw in types if not name and not raw.isdigit())
+                guard = self._guard(name, at, number)
+                yield DtypeDispatch(name, at, known, hint, tag, guard, unread)
 
     def _in_macro(self, definition: Definition) -> Iterator[DtypeDispatch]:
         """The function is a macro's: its text is what the macro makes of the use."""
@@ -248,8 +240,6 @@ class Dtypes:
         own = self._own(name, at)
         if len(own) < 2:
             return ""
-        from bisect import bisect_right
-
         lexed = lex("\n".join(self._lines(at.path)))
         before = bisect_right(lexed.guard_offsets, own[number].offset)
         return " && ".join(lexed.guards[before - 1]) if before else ""

@@ -67,88 +67,95 @@ def link_kernel(
 ) -> KernelLink:
     """Chooses among the definitions that bear one of ``wanted_names``."""
     candidates = [c for c in candidates if not c.location.path.startswith(_TEMPLATES)]
-    if row.kind_hint == "ufunc":
-        return _ufunc(row, candidates, has_sources)
-    if _META.match(row.symbol):
-        metas = [c for c in candidates if c.kind == "meta_func"]
-        return _structured(row, _fitting(metas, matches), has_sources)
-    if row.kind_hint == "structured":
-        kernels = [c for c in candidates if c.kind == "impl_func"]
-        return _structured(row, _fitting(kernels, matches), has_sources)
-    if row.kind_hint == "generated":
-        return _generated(row, candidates, matches)
-    return _plain(row, candidates, matches, has_sources)
+    return _Choice(row, candidates, matches, has_sources).link()
 
 
-def _missing(row: Row, candidates: Sequence[Definition], has_sources: bool) -> KernelLink:
-    if not has_sources:
-        reason = "the installed wheel holds no kernel sources; `torchnav clone` adds them"
-    elif candidates:
-        places = ", ".join(sorted({f"{c.scope or '(global)'}" for c in candidates})[:4])
-        reason = f"no definition of {row.symbol} with these parameters; namesakes in {places}"
-    else:
-        reason = f"no definition of {row.symbol} in this tree"
-    return KernelLink("missing", (), "exact", row.rule, reason)
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A row, and what could be its kernel."""
 
+    row: Row
+    candidates: Sequence[Definition]
+    matches: Matcher
+    has_sources: bool
 
-def _generated(row: Row, candidates: Sequence[Definition], matches: Matcher) -> KernelLink:
-    if row.symbol and not row.rule.startswith("autogen"):
-        written = _same(_native(candidates), matches)
-        if written:
-            rule = f"{row.rule}; written by hand in this tree"
-            return KernelLink("composite", tuple(written), "exact", rule)
-    reason = f"generated at build time by torchgen: {row.rule}"
-    return KernelLink("generated", (), "by rule", row.rule, reason)
+    def link(self) -> KernelLink:
+        if self.row.kind_hint == "ufunc":
+            return self._ufunc()
+        if _META.match(self.row.symbol):
+            return self._structured("meta_func")
+        if self.row.kind_hint == "structured":
+            return self._structured("impl_func")
+        return self._generated() if self.row.kind_hint == "generated" else self._plain()
 
+    def _missing(self, candidates: Sequence[Definition] = ()) -> KernelLink:
+        symbol = self.row.symbol
+        if not self.has_sources:
+            reason = "the installed wheel holds no kernel sources; `torchnav clone` adds them"
+        elif candidates:
+            places = ", ".join(sorted({c.scope or "(global)" for c in candidates})[:4])
+            reason = f"no definition of {symbol} with these parameters; namesakes in {places}"
+        else:
+            reason = f"no definition of {symbol} in this tree"
+        return KernelLink("missing", (), "exact", self.row.rule, reason)
 
-def _structured(row: Row, candidates: Sequence[Definition], has_sources: bool) -> KernelLink:
-    if not candidates:
-        return _missing(row, (), has_sources)
-    made = [c for c in candidates if c.macro and meaning_of(c.macro) not in STRUCTURED]
-    rule = f"{row.rule}; {_head(candidates[0])} defines {row.symbol}"
-    if made:
-        rule = f"{row.rule}; {_made_by(made[0])}"
-    return _several("macro" if made else "structured", candidates, rule, bool(made))
+    def _generated(self) -> KernelLink:
+        rule = self.row.rule
+        if self.row.symbol and not rule.startswith("autogen"):
+            written = self._same(self._native())
+            if written:
+                rule = f"{rule}; written by hand in this tree"
+                return KernelLink("composite", tuple(written), "exact", rule)
+        reason = f"generated at build time by torchgen: {rule}"
+        return KernelLink("generated", (), "by rule", rule, reason)
 
+    def _structured(self, kind: str) -> KernelLink:
+        """Those with the expected parameters, where there are several and some have them."""
+        found = [c for c in self.candidates if c.kind == kind]
+        found = (self._same(found) or found) if len(found) > 1 else found
+        if not found:
+            return self._missing()
+        made = [c for c in found if c.macro and meaning_of(c.macro) not in STRUCTURED]
+        how = _made_by(made[0]) if made else f"{found[0].macro} defines {self.row.symbol}"
+        rule = f"{self.row.rule}; {how}"
+        return _several("macro" if made else "structured", found, rule, bool(made))
 
-def _fitting(candidates: Sequence[Definition], matches: Matcher) -> Sequence[Definition]:
-    """Those with the expected parameters, where there are several and some have them."""
-    return _same(candidates, matches) or candidates if len(candidates) > 1 else candidates
+    def _plain(self) -> KernelLink:
+        native = self._native()
+        chosen, by_number = self._same(native), False
+        why = "in at::native with the parameter types that torchgen expects"
+        if not chosen:
+            chosen = [c for c in native if self.matches(c.parameters) == "arity"]
+            why, by_number = "the only one in at::native with this number of parameters", True
+        if not chosen:
+            return self._missing(self.candidates)
+        made = [c for c in chosen if c.macro]
+        composite = self.row.kind_hint == "composite"
+        kind: KernelKind = "macro" if made else "composite" if composite else "plain"
+        rule = f"{self.row.rule}; {why}" + (f"; {_made_by(made[0])}" if made else "")
+        if by_number and len(chosen) > 1 and not _exclusive(chosen):
+            return KernelLink(kind, tuple(_ordered(chosen)), "ambiguous", rule)
+        return _several(kind, chosen, rule, bool(made) or by_number)
 
+    def _ufunc(self) -> KernelLink:
+        scope = f"{_NATIVE}::ufunc"
+        loops = [c for c in self.candidates if c.kind == "function" and c.scope == scope]
+        if self.row.key == "CUDA":
+            loops = [c for c in loops if "!defined(__CUDACC__)" not in c.guard]
+        if not loops:
+            return self._missing()
+        return KernelLink("ufunc", tuple(_ordered(loops)), "by rule", self.row.rule)
 
-def _head(definition: Definition) -> str:
-    return definition.macro or "TORCH_IMPL_FUNC"
+    def _native(self) -> list[Definition]:
+        found = [c for c in self.candidates if c.kind == "function" and c.scope == _NATIVE]
+        return [c for c in found if not c.template]
+
+    def _same(self, candidates: Sequence[Definition]) -> list[Definition]:
+        return [c for c in candidates if self.matches(c.parameters) == "same"]
 
 
 def _made_by(definition: Definition) -> str:
     return f"made by the macro {definition.macro}, defined at {definition.macro_location}"
-
-
-def _plain(
-    row: Row, candidates: Sequence[Definition], matches: Matcher, has_sources: bool
-) -> KernelLink:
-    native = _native(candidates)
-    chosen = _same(native, matches)
-    why = "in at::native with the parameter types that torchgen expects"
-    if not chosen:
-        chosen = [c for c in native if matches(c.parameters) == "arity"]
-        why = "the only one in at::native with this number of parameters"
-    if not chosen:
-        return _missing(row, candidates, has_sources)
-    made = [c for c in chosen if c.macro]
-    kind: KernelKind = "macro" if made else "composite" if row.kind_hint == "composite" else "plain"
-    rule = f"{row.rule}; {why}" + (f"; {_made_by(made[0])}" if made else "")
-    if why.startswith("the only") and len(chosen) > 1 and not _exclusive(chosen):
-        return KernelLink(kind, tuple(_ordered(chosen)), "ambiguous", rule)
-    return _several(kind, chosen, rule, bool(made) or why.startswith("the only"))
-
-
-def _native(candidates: Sequence[Definition]) -> list[Definition]:
-    return [c for c in candidates if c.kind == "function" and c.scope == _NATIVE and not c.template]
-
-
-def _same(candidates: Sequence[Definition], matches: Matcher) -> list[Definition]:
-    return [c for c in candidates if matches(c.parameters) == "same"]
 
 
 def _several(
@@ -171,13 +178,3 @@ def _ordered(chosen: Sequence[Definition]) -> list[Definition]:
 def _exclusive(chosen: Sequence[Definition]) -> bool:
     """Whether a build compiles one of them at most, as far as ``#if`` tells."""
     return len({c.guard for c in chosen}) == len(chosen)
-
-
-def _ufunc(row: Row, candidates: Sequence[Definition], has_sources: bool) -> KernelLink:
-    loops = [c for c in candidates if c.kind == "function" and c.scope == f"{_NATIVE}::ufunc"]
-    if row.key == "CUDA":
-        loops = [c for c in loops if "!defined(__CUDACC__)" not in c.guard]
-    if not loops:
-        return _missing(row, (), has_sources)
-    ordered = tuple(_ordered(loops))
-    return KernelLink("ufunc", ordered, "by rule", row.rule)

@@ -40,18 +40,18 @@ def callers_of(known: Known, facts: ReverseFacts) -> list[tuple[Known, Call]]:
     name = known.definition.name
     if name == "operator()":
         owner = known.definition.scope.rpartition("::")[2]
-        return [
-            (caller, call)
-            for caller, call in facts.callers(owner)
-            if any(m.id == known.id for _, ms in visible_functors(call, caller, facts) for m in ms)
-        ]
+        return [use for use in facts.callers(owner) if known.id in _functor_methods(*use, facts)]
+    calls = [(caller, call) for caller, call in facts.callers(name) if call.kind != "member"]
     return [
         (caller, call)
-        for caller, call in facts.callers(name)
+        for caller, call in calls
         if caller.id != known.id
-        and call.kind != "member"
         and any(k.id == known.id for k in visible_functions(call, caller, facts))
     ]
+
+
+def _functor_methods(caller: Known, call: Call, facts: Facts) -> set[int]:
+    return {m.id for _, methods in visible_functors(call, caller, facts) for m in methods}
 
 
 def stubs_of(known: Known, facts: ReverseFacts) -> list[StubUse]:

@@ -108,32 +108,27 @@ def visible_functors(call: Call, caller: Known, facts: Facts) -> list[tuple[Know
     """Classes with an ``operator()`` that a call constructs or takes as a template argument."""
     if call.kind != "call":
         return []
-    here = plain_scope(caller.definition.scope)
-    path = caller.definition.location.path
+    names = (call.name, *_WORDS.findall(call.template))
+    named = (known for name in names for known in facts.named(name))
     found = []
-    for name in (call.name, *_WORDS.findall(call.template)):
-        for known in facts.named(name):
-            if known.definition.kind == "class" and _class_seen(known, call, path, here):
-                methods = list(facts.members(known.definition, "operator()"))
-                inside = known.definition.location
-                methods = [m for m in methods if _within(m, inside.line, inside.end_line)]
-                if methods:
-                    found.append((known, methods))
+    for known in named:
+        if known.definition.kind == "class" and _class_seen(known, call, caller):
+            inside = known.definition.location
+            methods = facts.members(known.definition, "operator()")
+            lines = range(inside.line, inside.end_line + 1)
+            within = [m for m in methods if m.definition.location.line in lines]
+            found += [(known, within)] if within else []
     return found
 
 
-def _class_seen(known: Known, call: Call, path: str, here: str) -> bool:
-    place = known.definition.location.path
-    if place != path and not is_header(place):
+def _class_seen(known: Known, call: Call, caller: Known) -> bool:
+    place, here = known.definition.location.path, plain_scope(caller.definition.scope)
+    if place != caller.definition.location.path and not is_header(place):
         return False
     scope = plain_scope(known.definition.scope)
     if call.qualifier and known.definition.name == call.name:
         return _named_by(call.qualifier, scope, here)
     return encloses(scope, here)
-
-
-def _within(known: Known, first: int, last: int) -> bool:
-    return first <= known.definition.location.line <= last
 
 
 def in_scope(call: Call, known: Known, here: str) -> bool:
@@ -167,15 +162,9 @@ def _same_device(found: Sequence[Known], path: str) -> list[Known]:
 
 def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:
     """The lines about the stub that a name means: the nearest enclosing namespace's."""
-    uses = facts.stub_uses(call.name)
-    if not uses:
-        return []
     here = plain_scope(caller.definition.scope)
-    fitting = [u for u in uses if _stub_fits(u, call, here)]
-    scopes = {stub_scope(u) for u in fitting}
-    if not scopes:
-        return []
-    nearest = max(scopes, key=len)
+    fitting = [u for u in facts.stub_uses(call.name) if _stub_fits(u, call, here)]
+    nearest = max(map(stub_scope, fitting), key=len, default="")
     return [u for u in fitting if stub_scope(u) == nearest]
 
 
