@@ -24,13 +24,12 @@ ATEN = frozenset("at c10 torch caffe2 c10d".split())
 RUNTIME = "CUDA or HIP runtime"
 
 _KINDS: dict[str, Kind] = {
-    **dict.fromkeys(("cuBLAS", "cuDNN", "cuFFT", "cuSPARSE", "cuSOLVER", "cuRAND"), "closed"),
-    **dict.fromkeys(("TensorRT", RUNTIME), "closed"),
+    **dict.fromkeys("cuBLAS cuDNN cuFFT cuSPARSE cuSOLVER cuRAND TensorRT".split(), "closed"),
+    RUNTIME: "closed",
     **dict.fromkeys(("CUB", "Thrust", "CUTLASS", "rocPRIM", "Composable Kernel"), "headers"),
-    **dict.fromkeys(("NCCL", "NVSHMEM", "MAGMA", "FlashAttention", "Gloo"), "open"),
-    **dict.fromkeys(("memory-efficient attention", "MIOpen", "Tensile"), "open"),
-    **dict.fromkeys(("rocBLAS", "rocSOLVER", "rocSPARSE", "rocFFT", "rocRAND"), "open"),
-    **dict.fromkeys(("AOTriton", "torch-xpu-ops"), "open"),
+    **dict.fromkeys("NCCL NVSHMEM MAGMA FlashAttention Gloo MIOpen Tensile".split(), "open"),
+    **dict.fromkeys("rocBLAS rocSOLVER rocSPARSE rocFFT rocRAND AOTriton".split(), "open"),
+    **dict.fromkeys(("memory-efficient attention", "torch-xpu-ops"), "open"),
     **dict.fromkeys(("Inductor", "ATen jiterator", "nvFuser", "Triton"), "generated"),
 }
 """Every other library is a third party's."""
@@ -41,83 +40,60 @@ _HOMES = {
 }
 """Where a checkout holds the source of what PyTorch builds in."""
 
-_SCOPES = {
-    "cub": "CUB",
-    "at_cuda_detail": "CUB",
-    "thrust": "Thrust",
-    "cutlass": "CUTLASS",
-    "cute": "CUTLASS",
-    "cudnn": "cuDNN",
-    "cublas": "cuBLAS",
-    "cublasLt": "cuBLAS",
-    "epilogue": "cuBLAS",
-    "gemvx": "cuBLAS",
-    "cusparse": "cuSPARSE",
-    "cusparseLt": "cuSPARSE",
-    "cusolver": "cuSOLVER",
-    "cusolver_int": "cuSOLVER",
-    "DSE": "cuFFT",
-    "curand": "cuRAND",
-    "nvshmem": "NVSHMEM",
-    "pytorch_flash": "FlashAttention",
-    "PyTorchMemEffAttention": "memory-efficient attention",
-    "hipcub": "rocPRIM",
-    "rocprim": "rocPRIM",
-    "ck": "Composable Kernel",
-    "ck_tile": "Composable Kernel",
-    "rocblas": "rocBLAS",
-    "rocsolver": "rocSOLVER",
-    "rocsparse": "rocSPARSE",
-    "rocrand_impl": "rocRAND",
-    "nvfuser": "nvFuser",
-    "CudaCodeGen": "nvFuser",
-    "flash": "FlashAttention package",
-    "flashinfer": "FlashInfer",
-    "fbgemm": "FBGEMM",
-    "fbgemm_gpu": "FBGEMM",
-    "fbgemm_utils": "FBGEMM",
-    "nbit": "FBGEMM",
-    "transformer_engine": "TransformerEngine",
-    "tensorrt_llm": "TensorRT-LLM",
-    "trt_llm": "TensorRT-LLM",
-    "vllm": "vLLM",
-    "sglang": "SGLang",
-    "sgl_hopper": "SGLang",
-    "marlin": "Marlin",
-    "MARLIN_NAMESPACE_NAME": "Marlin",
-    "marlin_moe_wna16": "Marlin",
-    "gptq_marlin": "Marlin",
-    "deep_gemm": "DeepGEMM",
-    "deep_ep": "DeepEP",
-    "vision": "torchvision",
+_ROOTS = {
+    "CUB": "cub at_cuda_detail",
+    "Thrust": "thrust",
+    "CUTLASS": "cutlass cute",
+    "cuDNN": "cudnn",
+    "cuBLAS": "cublas cublasLt epilogue gemvx",
+    "cuSPARSE": "cusparse cusparseLt",
+    "cuSOLVER": "cusolver cusolver_int",
+    "cuFFT": "DSE",
+    "cuRAND": "curand",
+    "NVSHMEM": "nvshmem",
+    "FlashAttention": "pytorch_flash",
+    "memory-efficient attention": "PyTorchMemEffAttention",
+    "rocPRIM": "hipcub rocprim",
+    "Composable Kernel": "ck ck_tile",
+    "rocBLAS": "rocblas",
+    "rocSOLVER": "rocsolver",
+    "rocSPARSE": "rocsparse",
+    "rocRAND": "rocrand_impl",
+    "nvFuser": "nvfuser CudaCodeGen",
+    "FlashAttention package": "flash",
+    "FlashInfer": "flashinfer",
+    "FBGEMM": "fbgemm fbgemm_gpu fbgemm_utils nbit",
+    "TransformerEngine": "transformer_engine",
+    "TensorRT-LLM": "tensorrt_llm trt_llm",
+    "vLLM": "vllm",
+    "SGLang": "sglang sgl_hopper",
+    "Marlin": "marlin MARLIN_NAMESPACE_NAME marlin_moe_wna16 gptq_marlin",
+    "DeepGEMM": "deep_gemm",
+    "DeepEP": "deep_ep",
+    "torchvision": "vision",
     "torchaudio": "torchaudio",
-    "torchrec": "TorchRec",
-    "xformers": "xFormers",
-    "natten": "NATTEN",
-    "aiter": "AITER",
-    "apex": "NVIDIA apex",
-    "layer_norm": "fast layer norm (apex, TransformerEngine, flash-attention)",
-    "tensorflow": "TensorFlow",
-    "onnxruntime": "ONNX Runtime",
-    "nvinfer1": "TensorRT",
-    "phi": "PaddlePaddle",
-    "mxnet": "MXNet",
-    "faiss": "Faiss",
-    "gloo": "Gloo",
-    "cuml": "RAPIDS",
-    "raft": "RAPIDS",
-    "cudf": "RAPIDS",
+    "TorchRec": "torchrec",
+    "xFormers": "xformers",
+    "NATTEN": "natten",
+    "AITER": "aiter",
+    "NVIDIA apex": "apex",
+    "fast layer norm (apex, TransformerEngine, flash-attention)": "layer_norm",
+    "TensorFlow": "tensorflow",
+    "ONNX Runtime": "onnxruntime",
+    "TensorRT": "nvinfer1",
+    "PaddlePaddle": "phi",
+    "MXNet": "mxnet",
+    "Faiss": "faiss",
+    "Gloo": "gloo",
+    "RAPIDS": "cuml raft cudf",
 }
+"""Root namespaces of each library."""
+_SCOPES = {root: library for library, roots in _ROOTS.items() for root in roots.split()}
 
 _TYPES = (
-    ("cublas", "cuBLAS"),
-    ("cudnn", "cuDNN"),
-    ("cusparse", "cuSPARSE"),
-    ("cusolver", "cuSOLVER"),
-    ("real_complex_args_t", "cuFFT"),
-    ("loadstore_modifier_t", "cuFFT"),
-    ("ncclDev", "NCCL"),
-    ("ncclWork", "NCCL"),
+    *(("cublas", "cuBLAS"), ("cudnn", "cuDNN"), ("cusparse", "cuSPARSE")),
+    *(("cusolver", "cuSOLVER"), ("real_complex_args_t", "cuFFT")),
+    *(("loadstore_modifier_t", "cuFFT"), ("ncclDev", "NCCL"), ("ncclWork", "NCCL")),
     ("transformer_engine", "TransformerEngine"),
 )
 """Prefixes of type names that only one library's kernels take."""
@@ -261,12 +237,12 @@ def vendored(path: str) -> str | None:
     """The library that a file of the tree is a copy of."""
     if "/mem_eff_attention/" in path:
         return "memory-efficient attention"
-    folder = path.split("/", 2)
-    if folder[0] != "third_party" or len(folder) < 3:
+    top, _, inside = path.partition("/")
+    name, _, rest = inside.partition("/")
+    if top != "third_party" or not rest:
         return None
-    return {"flash-attention": "FlashAttention", "cutlass": "CUTLASS", "fbgemm": "FBGEMM"}.get(
-        folder[1], folder[1]
-    )
+    named = {"flash-attention": "FlashAttention", "cutlass": "CUTLASS", "fbgemm": "FBGEMM"}
+    return named.get(name, name)
 
 
 def jiterated(name: str) -> tuple[str, bool] | None:

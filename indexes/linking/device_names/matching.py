@@ -27,22 +27,17 @@ _NAME_AT_END = regex(r"(?<=[\s*&>])(?!(?:char|short|int|long|float|double)$)[A-Z
 _CUDA_SUFFIXES = (".cu", ".cuh", ".hip")
 _HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c", ".mm", ".m", ".metal", ".py")
 _FUNCTION_KINDS = frozenset(("function", "method", "impl_func", "meta_func", "macro"))
-_INTEGERS = {
-    "int8_t": "signed char",
-    "uint8_t": "unsigned char",
-    "int16_t": "short",
-    "uint16_t": "unsigned short",
-    "int32_t": "int",
-    "uint32_t": "unsigned int",
-    "unsigned": "unsigned int",
-    "int64_t": "long",
-    "uint64_t": "unsigned long",
-    "size_t": "unsigned long",
-    "ptrdiff_t": "long",
-    "long long": "long",
-    "__int64": "long",
-    "unsigned long long": "unsigned long",
+_SPELLINGS = {
+    "signed char": "int8_t",
+    "unsigned char": "uint8_t",
+    "short": "int16_t",
+    "unsigned short": "uint16_t",
+    "int": "int32_t",
+    "unsigned int": "uint32_t|unsigned",
+    "long": "int64_t|ptrdiff_t|long long|__int64",
+    "unsigned long": "uint64_t|size_t|unsigned long long",
 }
+_INTEGERS = {name: one for one, names in _SPELLINGS.items() for name in names.split("|")}
 """One spelling for integers of one size: Windows spells 64 bits otherwise."""
 
 _BUILTINS = frozenset(("bool", "char", "float", "double", "void", *_INTEGERS.values()))
@@ -96,11 +91,10 @@ class Finder:
 
     def all(self, name: str) -> tuple[Definition, ...]:
         """Every definition of a simple name that device code can come from."""
-        found = self._known.get(name)
-        if found is None:
-            found = tuple(d for d in self._table.definitions(name) if _for_device(d))
-            self._known[name] = found
-        return found
+        if name not in self._known:
+            found = self._table.definitions(name)
+            self._known[name] = tuple(d for d in found if _for_device(d))
+        return self._known[name]
 
     def kernels(self, kernel: KernelName) -> list[Definition]:
         """``__global__`` functions of that qualified name whose parameters fit; functions in
@@ -129,20 +123,17 @@ class Finder:
     def template_types(self, definition: Definition) -> tuple[str, ...]:
         """Types of its parameters that it takes by value or reference and that no class of the
         tree has the name of: template parameters."""
-        found = []
-        for text in split_parameters(definition.parameters):
-            name, pointer = declared_type(text)
-            if name and name not in _BUILTINS and not pointer and "<" not in text:
-                known = any(d.kind in ("class", "enum", "alias") for d in self.all(name))
-                found += [] if known else [name]
-        return tuple(found)
+        given = [text for text in split_parameters(definition.parameters) if "<" not in text]
+        names = [name for name, pointer in map(declared_type, given) if name and not pointer]
+        types = ("class", "enum", "alias")
+        own = [name for name in names if name not in _BUILTINS]
+        return tuple(n for n in own if not any(d.kind in types for d in self.all(n)))
 
     def only_launches(self, definition: Definition) -> bool:
         """Takes no data of its own: numbers, and what its template parameters stand for."""
-        for text in split_parameters(definition.parameters):
-            if declared_type(text)[1] or "<" in text:
-                return False
-        return bool(self.template_types(definition))
+        given = split_parameters(definition.parameters)
+        data = any("<" in text or declared_type(text)[1] for text in given)
+        return not data and bool(self.template_types(definition))
 
     def calls(self, parts: Sequence[Part]) -> bool:
         """Whether the class of that name has a call operator of its own."""
@@ -159,11 +150,10 @@ class Finder:
     def _scoped(self, parts: Sequence[Part]) -> list[Definition]:
         """Definitions whose scope is that of ``parts``, the closest spelling only."""
         names = tuple(part.name for part in parts)
-        found = self._in_scope.get(names)
-        if found is None:
+        if names not in self._in_scope:
             named = names and names[-1] != ANONYMOUS
-            found = self._in_scope[names] = self._scan(names) if named else []
-        return found
+            self._in_scope[names] = self._scan(names) if named else []
+        return self._in_scope[names]
 
     def _scan(self, names: tuple[str, ...]) -> list[Definition]:
         ranked = [(rank(names[:-1], d.scope), d) for d in self.all(names[-1])]

@@ -10,7 +10,7 @@ one reading, or names its candidates, or gives the reason why there is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexes.linking.device_names import libraries
 from indexes.linking.device_names.demangle import Readable, is_mangled, readable
@@ -77,10 +77,9 @@ class Resolver:
 
     def resolve(self, name: str) -> DeviceKernelAnswer:
         """Where the kernel ``name`` comes from."""
-        answer = self._answers.get(name)
-        if answer is None:
-            answer = self._answers[name] = self._resolve(name)
-        return answer
+        if name not in self._answers:
+            self._answers[name] = self._resolve(name)
+        return self._answers[name]
 
     def _resolve(self, name: str) -> DeviceKernelAnswer:
         operation = libraries.runtime_operation(name)
@@ -95,19 +94,17 @@ class Resolver:
 
     def _case(self, name: str, text: Readable, kernel: KernelName) -> _Case:
         known = [] if kernel.function.cut else self._finder.kernels(kernel)
-        launchers = [d for d in known if in_unit(d, text.unit)]
-        owners = self._owners(text, kernel, launchers, text.unit)
-        if text.unit is None and _several(launchers, owners):
-            unit = _common_unit(launchers, owners)
-            launchers = [d for d in launchers if in_unit(d, unit)]
-            owners = self._owners(text, kernel, launchers, unit)
-        return _Case(name, text, kernel, tuple(launchers), tuple(owners))
+        case = self._seen_from(text.unit, _Case(name, text, kernel, tuple(known), ()))
+        if text.unit is None and _several(case.launchers, case.owners):
+            return self._seen_from(_common_unit(case.launchers, case.owners), case)
+        return case
 
-    def _owners(
-        self, text: Readable, kernel: KernelName, launchers: list[Definition], unit: str | None
-    ) -> list[Owner]:
-        follower = Follower(self._finder, unit, exact=not text.demangled)
-        return follower.owners(kernel, launchers)
+    def _seen_from(self, unit: str | None, case: _Case) -> _Case:
+        """What code that is compiled in ``unit`` can mean."""
+        launchers = tuple(d for d in case.launchers if in_unit(d, unit))
+        follower = Follower(self._finder, unit, exact=not case.readable.demangled)
+        owners = tuple(follower.owners(case.kernel, launchers))
+        return replace(case, launchers=launchers, owners=owners)
 
     def _answer(self, case: _Case) -> DeviceKernelAnswer:
         owner = self._chosen(case)
@@ -205,9 +202,8 @@ class Resolver:
         launcher = None if source else same[0]
         if launcher:
             reason += ", and what this one runs is not in it"
-        return DeviceKernelAnswer(
-            case.name, launcher, source, None, "ambiguous", rule, reason, same
-        )
+        what = (case.name, launcher, source, None)
+        return DeviceKernelAnswer(*what, "ambiguous", rule, reason, same)
 
     def _jiterated(self, case: _Case) -> DeviceKernelAnswer | None:
         """ATen's runtime compiler names kernels ``<name>_kernel`` and so on."""

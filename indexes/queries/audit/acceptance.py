@@ -67,23 +67,23 @@ class Score:
 
 def score_all(index: Index, folder: Path) -> Iterator[Score]:
     """The tables of a folder, one after the other. Raises SourceError when it has none."""
-    tables: tuple[tuple[str, Callable[[Index, Path], Iterable[Score]]], ...] = (
-        ("kernels.tsv", _one(_kernels)),
-        ("stubs.tsv", _one(_stubs)),
-        ("chains.jsonl", _chains),
-        ("decoys.tsv", _one(_decoys)),
-        ("nokernel.tsv", _one(_nokernel)),
-        ("cuda_kernel_names.tsv", _one(score_names)),
-    )
-    found = [(folder / name, score) for name, score in tables if (folder / name).is_file()]
+    tables: dict[str, Callable[[Index, Path], Iterable[Score]]] = {
+        "kernels.tsv": _kernels,
+        "stubs.tsv": _stubs,
+        "chains.jsonl": _chains,
+        "decoys.tsv": _decoys,
+        "nokernel.tsv": _nokernel,
+        "cuda_kernel_names.tsv": _names,
+    }
+    found = [(folder / name, score) for name, score in tables.items() if (folder / name).is_file()]
     if not found:
         raise SourceError(f"{folder} holds no table that can be scored")
     for path, score in found:
         yield from score(index, path)
 
 
-def _one(score: Callable[[Index, Path], Score]) -> Callable[[Index, Path], Iterable[Score]]:
-    return lambda index, path: [score(index, path)]
+def _names(index: Index, path: Path) -> Iterator[Score]:
+    yield score_names(index, path)
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -98,7 +98,7 @@ def _places(text: str) -> set[str]:
 # ---------------------------------------------------------------------------- kernels
 
 
-def _kernels(index: Index, path: Path) -> Score:
+def _kernels(index: Index, path: Path) -> Iterator[Score]:
     score = Score(path.name, "wrong 0, at least 99.5 % right", 0.995)
     rows = {(row.op, row.key): row for row in index.kernel_rows()}
     for expected in _rows(path):
@@ -108,7 +108,7 @@ def _kernels(index: Index, path: Path) -> Score:
         found = ", ".join(str(d.location) for d in answer.definitions) if answer else "no row"
         wanted = expected["definitions"] or expected["kind"]
         score.add(verdict, f"{' '.join(name)}: {found or (answer and answer.reason)}, not {wanted}")
-    return score
+    yield score
 
 
 def _judge_kernel(expected: Row, row: KernelRow | None) -> str:
@@ -121,7 +121,7 @@ def _judge_kernel(expected: Row, row: KernelRow | None) -> str:
     return "right" if (row.kind, row.symbol) == (expected["kind"], expected["symbol"]) else "wrong"
 
 
-def _decoys(index: Index, path: Path) -> Score:
+def _decoys(index: Index, path: Path) -> Iterator[Score]:
     """None of them may be the answer for a kernel that bears their name."""
     score = Score(path.name, "none is an answer")
     answered: dict[str, set[str]] = {}
@@ -131,10 +131,10 @@ def _decoys(index: Index, path: Path) -> Score:
     for decoy in _rows(path):
         taken = decoy["symbol"] in answered.get(decoy["definition"], ())
         score.add("wrong" if taken else "right", f"{decoy['symbol']} at {decoy['definition']}")
-    return score
+    yield score
 
 
-def _nokernel(index: Index, path: Path) -> Score:
+def _nokernel(index: Index, path: Path) -> Iterator[Score]:
     score = Score(path.name)
     listed = {row.op for row in index.kernel_rows()}
     for expected in _rows(path):
@@ -142,13 +142,13 @@ def _nokernel(index: Index, path: Path) -> Score:
         good = summary is not None and summary.full_name not in listed and not summary.keys
         good = good and summary is not None and summary.location.line == int(expected["yaml_line"])
         score.add("right" if good else "wrong", f"{expected['op_overload']}: {summary}")
-    return score
+    yield score
 
 
 # ------------------------------------------------------------------------------ stubs
 
 
-def _stubs(index: Index, path: Path) -> Score:
+def _stubs(index: Index, path: Path) -> Iterator[Score]:
     score = Score(path.name)
     found: dict[tuple[str, str], set[str]] = {}
     for row in index.stub_rows():
@@ -161,7 +161,7 @@ def _stubs(index: Index, path: Path) -> Score:
         verdict = "unresolved" if places <= {""} and expected["definition"] else "wrong"
         right = bool(places) and places <= set(expected["definition"].split(";"))
         score.add("right" if right else verdict, f"{name} at {where}: {sorted(places)}")
-    return score
+    yield score
 
 
 # ----------------------------------------------------------------------------- chains

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Problem
-from indexes.readers.cxx.lexer import Lexed, Macro, lex, strip_comments
+from indexes.readers.cxx.lexer import Lexed, Lines, Macro, lex, strip_comments
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,7 @@ class DispatchKeys:
 
 def read_dispatch_keys(data: bytes, path: str) -> tuple[DispatchKeys, tuple[Problem, ...]]:
     """The keys that DispatchKey.h defines; none, and a problem, if it has no such enum."""
-    lexed = lex(data.decode("utf-8", "replace"))
-    reader = _Header(lexed, path)
-    keys = reader.read()
+    keys = _Header(lex(data.decode("utf-8", "replace")), path).read()
     if not keys.runtime:
         return keys, (Problem(path, 1, "no enum DispatchKey with keys"),)
     return keys, ()
@@ -65,6 +63,7 @@ class _Header:
     def __init__(self, lexed: Lexed, path: str) -> None:
         self._lexed = lexed
         self._path = path
+        self._line = Lines(lexed.text).at
         self._macros = {macro.name: macro for macro in lexed.macros}
         self._backends = self._listed("C10_FORALL_BACKEND_COMPONENTS")
         self._functionalities = self._listed("C10_FORALL_FUNCTIONALITY_KEYS")
@@ -99,43 +98,31 @@ class _Header:
     def _listed(self, macro: str) -> dict[str, tuple[str, int]]:
         """``_(Dense, )`` lines of a list macro: name -> (second argument, line)."""
         found: Macro | None = self._macros.get(macro)
+        text = self._lexed.text
         if found is None:
             return {}
-        end = self._lexed.text.find("\n\n", found.offset)
-        end = len(self._lexed.text) if end < 0 else end
-        return {
-            match[1]: (match[2], self._line(match.start()))
-            for match in _LISTED.finditer(self._lexed.text, found.offset, end)
-        }
+        end = text.find("\n\n", found.offset)
+        listed = _LISTED.finditer(text, found.offset, end if end >= 0 else len(text))
+        return {match[1]: (match[2], self._line(match.start())) for match in listed}
 
     def _enumerators(self) -> tuple[dict[str, int], dict[str, str]]:
         """Names with their lines in order, and names that are defined as another."""
         clean = self._lexed.clean
         enum = _ENUM.search(clean)
-        if enum is None:
-            return {}, {}
-        end = clean.find("}", enum.end())
         names: dict[str, int] = {}
         synonyms: dict[str, str] = {}
-        offset = enum.end()
-        for part in clean[enum.end() : end].split(","):
+        offset = enum.end() if enum else 0
+        for part in clean[offset : clean.find("}", offset)].split(",") if enum else ():
             match = _ENUMERATOR.fullmatch(part.strip())
             if match is not None and match[2]:
-                line = self._line(
-                    offset + part.rindex(match[2])
-                    if not match[3]
-                    else offset + part.index(match[2])
-                )
-                names[match[2]] = line
                 value = (match[3] or "").strip()
                 if value.isidentifier() and _SENTINEL.match(match[2]) is None:
                     synonyms[match[2]] = value
-                    del names[match[2]]
+                else:
+                    at = part.index(match[2]) if match[3] else part.rindex(match[2])
+                    names[match[2]] = self._line(offset + at)
             offset += len(part) + 1
         return names, synonyms
-
-    def _line(self, offset: int) -> int:
-        return self._lexed.text.count("\n", 0, offset) + 1
 
 
 def _sorted(

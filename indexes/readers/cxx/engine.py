@@ -91,21 +91,17 @@ def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tup
     functions = [f for f in scan.found if f.kind in ("function", "method") and f.end > f.body > 0]
     numbers = Lines(scan.plain)
     graph = _Graph(scan, functions, numbers)
-    calls = {index: graph.calls(index) for index in range(len(functions))}
+    calls = [graph.calls(function) for function in functions]
     overloads: dict[str, list[tuple[str, int]]] = {}
-    for index, function in enumerate(functions):
-        overloads.setdefault(_name(function), []).extend(calls[index])
+    for function, called in zip(functions, calls, strict=True):
+        overloads.setdefault(_name(function), []).extend(called)
     phases = _phases(overloads)
-    found = [
-        EngineFunction(
-            name=_name(function),
-            location=Location(path, numbers.at(function.start), numbers.at(function.end)),
-            calls=tuple(calls[index]),
-            phase=phases.get(_name(function), ""),
-            comment=comment_above(lines, numbers.at(_head(scan, function))),
-        )
-        for index, function in enumerate(functions)
-    ]
+    found = []
+    for function, called in zip(functions, calls, strict=True):
+        name, phase = _name(function), phases.get(_name(function), "")
+        place = Location(path, numbers.at(function.start), numbers.at(function.end))
+        above = comment_above(lines, numbers.at(_head(scan, function)))
+        found.append(EngineFunction(name, place, tuple(called), phase, above))
     found += _declared(scan, numbers, lines, path, {function.name for function in found})
     found.sort(key=lambda f: f.location.line)
     problems = () if found else (Problem(path, 1, "no functions of the autograd engine"),)
@@ -146,13 +142,11 @@ class _Graph:
         self._plain = scan.plain
         self._numbers = numbers
         self._declared = cache(lambda name: _declaration(name, scan.plain))
-        self._functions = functions
         self._named: dict[str, set[str]] = {}
         for function in functions:
             self._named.setdefault(function.name, set()).add(_name(function))
 
-    def calls(self, index: int) -> list[tuple[str, int]]:
-        caller = self._functions[index]
+    def calls(self, caller: Found) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
         for call in _calls(self._plain, caller):
             callee = self._callee(call, caller)

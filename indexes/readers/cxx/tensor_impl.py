@@ -104,16 +104,12 @@ def _members(statement: Statement, numbers: Lines, path: str) -> list[Member]:
         named = [(pointer[1], type_, pointer.start(1), "")]
     else:
         named = _named(text)
-    return [
-        Member(
-            name=name,
-            type=" ".join(type_.split()),
-            comment="",
-            location=Location(path, numbers.at(statement.offset + at)),
-            bits=int(bits) if bits.isdigit() else None,
-        )
-        for name, type_, at, bits in named
-    ]
+    made = []
+    for name, type_, at, width in named:
+        place = Location(path, numbers.at(statement.offset + at))
+        bits = int(width) if width.isdigit() else None
+        made.append(Member(name, " ".join(type_.split()), "", place, bits=bits))
+    return made
 
 
 def _named(text: str) -> list[tuple[str, str, int, str]]:
@@ -154,14 +150,10 @@ def _accessed(
     for function in scan.found:
         if function.end and _is_of(function, class_name):
             where = Location(path, numbers.at(function.start), numbers.at(function.end))
-            names = set(_WORD.findall(scan.plain, function.start, function.end))
-            for name in names & result.keys():
+            for name in {*_WORD.findall(scan.plain, function.start, function.end)} & result.keys():
                 member = result[name]
-                result[name] = replace(
-                    member,
-                    accessors=(*member.accessors, where),
-                    accessor_names=(*member.accessor_names, function.name),
-                )
+                places, names = (*member.accessors, where), (*member.accessor_names, function.name)
+                result[name] = replace(member, accessors=places, accessor_names=names)
     return tuple(result.values())
 
 
