@@ -24,6 +24,7 @@ from indexes.build.builder import Builder
 from indexes.build.nearest import ENOUGH
 from indexes.model.errors import SourceError
 from indexes.model.progress import Report
+from indexes.source.files import open_file
 from indexes.source.walk import SourceFile
 from indexes.store.index_file import Store, expected_schema
 from indexes.store.rows import DOCUMENTS, load, load_derivative, load_native, load_summary, numbers
@@ -89,7 +90,7 @@ def shared_name(tree: str) -> str:
 
 def _label(builder: Builder, database: Path, files: list[tuple[str, bytes]]) -> Label:
     info = builder.source.info
-    with database.open("rb") as opened:
+    with open_file(database, None) as opened:
         digest = hashlib.blake2b(digest_size=16)
         while chunk := opened.read(_CHUNK):
             digest.update(chunk)
@@ -109,7 +110,7 @@ def _write(path: Path, label: Label, database: Path) -> None:
     """Aside and renamed, so that nobody reads half of it."""
     handle, name = tempfile.mkstemp(".part", path.name, path.parent)
     try:
-        with os.fdopen(handle, "wb") as out, database.open("rb") as data:
+        with os.fdopen(handle, "wb") as out, open_file(database, None) as data:
             out.write(_MAGIC + json.dumps(asdict(label)).encode() + b"\n")
             packer = zlib.compressobj(6)
             while chunk := data.read(_CHUNK):
@@ -136,7 +137,7 @@ def import_index(builder: Builder, path: Path) -> Report:
     file = _chosen(builder, path, files)
     with builder.aside() as aside:
         try:
-            with file.open("rb") as opened:
+            with open_file(file, None) as opened:
                 label = read_label(opened, file)
                 _unpack(opened, label, aside, file)
         except OSError as error:

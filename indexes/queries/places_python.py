@@ -10,6 +10,7 @@ from indexes.model.vocabulary import Location, Place
 from indexes.queries.resolve import resolve
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import PythonFact, module_name
+from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
 from indexes.store.python_rows import StoredPython
 from indexes.store.python_tests import outline_of
@@ -89,7 +90,6 @@ def _text(index: Index, path: str) -> bytes | None:
     except SourceError:
         pass
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_file(path)
     except OSError:
         return None

@@ -1,15 +1,13 @@
-"""Where trees and their indexes are, by paths alone. Imports next to nothing: an answer that
-is kept already is found with this."""
+"""Where trees and their indexes are, by paths alone."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from platformdirs import user_cache_dir
 
+if TYPE_CHECKING:
     from indexes.source.walk import Layout
 
 YAML: dict[Layout, str] = {
@@ -38,16 +36,11 @@ def tree_around(path: str) -> tuple[str, Layout] | None:
         path = above
 
 
-def cache_path(environ: Mapping[str, str] = os.environ) -> str:
+def cache_path() -> str:
     """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
-    if named := environ.get("TORCHNAV_CACHE"):
+    if named := os.environ.get("TORCHNAV_CACHE"):
         return os.path.expanduser(named)
-    if sys.platform == "win32" and (local := environ.get("LOCALAPPDATA")):
-        return os.path.join(local, "torchnav")
-    home = os.path.expanduser("~")
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Caches", "torchnav")
-    return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), "torchnav")
+    return user_cache_dir("torchnav", appauthor=False, opinion=False)
 
 
 def index_key(root: str, kind: str) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from indexes.source.files import read_file
+
 if TYPE_CHECKING:
     from indexes.source.source import Source
 
@@ -54,8 +56,8 @@ class TreeSnapshot:
     def load(cls, index: str) -> TreeSnapshot | None:
         """What was kept for an index; None where there is nothing usable."""
         try:
-            with open(snapshot_file(index), encoding="utf-8", errors="surrogateescape") as file:
-                made = cls(**json.load(file))
+            text = read_file(snapshot_file(index)).decode("utf-8", "surrogateescape")
+            made = cls(**json.loads(text))
         except (OSError, ValueError, TypeError):
             return None
         return made if isinstance(made.files, dict) and isinstance(made.watched, dict) else None  # type: ignore[redundant-expr]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -302,11 +302,11 @@ _EDITS_UNKNOWN = "whether files were edited (git cannot say): git status, in the
 _UNSHALLOW = "git fetch --unshallow, in the checkout"
 
 
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def cache_folder() -> Path:
     """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
     from pathlib import Path
 
-    return Path(cache_path(environ))
+    return Path(cache_path())
 
 
 def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:

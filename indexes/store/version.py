@@ -6,6 +6,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from indexes.source.files import read_file
+
 _PACKAGE = Path(__file__).parents[1]
 
 LAYOUT_ROOMS = ("model", "store")
@@ -22,7 +24,7 @@ def code_digest(*rooms: str) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for room in rooms:
         for path in sorted((_PACKAGE / room).rglob("*.py")):
-            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
+            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + read_file(path))
     return digest.hexdigest()
 
 

@@ -34,6 +34,7 @@ _PACKAGES = (
     "codeowners",
     "GitPython",
     "msgspec",
+    "platformdirs",
     "pydemumble",
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from indexes.source.files import open_file
 from navigator.trace.readers.chrome import ChromeReader
 from navigator.trace.readers.chunks import Surroundings
 from navigator.trace.trace import Trace
@@ -29,7 +30,7 @@ class Feed:
     def read(self) -> bool:
         """Take in whole lines that are new, at most a few megabytes; whether there were any."""
         try:
-            with self._path.open("rb") as file:
+            with open_file(self._path, None) as file:
                 file.seek(self._at)
                 data = file.read(_BLOCK)
         except FileNotFoundError:

@@ -12,13 +12,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from platformdirs.unix import Unix
+
+from indexes.source.files import read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +35,15 @@ class Config:
     problems: tuple[str, ...] = ()
 
 
-def config_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the config file is looked for."""
-    home = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(home) / "torchnav" / "config.toml"
+def config_path() -> Path:
+    """Where the config file is looked for; on all systems where Linux has it."""
+    return Unix("torchnav").user_config_path / "config.toml"
 
 
 def load_config(path: Path) -> Config:
     """The settings in ``path``; no file means no settings, a bad one is a problem."""
     try:
-        return parse_config(path.read_bytes().decode())
+        return parse_config(read_file(path).decode())
     except FileNotFoundError:
         return Config()
     except (OSError, ValueError) as error:

@@ -7,6 +7,7 @@ A folder may hold any of ``kernels.tsv``, ``stubs.tsv``, ``chains.jsonl``, ``dec
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Any
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import DeviceKernelAnswer, Hop, KernelRow, Location, Role
 from indexes.queries.index import Index
+from indexes.source.files import read_text
 
 Row = Mapping[str, str]
 
@@ -87,8 +89,8 @@ def _names(index: Index, path: Path) -> Iterator[Score]:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    with path.open(newline="", encoding="utf-8") as text:
-        yield from csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+    text = io.StringIO(read_text(path), newline="")
+    yield from csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
 def _places(text: str) -> set[str]:
@@ -170,7 +172,7 @@ def _stubs(index: Index, path: Path) -> Iterator[Score]:
 def _chains(index: Index, path: Path) -> Iterator[Score]:
     required = Score(f"{path.name}, required steps")
     others = Score(f"{path.name}, other steps")
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in read_text(path).splitlines():
         case: dict[str, Any] = json.loads(line)
         hops = _hops(index, case["op"])
         for step in case["steps"]:

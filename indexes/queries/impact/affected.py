@@ -26,6 +26,7 @@ from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.facts import module_name
 from indexes.readers.python.opinfo import is_opinfo_file
 from indexes.readers.python.tests import is_test_file
+from indexes.source.files import read_file
 from indexes.source.git_diff import FileChange, TreeChange, changes
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class _Comparison:
         root = self.index.source.root
         for place in (root / "compile_commands.json", root / "build" / "compile_commands.json"):
             try:
-                rows = json.loads(place.read_text(encoding="utf-8"))
+                rows = json.loads(read_file(place))
                 return frozenset(
                     str(row["file"]).removeprefix(f"{root}/") for row in rows if "file" in row
                 )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from indexes.source.files import open_file
 from navigator.trace.readers import chrome, execution_trace, memory_snapshot, torch_trace
 from navigator.trace.trace import Trace, Watch
 
@@ -63,7 +64,7 @@ def read_trace(
 
 def _head(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_file(path, None) as file:
             return file.read(_HEAD)
     except OSError:  # a folder, or nothing that can be read: the reader says so
         return b""

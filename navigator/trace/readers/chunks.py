@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from indexes.source.files import open_file
 from navigator.trace.trace import BadTrace
 
 BLOCK = 4 << 20
@@ -46,7 +47,7 @@ def event_chunks(
     """
     cutter = _Cutter(path, around, array, boundary)
     try:
-        with path.open("rb") as file:
+        with open_file(path, None) as file:
             plain = file.read(2) != b"\x1f\x8b"
             file.seek(0)
             blocks = _plain_blocks(file) if plain else _gzip_blocks(file, cutter)

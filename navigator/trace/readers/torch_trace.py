@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.model.vocabulary import Location
+from indexes.source.files import read_text
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack, Table
@@ -68,9 +69,7 @@ def read(path: Path, _watch: Watch) -> Trace:
 
 def _graphs(log: Path, trace: Trace) -> Iterator[_Graph]:
     try:
-        if log.stat().st_size > _LARGEST:
-            raise BadTrace(f"{log} is too large for a log of TORCH_TRACE")
-        text = log.read_text(encoding="utf-8", errors="replace")
+        text = read_text(log, _LARGEST)
     except OSError as error:
         raise BadTrace(f"cannot read {log}: {error.strerror}") from error
     current: _Graph | None = None

@@ -7,6 +7,7 @@ from pathlib import Path
 from indexes.model.errors import SourceError, TorchnavError
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
+from indexes.source.files import read_text
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
 from navigator.trace.installed import schema_index
@@ -140,8 +141,6 @@ def read_users_source(path: str) -> str:
     try:
         if file.suffix not in (".py", ".pyw") or not file.is_file():
             raise SourceError(f"{path} is not on this machine")
-        if file.stat().st_size > _LARGEST_SOURCE:
-            raise SourceError(f"{path} is too large to show")
-        return file.read_text(encoding="utf-8", errors="replace")
+        return read_text(file, _LARGEST_SOURCE)
     except OSError as error:
         raise TorchnavError(f"cannot read {path}: {error.strerror}") from error

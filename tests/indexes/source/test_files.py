@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import indexes
+import navigator
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from indexes.source.files import Folder, open_file, read_file
@@ -81,3 +85,30 @@ def test_a_folder_gives_nothing_from_outside(tmp_path: Path) -> None:
     for path in ("link", "../secret", str(tmp_path / "secret")):
         with pytest.raises(SourceError):
             Folder(str(tmp_path / "in")).read(path)
+
+
+def _reads(node: ast.Call) -> bool:
+    """Whether a call opens a file to read it, by Python's own means."""
+    given = (*node.args, *(keyword.value for keyword in node.keywords))
+    named = [str(one.value) for one in given if isinstance(one, ast.Constant)]
+    named = [one for one in named if not one.strip("rwaxbt+")]
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "open" and not any(set(mode) & set("wax") for mode in named)
+    if isinstance(node.func, ast.Attribute):
+        by_path = node.func.attr == "open" and any("r" in mode for mode in named)
+        return by_path or node.func.attr in ("read_text", "read_bytes")
+    return False
+
+
+@pytest.mark.parametrize("package", [indexes, navigator])
+def test_files_are_opened_through_the_door_alone(package: ModuleType) -> None:
+    """navigator.capture runs in the user's program, without the rest of torchnav."""
+    top = Path(str(package.__file__)).parent
+    found = [
+        f"{path.relative_to(top.parent)}:{node.lineno}"
+        for path in sorted(top.rglob("*.py"))
+        if "capture" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and _reads(node)
+    ]
+    assert [one for one in found if not one.startswith("indexes/source/files.py:")] == []

@@ -384,7 +384,12 @@ class TestPermalink:
         assert permalink(info, YAML) == f"https://github.com/someone/fork/blob/{commit}/{YAML}"
 
 
-def test_cache_folder_follows_the_environment() -> None:
-    assert cache_folder({"TORCHNAV_CACHE": "/x"}) == Path("/x")
+def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHNAV_CACHE", "/x")
+    assert cache_folder() == Path("/x")
+    monkeypatch.delenv("TORCHNAV_CACHE")
     if sys.platform == "linux":
-        assert cache_folder({"XDG_CACHE_HOME": "/y"}) == Path("/y/torchnav")
+        monkeypatch.setenv("XDG_CACHE_HOME", "/y")
+        assert cache_folder() == Path("/y/torchnav")
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        assert cache_folder() == Path.home() / ".cache/torchnav"

@@ -46,9 +46,9 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     assert len(load_config(path).problems) == 1
 
 
-def test_it_is_looked_for_where_others_are(tmp_path: Path) -> None:
-    environ = {"XDG_CONFIG_HOME": str(tmp_path)}
-    assert config_path(environ) == tmp_path / "torchnav" / "config.toml"
+def test_it_is_looked_for_where_others_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert config_path() == tmp_path / "torchnav" / "config.toml"
 
 
 def test_every_key_has_an_id_of_its_own() -> None:
