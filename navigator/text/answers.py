@@ -5,12 +5,14 @@ Text that comes from source or traces passes ``clean`` before it is written.
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.vocabulary import (
     Chain,
     Choice,
+    Confidence,
     DeviceKernelAnswer,
     DtypeDispatch,
     EngineFunction,
@@ -33,16 +35,24 @@ _NARROWEST = 40
 
 def wrap(text: str, indent: str) -> Iterator[str]:
     """``text`` in lines of at most 80 columns; a word that is longer stays whole."""
-    line = ""
-    room = max(WIDTH - len(indent), _NARROWEST)
-    for word in clean(text).split():
-        if line and len(line) + 1 + len(word) > room:
-            yield indent + line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    if line:
-        yield indent + line
+    return iter(
+        textwrap.wrap(
+            " ".join(clean(text).split()),
+            max(WIDTH, len(indent) + _NARROWEST),
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
+def sureness(confidence: Confidence, form: str = "") -> str:
+    """How sure a link is, in the words of people; with a ``form``, nothing of what is certain."""
+    word = "inferred" if confidence == "by rule" else confidence
+    if not form:
+        return word
+    return "" if confidence == "exact" else form.format(word)
 
 
 # ------------------------------------------------------------------------------ source
@@ -151,7 +161,7 @@ def hop_lines(group: Sequence[Hop], indent: str = "") -> Iterator[str]:
     hop = group[0]
     yield clean(f"{indent}{hop.role.replace('_', ' ')}{_marks(hop.device, hop.keys)} {hop.symbol}")
     inner = f"{indent}    "
-    unsure = "" if hop.confidence == "exact" else f"  ({hop.confidence})"
+    unsure = sureness(hop.confidence, "  ({})")
     place = f"{_where(hop.location)}{_other_lines(group)}{unsure}" if hop.location else ""
     if place and len(inner) + len(place) + 2 + len(hop.rule) <= WIDTH:
         yield clean(f"{inner}{place}  {hop.rule}")
@@ -243,7 +253,7 @@ def device_kernel_lines(answer: DeviceKernelAnswer) -> Iterator[str]:
         yield clean(f"  library {answer.library}")
     for one in answer.candidates:
         yield clean(f"  candidate {one.qualified}  {_where(one.location)}")
-    yield from wrap(f"{answer.rule} ({answer.confidence})" if answer.rule else "", "  ")
+    yield from wrap(f"{answer.rule} ({sureness(answer.confidence)})" if answer.rule else "", "  ")
     yield from wrap(answer.reason, "  ")
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, SourceInfo
-from indexes.queries.contribution.guides import Command
+from indexes.queries.contribution.guides import Command, Convention
+from indexes.queries.contribution.neighbours import Neighbour
 from indexes.queries.contribution.new_operator import Addition, Check, NewOperator
 from indexes.queries.contribution.plan import Contribution, PlaceHistory
 from indexes.queries.contribution.reviewers import MEANING, Review
@@ -15,9 +16,12 @@ from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, Selection
 from indexes.source.git_history import Change
 from navigator.text.answers import source_lines, wrap
-from navigator.text.clean import clean, markdown_code, markdown_text
+from navigator.text.clean import clean
+from navigator.text.markdown import code, heading, words
 
 _MAX_NAMED = 8
+_REBUILT = "files rebuilt after a change"
+_DRAFT = "an entry for native_functions.yaml in the shape of the first one's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +50,17 @@ class Section:
 def sections(one: Contribution) -> tuple[Section, ...]:
     """All that a contribution says, in the order of work; empty sections are left out."""
     found = (
-        Section("Places", tuple(_places(one)), _left_out(one)),
-        Section("Rebuild", tuple(map(_cost, one.costs)), "sources to compile again after a change"),
-        Section("Tests", tuple(_tests(one)), _tests_note(one)),
-        Section("Commands", tuple(_commands(one.commands))),
-        Section("Reviewers", tuple(_reviews(one.reviews))),
-        Section(
-            "One approval for all",
-            tuple(_reviews(one.covering)),
-            "merge rules that cover every file above",
-        ),
-        Section("Conventions and traps", tuple(_conventions(one))),
-        Section("History", tuple(_histories(one.history)), one.history_missing),
+        ("Places", _places(one), _left_out(one)),
+        ("Rebuild", map(_cost, one.costs), _REBUILT),
+        ("Tests", _tests(one), _tests_note(one)),
+        ("Commands", _commands(one.commands), ""),
+        ("Reviewers", _reviews(one.reviews), ""),
+        ("One approval for all", _reviews(one.covering), "merge rules that cover every file above"),
+        ("Conventions and traps", map(_convention, one.conventions), ""),
+        ("History", _histories(one.history), one.history_missing),
     )
-    return tuple(section for section in found if section.rows or section.note)
+    made = (Section(title, tuple(rows), note) for title, rows, note in found)
+    return tuple(section for section in made if section.rows or section.note)
 
 
 def _places(one: Contribution) -> Iterator[Row]:
@@ -139,37 +140,26 @@ def change_text(change: Change) -> str:
     return f"{change.date} {change.author}: {change.subject}{cut}"
 
 
-def _conventions(one: Contribution) -> Iterator[Row]:
-    for convention in one.conventions:
-        yield Row(convention.text, convention.location, convention.about)
+def _convention(one: Convention) -> Row:
+    return Row(one.text, one.location, one.about)
 
 
 def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
     """The plan for a new operator, in the order of work; empty sections are left out."""
-    likeness = tuple(
-        Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike")
-        for one in plan.neighbours
-    )
     found = (
-        Section("Checks", tuple(_check(one) for one in plan.checks)),
-        Section("Operators like it", likeness),
-        Section(
-            "Draft",
-            tuple(Row("", code=plan.draft) for _ in plan.draft[:1]),
-            "an entry for native_functions.yaml in the shape of the first one's",
-        ),
-        Section("To add", tuple(_addition(one) for one in plan.additions)),
-        Section(
-            "Rebuild",
-            tuple(_cost(one) for one in plan.costs),
-            "sources to compile again after a change",
-        ),
-        Section(
-            "Conventions and traps",
-            tuple(Row(one.text, one.location, one.about) for one in plan.conventions),
-        ),
+        ("Checks", map(_check, plan.checks), ""),
+        ("Operators like it", map(_neighbour, plan.neighbours), ""),
+        ("Draft", [Row("", code=plan.draft)] if plan.draft else [], _DRAFT),
+        ("To add", map(_addition, plan.additions), ""),
+        ("Rebuild", map(_cost, plan.costs), _REBUILT),
+        ("Conventions and traps", map(_convention, plan.conventions), ""),
     )
-    return tuple(section for section in found if section.rows)
+    made = (Section(title, tuple(rows), note) for title, rows, note in found)
+    return tuple(section for section in made if section.rows)
+
+
+def _neighbour(one: Neighbour) -> Row:
+    return Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike")
 
 
 def _check(one: Check) -> Row:
@@ -226,37 +216,34 @@ def _text_row(row: Row) -> Iterator[str]:
 
 
 def _missing(one: Contribution) -> Iterator[str]:
-    for words in one.missing:
-        if words not in one.source.missing:
-            yield from wrap(words, "")
+    for lacking in one.missing:
+        if lacking not in one.source.missing:
+            yield from wrap(lacking, "")
 
 
 def markdown_lines(one: Contribution) -> Iterator[str]:
     """A contribution as a checklist in Markdown."""
-    title = f"Contribute to {one.kind} {markdown_code(one.name)}"
+    title = f"Contribute to {one.kind} {code(one.name)}"
     yield from _markdown(title, sections(one), one.source)
 
 
 def plan_markdown(plan: NewOperator) -> Iterator[str]:
     """The plan for a new operator as a checklist in Markdown."""
-    title = f"New operator {markdown_code(plan.schema)}"
-    yield from _markdown(title, plan_sections(plan), plan.source)
+    yield from _markdown(f"New operator {code(plan.schema)}", plan_sections(plan), plan.source)
 
 
 def _markdown(title: str, found: Iterable[Section], source: SourceInfo) -> Iterator[str]:
     yield f"# {title}"
     for section in found:
-        yield ""
-        yield f"## {section.title}"
-        yield ""
+        yield from heading(2, section.title)
         if section.note:
-            yield f"_{markdown_text(section.note)}_"
+            yield f"_{words(section.note)}_"
             yield ""
         for row in section.rows:
             yield from _markdown_row(row, section.title in _TO_DO)
     yield ""
     commit = f" at {source.commit}" if source.commit else ""
-    yield f"Read from PyTorch {markdown_text(source.version)} ({source.kind}){commit}."
+    yield f"Read from PyTorch {source.version} ({source.kind}){commit}."
 
 
 _TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and traps"})
@@ -264,14 +251,14 @@ _TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and tr
 
 def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:
     indent, text = ("  ", row.text.strip()) if row.text.startswith("  ") else ("", row.text)
-    where = f" ({markdown_code(str(row.location))})" if row.location else ""
+    where = f" ({code(row.location)})" if row.location else ""
     box = "[ ] " if to_do and row.location and not indent else ""
     if text or where:
-        yield f"{indent}- {box}{markdown_text(text)}{where}"
+        yield f"{indent}- {box}{words(text)}{where}"
     if row.detail:
-        yield f"{indent}  {markdown_text(row.detail)}"
+        yield f"{indent}  {words(row.detail)}"
     if row.command:
-        yield f"{indent}  {markdown_code(row.command)}"
+        yield f"{indent}  {code(row.command)}"
     if row.code:
         margin = "  " if text or where else ""
         fence = "~" * max(3, 1 + max(map(_longest_fence, row.code)))

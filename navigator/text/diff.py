@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from indexes.model.vocabulary import SourceInfo
-from indexes.queries.diff.model import Change, Diff, Side
+from indexes.queries.diff.model import Change, Diff
 from navigator.text.answers import wrap
-from navigator.text.clean import clean, markdown_code, markdown_text
+from navigator.text.clean import clean
+from navigator.text.markdown import code, heading, words
 
 TITLES = {
     "operator": "Operators",
@@ -83,18 +84,18 @@ def title(change: Change) -> str:
 
 
 def markdown_lines(diff: Diff) -> Iterator[str]:
-    """The comparison as Markdown: a table of counts, and a list for each facet."""
+    """The comparison as Markdown: what breaks callers, then a list for each facet."""
     yield f"# From {version_words(diff.before)} to {version_words(diff.after)}"
     for note in diff.notes:
-        yield from ("", f"*{markdown_text(note)}*")
+        yield from ("", f"*{words(note)}*")
     breaking = [change for change in diff.changes if change.backward == "breaking"]
     if breaking:
-        yield from ("", f"## Breaking for callers ({len(breaking):,})", "")
+        yield from heading(2, f"Breaking for callers ({len(breaking):,})")
         for change in breaking:
             yield from _markdown(change)
     for facet, group in groupby(diff.changes, key=lambda change: change.facet):
         changes = list(group)
-        yield from ("", f"## {TITLES[facet]}: {counts(changes)}", "")
+        yield from heading(2, f"{TITLES[facet]}: {counts(changes)}")
         for change in changes:
             yield from _markdown(change)
     if not diff.changes:
@@ -103,13 +104,10 @@ def markdown_lines(diff: Diff) -> Iterator[str]:
 
 def _markdown(change: Change) -> Iterator[str]:
     verdict = " **breaking**" if change.backward == "breaking" else ""
-    yield f"- {change.what} {markdown_code(title(change))}{verdict}"
+    yield f"- {change.what} {code(title(change))}{verdict}"
     for word, side in (("before", change.before), ("after", change.after)):
         if side:
-            yield f"  - {word}: {markdown_code(side.text)}{_place(side)}"
+            where = f" ({code(side.location)})" if side.location else ""
+            yield f"  - {word}: {code(side.text)}{where}"
     for rule in change.rules:
-        yield f"  - {markdown_text(rule)}"
-
-
-def _place(side: Side) -> str:
-    return f" ({markdown_code(str(side.location))})" if side.location else ""
+        yield f"  - {words(rule)}"

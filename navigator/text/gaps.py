@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
-from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap, GapList
-from indexes.source.source import permalink
+from indexes.queries.gaps.model import Gap, GapList, KindCount
 from navigator.text.answers import wrap
-from navigator.text.clean import clean, markdown_code, markdown_link, markdown_text
+from navigator.text.clean import clean
+from navigator.text.markdown import code, heading, place, table, words
 
 _EVIDENCE = 4
 """Lines of evidence that are shown of each gap; JSON has all."""
 
 
 def count_lines(answer: GapList) -> Iterator[str]:
-    """How many gaps of each kind there are, or why that cannot be told here."""
+    """How many gaps of each kind there are, or why that is unknown here."""
     for one in answer.counts:
         if one.lacks:
             yield clean(f"{one.difficulty:<7} {one.kind:<15}     ? {one.title}")
-            yield from wrap(f"cannot be told: {one.lacks}", " " * 30)
+            yield from wrap(f"unknown: {one.lacks}", " " * 30)
         else:
             yield clean(f"{one.difficulty:<7} {one.kind:<15} {one.count:>5} {one.title}")
 
@@ -44,32 +42,26 @@ def gap_lines(gap: Gap) -> Iterator[str]:
 
 def gap_markdown(answer: GapList, gaps: Sequence[Gap]) -> Iterator[str]:
     """A table of counts, and a list of gaps by kind."""
-    yield f"# Openings in PyTorch {markdown_text(answer.source.version)}"
+    yield f"# Openings in PyTorch {words(answer.source.version)}"
     yield ""
-    yield "| difficulty | kind | count | what |"
-    yield "|---|---|---|---|"
+    yield from table(("difficulty", "kind", "count", "what"), map(_count_row, answer.counts))
     for one in answer.counts:
-        count = "?" if one.lacks else f"{one.count:,}"
-        words = f"{one.title} (cannot be told: {one.lacks})" if one.lacks else one.title
-        yield f"| {one.difficulty} | `{one.kind}` | {count} | {markdown_text(words)} |"
-    titles = {one.kind: one.title for one in answer.counts}
-    order = {one.kind: at for at, one in enumerate(answer.counts)}
-    by_kind = sorted(gaps, key=lambda gap: order[gap.kind])
-    for kind, group in groupby(by_kind, key=lambda gap: gap.kind):
-        yield ""
-        yield f"## {markdown_text(titles[kind])}"
-        yield ""
-        for gap in group:
+        found = [gap for gap in gaps if gap.kind == one.kind]
+        if found:
+            yield from heading(2, words(one.title))
+        for gap in found:
             yield from _item(answer, gap)
 
 
+def _count_row(one: KindCount) -> tuple[str, ...]:
+    if one.lacks:
+        return one.difficulty, code(one.kind), "?", words(f"{one.title} (unknown: {one.lacks})")
+    return one.difficulty, code(one.kind), f"{one.count:,}", words(one.title)
+
+
 def _item(answer: GapList, gap: Gap) -> Iterator[str]:
-    yield f"- **{markdown_text(gap.name)}** ({gap.difficulty}): {markdown_text(gap.what)}"
-    yield f"  - why: {markdown_text(gap.rule)}"
-    places = ", ".join(_link(answer, one) for one in dict.fromkeys((gap.location, *gap.evidence)))
-    yield f"  - see {places}"
-    yield f"  - begin: {markdown_code(gap.contribute)}"
-
-
-def _link(answer: GapList, place: Location) -> str:
-    return markdown_link(str(place), permalink(answer.source, place.path, place.line))
+    places = dict.fromkeys((gap.location, *gap.evidence))
+    yield f"- **{words(gap.name)}** ({gap.difficulty}): {words(gap.what)}"
+    yield f"  - why: {words(gap.rule)}"
+    yield f"  - see {', '.join(place(answer.source, one) for one in places)}"
+    yield f"  - begin: {code(gap.contribute)}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from indexes.model.impact import Affected, Impact, ReachedOperator, Step
-from navigator.text.answers import source_lines, wrap
-from navigator.text.clean import clean, markdown_cell, markdown_code, markdown_text
+from indexes.model.vocabulary import Confidence
+from navigator.text.answers import source_lines, sureness, wrap
+from navigator.text.clean import clean, markdown_cell
+from navigator.text.markdown import code, heading, table, words
 
 MAX_LISTED = 30
 """Of each kind, unless all is asked for."""
@@ -93,16 +96,14 @@ def _step_lines(step: Step, indent: str) -> Iterator[str]:
     yield from wrap(step.rule, f"{indent}    ")
 
 
-def _mark(confidence: str, candidates: int = 1) -> str:
-    if confidence == "exact":
-        return ""
-    return f" [ambiguous: 1 of {candidates}]" if candidates > 1 else f" [{confidence}]"
+def _mark(confidence: Confidence, candidates: int = 1) -> str:
+    if candidates > 1 and confidence != "exact":
+        return f" [ambiguous: 1 of {candidates}]"
+    return sureness(confidence, " [{}]")
 
 
 def _counts(steps: list[Step]) -> str:
-    counts: dict[str, int] = {}
-    for step in steps:
-        counts[step.confidence] = counts.get(step.confidence, 0) + 1
+    counts = Counter(sureness(step.confidence) for step in steps)
     return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
@@ -126,41 +127,33 @@ def _end(impact: Impact) -> Iterator[str]:
 
 def markdown_lines(affected: Affected) -> Iterator[str]:
     """What differs and what it reaches, as a pull request's text would have it."""
-    yield f"## Affected by {markdown_text(affected.target)} against {markdown_text(affected.base)}"
+    yield f"## Affected by {words(affected.target)} against {words(affected.base)}"
     yield ""
     for one in affected.changes:
-        yield (
-            f"- {markdown_text(one.what)} {one.kind} {markdown_code(one.name)}"
-            f" ({markdown_code(str(one.location))})"
-        )
+        yield f"- {words(one.what)} {one.kind} {code(one.name)} ({code(one.location)})"
     for path in affected.quiet:
-        yield f"- {markdown_code(path)}: white space or comments only, affects nothing"
+        yield f"- {code(path)}: white space or comments only, affects nothing"
     yield from _markdown_of(affected.impact)
 
 
 def _markdown_of(impact: Impact) -> Iterator[str]:
     if impact.operators:
-        yield ""
-        yield "### Operators"
-        yield ""
-        yield "| operator | reached | confidence | from |"
-        yield "|---|---|---|---|"
-        for one in impact.operators:
-            first = impact.way(one.step)[0]
-            reached = ", ".join(one.aspects)
-            name, symbol = markdown_cell(one.name), markdown_cell(first.symbol)
-            yield f"| {name} | {reached} | {one.confidence} | {symbol} |"
+        yield from heading(3, "Operators")
+        yield from table(
+            ("operator", "reached", "confidence", "from"),
+            (_operator_row(impact, one) for one in impact.operators),
+        )
     if impact.apis:
-        yield ""
-        yield "### Python"
-        yield ""
-        yield ", ".join(markdown_code(one.name) for one in impact.apis)
+        yield from heading(3, "Python")
+        yield ", ".join(code(one.name) for one in impact.apis)
     if impact.tests:
-        yield ""
-        yield "### Tests"
-        yield ""
-        yield "```"
-        yield from (clean(one.command) for one in impact.tests)
-        yield "```"
+        yield from heading(3, "Tests")
+        yield from ("```", *(clean(one.command) for one in impact.tests), "```")
     for line in impact.unresolved:
-        yield f"- not followed: {markdown_text(line)}"
+        yield f"- not followed: {words(line)}"
+
+
+def _operator_row(impact: Impact, one: ReachedOperator) -> tuple[str, ...]:
+    first = impact.way(one.step)[0]
+    reached, sure = ", ".join(one.aspects), sureness(one.confidence)
+    return markdown_cell(one.name), reached, sure, markdown_cell(first.symbol)

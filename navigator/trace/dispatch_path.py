@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
@@ -84,17 +84,12 @@ class DispatchPaths:
 
     def __init__(self, dispatch: Dispatch) -> None:
         self._dispatch = dispatch
-        self._slots: dict[str, dict[str, DispatchSlot]] = {}
-        self._paths: dict[tuple[str, tuple[str, ...], str], DispatchPath] = {}
+        self._paths, self._slots = cache(self._walk), cache(self._read_slots)
 
-    def path(self, op: str, keys: Sequence[str], backend: str = "") -> DispatchPath:
+    def path(self, op: str, keys: tuple[str, ...], backend: str = "") -> DispatchPath:
         """The path of ``add.Tensor`` called with ``keys``, the first one first. ``backend`` is
         where an operator without tensors makes its result: ``CPU``; empty when not known."""
-        wanted = (op, tuple(keys), backend)
-        found = self._paths.get(wanted)
-        if found is None:
-            found = self._paths[wanted] = self._walk(op, tuple(keys), backend)
-        return found
+        return self._paths(op, keys, backend)
 
     def usual_keys(self, backend: str, *, tensors: bool, below: bool) -> tuple[str, ...]:
         """The keys of a call where no mode, transform or autocast is on. ``below``: a kernel
@@ -110,7 +105,7 @@ class DispatchPaths:
 
     def _walk(self, op: str, keys: tuple[str, ...], backend: str) -> DispatchPath:
         try:
-            slots = self._slots_of(op)
+            slots = self._slots(op)
         except (NotFound, SourceError) as error:
             return DispatchPath(op, (), str(error))
         steps: list[DispatchStep] = []
@@ -121,12 +116,8 @@ class DispatchPaths:
             if end:
                 return DispatchPath(op, tuple(steps), end)
 
-    def _slots_of(self, op: str) -> dict[str, DispatchSlot]:
-        found = self._slots.get(op)
-        if found is None:
-            table = self._dispatch.table(op)
-            found = self._slots[op] = {slot.key: slot for slot in table.slots}
-        return found
+    def _read_slots(self, op: str) -> dict[str, DispatchSlot]:
+        return {slot.key: slot for slot in self._dispatch.table(op).slots}
 
     def _after(
         self, step: DispatchStep, keys: tuple[str, ...], backend: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from navigator.trace.table import GONE, KINDS, PHASES, Table
 from navigator.trace.trace import Trace
@@ -58,7 +59,7 @@ def matching(trace: Trace, wanted: Filter, stop: Callable[[], bool]) -> Iterator
 
 
 def _word(table: Table, word: str) -> Test:
-    name = _by_number(table.name, lambda n: word in _label(table, n))
+    name = _by_number(table.name, lambda n: word in table.label(n).lower())
     module = _by_number(table.module, lambda n: word in table.modules[n].lower())
     line = _by_number(table.stack, lambda n: word in _place(table, n))
     return lambda row: name(row) or module(row) or line(row)
@@ -67,7 +68,7 @@ def _word(table: Table, word: str) -> Test:
 def _term(trace: Trace, name: str, value: str) -> Test:
     table = trace.table
     by_number: dict[str, Test] = {
-        "op": _by_number(table.name, lambda n: value in _label(table, n)),
+        "op": _by_number(table.name, lambda n: value in table.label(n).lower()),
         "module": _by_number(table.module, lambda n: value in table.modules[n].lower()),
         "line": _by_number(table.stack, lambda n: value in _place(table, n)),
         "device": _by_number(table.place, lambda n: value in table.places[n]),
@@ -78,7 +79,7 @@ def _term(trace: Trace, name: str, value: str) -> Test:
     if name in by_number:
         return by_number[name]
     if name == "node":
-        nodes = _by_number(table.name, lambda n: value in _label(table, n))
+        nodes = _by_number(table.name, lambda n: value in table.label(n).lower())
         return lambda row: table.node[row] >= 0 and nodes(table.node[row])
     if name == "dur":
         return _duration(table, value)
@@ -87,25 +88,10 @@ def _term(trace: Trace, name: str, value: str) -> Test:
     return _without(trace, value)
 
 
-def _by_number(column: object, test: Callable[[int], bool]) -> Test:
+def _by_number(column: Sequence[int], test: Callable[[int], bool]) -> Test:
     """A test of a column's value, done once for each value."""
-    known: dict[int, bool] = {}
-
-    def fits(row: int) -> bool:
-        number: int = column[row]  # type: ignore[index]
-        if number < 0:
-            return False
-        found = known.get(number)
-        if found is None:
-            found = known[number] = test(number)
-        return found
-
-    return fits
-
-
-def _label(table: Table, number: int) -> str:
-    name, overload = table.names[number]
-    return (f"{name}.{overload}" if overload else name).lower()
+    known = cache(test)
+    return lambda row: column[row] >= 0 and known(column[row])
 
 
 def _place(table: Table, number: int) -> str:

@@ -38,9 +38,7 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
         if table.kind[row] not in (OP, NODE, REGION):
             continue
         name, term = key(row)
-        group = groups.get(name)
-        if group is None:
-            group = groups[name] = Group(name, term=term)
+        group = groups.setdefault(name, Group(name, term=term))
         group.count += 1
         group.own_us += own_time(trace, row)
         if not _is_inside(trace, row, name, key):
@@ -89,8 +87,7 @@ def _key(trace: Trace, by: GroupBy) -> Key:
     table = trace.table
 
     def operator(row: int) -> tuple[str, str]:
-        name, overload = table.names[table.name[row]]
-        label = f"{name}.{overload}" if overload else name
+        label = table.label(table.name[row])
         return label, f"op:{label}"
 
     def module(row: int) -> tuple[str, str]:

@@ -1,4 +1,7 @@
-"""A trace as one HTML file that needs nothing else: where time went, and the source of it."""
+"""A trace as HTML: a file that needs nothing else, and a fragment for notebooks.
+
+Everything from the trace and the source is escaped.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,23 @@ from indexes.source.source import permalink
 from navigator.text.clean import html_text as escaped
 from navigator.trace.groups import Group, gather
 from navigator.trace.link import Linker
-from navigator.trace.model import TraceOp
+from navigator.trace.model import TraceMeta, TraceOp
 from navigator.trace.table import OP
+from navigator.trace.timeline import Timeline, timeline
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
 
 _OPERATORS = 300
-_LINES = 8
+_LINES = 40
 _EXCERPT = 14
+_PARTS = 120
+_SHOWN = 12
+_COLOURS = {
+    "forward": "#4c78a8",
+    "backward": "#e45756",
+    "optimizer": "#eeca3b",
+    "device": "#54a24b",
+}
 
 _HEAD = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
@@ -41,20 +53,21 @@ details {{ margin: .2rem 0 }} .bad {{ color: #a00 }} .dim {{ color: #666 }}
 
 
 def html_report(trace: Trace, linker: Linker) -> Iterator[str]:
-    """The report piece by piece. Everything from the trace and the source is escaped."""
+    """The report piece by piece."""
     title = f"torchnav: {trace.meta.path.rpartition('/')[2]}"
     yield _HEAD.format(title=escaped(title))
     yield f"<h1>{escaped(title)}</h1>\n<table>"
     yield from (f"<tr><th>{escaped(k)}<td>{escaped(v)}" for k, v in _facts(trace, linker) if v)
-    yield "</table>\n<h2>Operators by the time in themselves</h2>\n<table>"
-    yield "<tr><th>own<th>all<th>calls<th>operator"
+    yield "</table>\n<h2>Operators by self time</h2>"
+    yield _head("self", "total", "calls", "operator")
     first = _examples(trace)
     for group in gather(trace, "operator")[:_OPERATORS]:
-        op = first.get(group.name)
-        yield from _operator(trace, group, op, linker)
-    yield "</table>\n"
-    for by, words in (("line", "Lines of the program"), ("module", "Modules")):
-        yield from _groups(words, gather(trace, "line" if by == "line" else "module"))
+        leads = "".join(_operator(first[group.name], linker)) if group.name in first else ""
+        yield _row(group, duration(group.own_us), duration(group.total_us), leads=leads)
+    yield "</table>\n<h2>Lines of the program</h2>"
+    yield from _groups("line", gather(trace, "line")[:_LINES])
+    yield "<h2>Modules</h2>"
+    yield from _groups("module", gather(trace, "module")[:_LINES])
     yield from _kernels(trace, linker)
 
 
@@ -72,24 +85,15 @@ def _facts(trace: Trace, linker: Linker) -> Iterator[tuple[str, str]]:
 
 def _examples(trace: Trace) -> dict[str, TraceOp]:
     """The first call of each operator: what it leads to stands for the others."""
-    found: dict[str, TraceOp] = {}
-    seen: set[int] = set()
-    for row in range(len(trace)):
-        name = trace.table.name[row]
-        if trace.table.kind[row] == OP and name not in seen:
-            seen.add(name)
-            op = trace.op(row)
-            found.setdefault(op.label, op)
-    return found
+    table, first = trace.table, dict[int, int]()
+    for row, kind in enumerate(table.kind):
+        if kind == OP:
+            first.setdefault(table.name[row], row)
+    return {table.label(name): trace.op(row) for name, row in first.items()}
 
 
-def _operator(trace: Trace, group: Group, op: TraceOp | None, linker: Linker) -> Iterator[str]:
-    yield (
-        f'<tr><td class="n">{duration(group.own_us)}<td class="n">{duration(group.total_us)}'
-        f'<td class="n">{group.count:,}<td><code>{escaped(group.name)}</code>'
-    )
-    if op is None:
-        return
+def _operator(op: TraceOp, linker: Linker) -> Iterator[str]:
+    """Where one call of an operator leads."""
     link = linker.link(op)
     if link.schema is not None:
         yield f'<br><code class="dim">{escaped(link.schema.schema)}</code>'
@@ -121,37 +125,84 @@ def _excerpt(index: Index, location: Location) -> str:
     return "\n".join(lines[start:end])
 
 
-def _groups(title: str, groups: list[Group]) -> Iterator[str]:
-    yield f"<h2>{escaped(title)}</h2>\n<table><tr><th>own<th>calls<th>"
-    for group in groups[: _LINES * 5]:
-        yield (
-            f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
-            f"<td><code>{escaped(group.name)}</code>"
-        )
+def _groups(what: str, groups: list[Group]) -> Iterator[str]:
+    yield _head("self time", "calls", what)
+    yield from (_row(group, duration(group.own_us)) for group in groups)
     yield "</table>\n"
+
+
+def _head(*columns: str) -> str:
+    return f"<table><tr>{''.join(f'<th>{one}</th>' for one in columns)}</tr>"
+
+
+def _row(group: Group, *times: str, leads: str = "") -> str:
+    cells = "".join(f'<td class="n">{one}</td>' for one in (*times, f"{group.count:,}"))
+    return f"<tr>{cells}<td><code>{escaped(group.name)}</code>{leads}</td></tr>"
 
 
 def _kernels(trace: Trace, linker: Linker) -> Iterator[str]:
-    groups = gather(trace, "kernel")
-    if not groups:
-        return
-    yield "<h2>Device kernels</h2>\n<table><tr><th>time<th>launches<th>"
     example = {kernel.name: kernel for kernel in trace.kernels()}
-    for group in groups[:_OPERATORS]:
-        answer = linker.kernel_name(example[group.name])
-        where = (
-            _place(linker.index, answer.source.location)
-            if answer.source
-            else escaped(answer.library or answer.reason)
-        )
-        yield (
-            f'<tr><td class="n">{duration(group.own_us)}<td class="n">{group.count:,}'
-            f"<td>{where}<br><code>{escaped(group.name)}</code>"
-        )
-    yield "</table>\n"
+    if example:
+        yield f"<h2>Device kernels</h2>\n{_head('time', 'launches', 'kernel')}"
+        for group in gather(trace, "kernel")[:_OPERATORS]:
+            answer = linker.kernel_name(example[group.name])
+            where = escaped(answer.library or answer.reason)
+            if answer.source:
+                where = _place(linker.index, answer.source.location)
+            yield _row(group, duration(group.own_us), leads=f"<br>{where}")
+        yield "</table>\n"
 
 
 def _place(index: Index, location: Location) -> str:
     address = permalink(index.info, location.path, location.line)
     text = f"<code>{escaped(str(location))}</code>"
     return f'<a href="{escaped(address)}">{text}</a>' if address else text
+
+
+# --------------------------------------------------------------------------- notebooks
+
+
+def notebook_html(trace: Trace) -> str:
+    """A fragment that stands alone: what ran, when, and what took the time."""
+    return "".join(_fragment(trace))
+
+
+def _fragment(trace: Trace) -> Iterator[str]:
+    operators = sum(kind == OP for kind in trace.table.kind)
+    yield f"<div><p><b>{operators:,} operators</b>"
+    yield f", {len(trace.table.kernels):,} device kernels" if len(trace.table.kernels) else ""
+    yield f", torch {escaped(trace.meta.torch)}</p>" if trace.meta.torch else "</p>"
+    yield from _notes(trace.meta)
+    when = timeline(trace, _PARTS)
+    if when.cpu:
+        yield from _bars(when)
+    yield from _groups("operator", gather(trace, "operator")[:_SHOWN])
+    yield from _groups("line", gather(trace, "line")[:_SHOWN])
+    yield "</div>"
+
+
+def _notes(meta: TraceMeta) -> Iterator[str]:
+    for note in (*meta.problems, *(f"not in this trace: {what}" for what in meta.lacks)):
+        yield f"<p><i>{escaped(note)}</i></p>"
+
+
+def _bars(when: Timeline) -> Iterator[str]:
+    """Totals, and a bar for operators and one for devices."""
+    for name, time in when.totals:
+        yield f'<span style="color:{_COLOURS[name]}">&#9632;</span> {name} {duration(time)} '
+    yield f"of {duration(when.span_us)}"
+    phases = list(_COLOURS)
+    yield _bar(when, [(sum(part), phases[part.index(max(part))]) for part in when.cpu])
+    if when.device:
+        yield _bar(when, [(busy, "device") for busy in when.device])
+
+
+def _bar(when: Timeline, parts: list[tuple[float, str]]) -> str:
+    width = 100 / len(parts)
+    rectangles = "".join(
+        f'<rect x="{at * width:.3f}%" y="{24 * (1 - share):.1f}" width="{width:.3f}%"'
+        f' height="{24 * share:.1f}" fill="{_COLOURS[name]}"/>'
+        for at, (busy, name) in enumerate(parts)
+        if (share := min(busy / when.part_us, 1.0))
+    )
+    return f'<svg width="100%" height="24" style="display:block">{rectangles}</svg>'

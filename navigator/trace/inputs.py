@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 from navigator.trace.model import Input
@@ -11,78 +12,49 @@ from navigator.trace.model import Input
 _DTYPES = {
     "float": "float32",
     "double": "float64",
-    "int": "int32",
-    "long int": "int64",
-    "long": "int64",
-    "short": "int16",
-    "short int": "int16",
+    "bool": "bool",
     "char": "int8",
     "signed char": "int8",
+    "short": "int16",
+    "short int": "int16",
+    "int": "int32",
+    "long": "int64",
+    "long int": "int64",
     "unsigned char": "uint8",
-    "bool": "bool",
     "unsigned short": "uint16",
     "unsigned int": "uint32",
     "unsigned long": "uint64",
     "c10::Half": "float16",
-    "c10::BFloat16": "bfloat16",
-    "c10::qint8": "qint8",
-    "c10::quint8": "quint8",
-    "c10::qint32": "qint32",
+    "c10::complex<c10::Half>": "complex32",
     "c10::complex<float>": "complex64",
     "c10::complex<double>": "complex128",
-    "c10::complex<c10::Half>": "complex32",
 }
 """C++ type names, which kineto writes, to torch's names. A spelling that is not here is shown
 as it stands: ``c10::Float8_e4m3fn`` loses its namespace and its capital."""
 
 _SCALARS = frozenset(
-    {
-        "Scalar",
-        "Int",
-        "SymInt",
-        "Double",
-        "SymFloat",
-        "Bool",
-        "SymBool",
-        "ComplexDouble",
-        "String",
-        "Device",
-        "Enum",
-    }
+    "Scalar Int SymInt Double SymFloat Bool SymBool ComplexDouble String Device Enum".split()
 )
-_SCALAR_LISTS = frozenset({"ScalarList", "IntList", "SymIntList", "DoubleList", "BoolList"})
+_SCALAR_LISTS = frozenset("ScalarList IntList SymIntList DoubleList BoolList".split())
 _TENSOR_LISTS = frozenset({"TensorList", "GenericList"})
 _OTHERS = frozenset(
-    {
-        "None",
-        "GenericDict",
-        "Tuple",
-        "Object",
-        "PyObject",
-        "Generator",
-        "Stream",
-        "Quantizer",
-        "Storage",
-        "Future",
-        "Capsule",
-    }
+    (
+        "None GenericDict Tuple Object PyObject Generator Stream Quantizer Storage Future Capsule"
+    ).split()
 )
 """Tags of ``c10::IValue``, as profiles print them for what is no tensor."""
 
 
 def dtype_name(cpp: str) -> str:
-    known = _DTYPES.get(cpp)
-    if known is not None:
-        return known
-    return cpp.removeprefix("c10::").lower() if cpp.startswith("c10::") else cpp
+    bare = cpp.removeprefix("c10::")
+    return _DTYPES.get(cpp) or (bare if bare == cpp else bare.lower())
 
 
 def parse_inputs(types: bytes, dims: bytes, strides: bytes, values: bytes) -> tuple[Input, ...]:
     """From the JSON texts of ``Input type``, ``Input Dims``, ``Input Strides`` and
     ``Concrete Inputs``; any may be empty. Garbage gives as many inputs as can be read."""
     columns = [_array(text) for text in (types, dims, strides, values)]
-    count = max(len(column) for column in columns)
-    return tuple(_input(*(_at(column, i) for column in columns)) for i in range(count))
+    return tuple(_input(*row) for row in zip_longest(*columns))
 
 
 def output_text(types: bytes, dims: bytes) -> str:
@@ -99,10 +71,6 @@ def _array(text: bytes) -> list[Any]:
     except ValueError:
         return []
     return value if isinstance(value, list) else []
-
-
-def _at(column: list[Any], index: int) -> Any:
-    return column[index] if index < len(column) else None
 
 
 def _input(kind: Any, dims: Any, strides: Any, value: Any) -> Input:

@@ -7,30 +7,14 @@ from collections.abc import Sequence
 from navigator.trace.model import Input, TraceOp
 
 _BACKENDS = {
-    "cpu": "CPU",
-    "cuda": "CUDA",
-    "hip": "HIP",
-    "xpu": "XPU",
-    "mps": "MPS",
-    "meta": "Meta",
-    "xla": "XLA",
-    "hpu": "HPU",
-    "mtia": "MTIA",
-    "vulkan": "Vulkan",
-    "privateuseone": "PrivateUse1",
-    "lazy": "Lazy",
-    "ipu": "IPU",
-    "maia": "MAIA",
-    "ve": "VE",
+    name.lower(): name
+    for name in "CPU CUDA HIP XPU MPS Meta XLA HPU MTIA Vulkan Lazy IPU MAIA VE".split()
 }
 """``c10::DeviceType`` to the backend's part of a dispatch key (c10/core/Backend.h). A device of
 another name is that of a plug-in, which has the key PrivateUse1."""
 _LAYOUTS = {
     "sparse_coo": "Sparse",
-    "sparse_csr": "SparseCsr",
-    "sparse_csc": "SparseCsr",
-    "sparse_bsr": "SparseCsr",
-    "sparse_bsc": "SparseCsr",
+    **dict.fromkeys(("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"), "SparseCsr"),
     "_mkldnn": "Mkldnn",
     "jagged": "NestedTensor",
 }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 
 from indexes.model.vocabulary import (
     Definition,
@@ -16,6 +17,7 @@ from indexes.model.vocabulary import (
 )
 from indexes.queries.index import Index
 from indexes.readers.yaml.schema import parse_schema
+from indexes.source.source import Source, installed_torch
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.model import DeviceKernel, TraceOp
@@ -71,6 +73,20 @@ class OpLink:
         return not self.reasons
 
 
+def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None:
+    """The index of the torch that recorded a trace, where that torch is installed here.
+
+    None when the tree of ``index`` is of that version itself, or that torch is not here.
+    """
+    commit = trace.meta.torch_git
+    if not commit or commit == index.info.commit:
+        return None
+    installed = installed_torch()
+    if installed is None or installed.commit != commit:
+        return None
+    return Index.open(Source.find(str(installed.root), cache), cache)
+
+
 class Linker:
     """Answers for one trace. ``schemas`` is the index of the torch that recorded it, where that
     is at hand and differs from the tree of ``index``: names and formulas come from it."""
@@ -80,8 +96,8 @@ class Linker:
         self.index = index
         self.schemas = schemas or index
         self._links: dict[tuple[str, str | None, int, str | None], OpLink] = {}
-        self._nodes: dict[str, NodeLink] = {}
-        self._names: dict[str, DeviceKernelAnswer] = {}
+        self._node = cache(self._new_node)
+        self._device_name = cache(index.kernel_name)
         self.note = _version_note(trace, index, self.schemas)
         """How the source differs from the torch that ran; empty when it does not."""
 
@@ -97,10 +113,7 @@ class Linker:
 
     def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
         """The source of a device kernel's name."""
-        found = self._names.get(kernel.name)
-        if found is None:
-            found = self._names[kernel.name] = self.index.kernel_name(kernel.name)
-        return found
+        return self._device_name(kernel.name)
 
     def path(self, op: TraceOp) -> DispatchPath | None:
         """The keys that this call went through; None for what no dispatcher calls."""
@@ -253,10 +266,7 @@ class Linker:
         """The Node whose formula this operator is part of; None for the engine's own work."""
         if op.node is None or op.origin:
             return None
-        found = self._nodes.get(op.node)
-        if found is None:
-            found = self._nodes[op.node] = self._new_node(op.node)
-        return found
+        return self._node(op.node)
 
     def _new_node(self, name: str) -> NodeLink:
         for entry in self.schemas.node(name):
@@ -289,14 +299,10 @@ class Linker:
 
     @cached_property
     def _kernels(self) -> dict[str, dict[str, KernelRow]]:
-        return _by_operator(self.index.kernel_rows())
-
-
-def _by_operator(rows: Iterable[KernelRow]) -> dict[str, dict[str, KernelRow]]:
-    table: dict[str, dict[str, KernelRow]] = {}
-    for row in rows:
-        table.setdefault(row.op, {})[row.key] = row
-    return table
+        table: defaultdict[str, dict[str, KernelRow]] = defaultdict(dict)
+        for row in self.index.kernel_rows():
+            table[row.op][row.key] = row
+        return table
 
 
 def _code(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:

@@ -6,7 +6,9 @@ many arguments and each recorded input can be a value of its type.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from indexes.readers.yaml.schema import Argument, Schema
 from navigator.trace.model import Input
@@ -15,18 +17,9 @@ _WHOLE = frozenset({"int", "SymInt", "ScalarType", "Layout", "MemoryFormat"})
 _NUMBER = frozenset({"float", "double", "Scalar", "complex"})
 _UNRECORDED = frozenset(
     (
-        "str",
-        "Device",
-        "Dimname",
-        "Generator",
-        "Storage",
-        "Stream",
-        "QScheme",
-        "ConstQuantizerPtr",
-        "DeviceIndex",
-        "DimnameList",
-        "Quantizer",
-    )
+        "str Device Dimname Generator Storage Stream QScheme ConstQuantizerPtr DeviceIndex "
+        "DimnameList Quantizer"
+    ).split()
 )
 """Types whose values the profiler leaves empty."""
 _LISTS = frozenset({"int", "SymInt", "float", "bool", "Scalar", "double"})
@@ -36,10 +29,10 @@ class Overloads:
     """Schemas by operator name."""
 
     def __init__(self, schemas: Iterable[Schema]) -> None:
-        self._schemas: dict[str, list[Schema]] = {}
+        self._schemas: defaultdict[str, list[Schema]] = defaultdict(list)
         for schema in schemas:
-            self._schemas.setdefault(schema.name, []).append(schema)
-        self._found: dict[tuple[str, tuple[Input, ...]], tuple[str, ...]] = {}
+            self._schemas[schema.name].append(schema)
+        self._names = cache(self._fitting_names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._schemas
@@ -49,12 +42,11 @@ class Overloads:
 
         Without recorded inputs: all of them.
         """
-        key = (name, tuple(inputs))
-        found = self._found.get(key)
-        if found is None:
-            fits = self._fitting(self._schemas.get(name, []), inputs)
-            found = self._found[key] = tuple(dict.fromkeys(s.overload for s in fits))
-        return found
+        return self._names(name, tuple(inputs))
+
+    def _fitting_names(self, name: str, inputs: tuple[Input, ...]) -> tuple[str, ...]:
+        fits = self._fitting(self._schemas.get(name, []), inputs)
+        return tuple(dict.fromkeys(schema.overload for schema in fits))
 
     def _fitting(self, schemas: list[Schema], inputs: Sequence[Input]) -> list[Schema]:
         if not inputs:

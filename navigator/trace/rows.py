@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow, Location
-from indexes.serialize.answers import Json, Object, device_kernel_json
+from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
+from indexes.serialize.answers import Object
+from indexes.serialize.shapes import shape, to_object
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
-from navigator.trace.link import Linker, NodeLink, OpLink
-from navigator.trace.model import DeviceKernel, TraceOp
+from navigator.trace.link import Linker, OpLink
+from navigator.trace.model import DeviceKernel, StackFrame, TraceOp
 from navigator.trace.trace import Trace
 
 _EXPORTED = ("op", "region")
+_STEP = (
+    "key kernel=slot.kernel kind=slot.kind fallthrough=slot.fallthrough path=location.path "
+    "line=location.line origin=slot.origin rule=slot.rule confidence=slot.confidence"
+)
+
+shape(StackFrame, "path line function")
 
 
 def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
@@ -27,162 +34,95 @@ def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
 
 
 def op_row(op: TraceOp, link: OpLink, path: DispatchPath | None) -> Object:
-    return {
-        "kind": "op",
-        "id": op.id,
-        "parent": op.parent,
-        "name": op.name,
-        "overload": _overload(op, link),
-        "candidates": list(link.candidates),
-        "phase": op.phase,
-        "origin": op.origin or None,
-        "grad_fn": op.node,
-        "forward_id": op.forward_id,
-        "sequence": op.sequence if op.sequence >= 0 else None,
-        "thread": op.thread,
-        "start_us": op.start_us,
-        "duration_us": op.duration_us,
-        "device": op.device,
-        "layout": op.layout,
-        "keys": list(op.keys or link.keys),
-        "dispatch_path": _path(path),
-        "inputs": [str(value) for value in op.inputs],
-        "module": op.module or None,
-        "user": _user(op),
-        "stack": [{**_line(f.location), "function": f.function} for f in op.stack],
-        "schema": _schema(link),
-        "kernel": _kernel(link.kernel),
-        "derivative": _derivative(op, link),
-        "resolved": link.resolved,
-        "reason": "; ".join(link.reasons) or None,
-        "note": link.note or None,
-    }
+    return to_object(
+        op,
+        "kind id parent name overload candidates phase origin? grad_fn=node forward_id sequence "
+        "thread start_us duration_us device layout keys dispatch_path inputs module? user stack "
+        "schema kernel derivative resolved reason note",
+        kind="op",
+        overload=link.full_name.partition(".")[2] if link.full_name else op.overload,
+        candidates=link.candidates,
+        sequence=op.sequence if op.sequence >= 0 else None,
+        keys=op.keys or link.keys,
+        dispatch_path=_path(path),
+        inputs=[str(value) for value in op.inputs],
+        user=to_object(op.user, "path line", exact=op.user_exact) if op.user else None,
+        schema=_schema(link),
+        kernel=_kernel(link.kernel),
+        derivative=_derivative(op, link),
+        resolved=link.resolved,
+        reason="; ".join(link.reasons) or None,
+        note=link.note or None,
+    )
 
 
 def kernel_row(kernel: DeviceKernel, linker: Linker) -> Object:
     answer = linker.kernel_name(kernel)
-    facts = device_kernel_json(answer)
-    return {
-        "kind": "device_kernel",
-        "id": kernel.id,
-        "name": kernel.name,
-        "work": kernel.kind,
-        "op_id": kernel.op_id,
-        "launch": kernel.launch or None,
-        "start_us": kernel.start_us,
-        "duration_us": kernel.duration_us,
-        "device": kernel.device,
-        "stream": kernel.stream,
-        "source": _symbol(answer.source),
-        "launcher": facts["launcher"],
-        "library": answer.library,
-        "confidence": answer.confidence,
-        "rule": answer.rule,
-        "reason": "; ".join(r for r in (kernel.reason, answer.reason) if r) or None,
-    }
-
-
-def _overload(op: TraceOp, link: OpLink) -> str | None:
-    if link.full_name:
-        return link.full_name.partition(".")[2]
-    return op.overload
+    return to_object(
+        kernel,
+        "kind id name work=kind op_id launch? start_us duration_us device stream source launcher "
+        "library confidence rule reason",
+        kind="device_kernel",
+        source=_symbol(answer.source),
+        launcher=_symbol(answer.launcher),
+        library=answer.library,
+        confidence=answer.confidence,
+        rule=answer.rule,
+        reason="; ".join(r for r in (kernel.reason, answer.reason) if r) or None,
+    )
 
 
 def _path(path: DispatchPath | None) -> Object | None:
     if path is None:
         return None
-    return {
-        "steps": [_step(step) for step in path.steps],
-        "end": path.end,
-        "certain": bool(path.steps) and path.is_certain,
-        "assumed": path.assumed or None,
-    }
+    certain = bool(path.steps) and path.is_certain
+    steps = [_step(step) for step in path.steps]
+    return to_object(path, "steps end certain assumed?", steps=steps, certain=certain)
 
 
 def _step(step: DispatchStep) -> Object:
-    slot, where = step.slot, step.location
-    return {
-        "key": step.key,
-        "kernel": slot.kernel if slot else None,
-        "kind": slot.kind if slot else "missing",
-        "fallthrough": bool(slot and slot.fallthrough),
-        "path": where.path if where else None,
-        "line": where.line if where else None,
-        "origin": slot.origin if slot else None,
-        "rule": slot.rule if slot else None,
-        "confidence": slot.confidence if slot else None,
-    }
-
-
-def _user(op: TraceOp) -> Object | None:
-    if op.user is None:
-        return None
-    return {**_line(op.user), "exact": op.user_exact}
+    missing = {} if step.slot else {"kind": "missing", "fallthrough": False}
+    return to_object(step, _STEP, **missing)
 
 
 def _schema(link: OpLink) -> Object | None:
     if link.schema is None:
         return None
-    return {**_line(link.schema.location), "text": link.schema.schema, "rule": link.overload_rule}
+    return to_object(link.schema, "path line text=schema rule", rule=link.overload_rule)
 
 
 def _kernel(row: KernelRow | None) -> Object | None:
     if row is None:
         return None
-    places: list[Json] = [_line(one.location) for one in row.definitions]
-    first = row.definitions[0].location if row.definitions else None
-    return {
-        "symbol": row.symbol,
-        "key": row.key,
-        "kind": row.kind,
-        "path": first.path if first else None,
-        "line": first.line if first else None,
-        "definitions": places,
-        "confidence": row.confidence,
-        "rule": row.rule,
-        "reason": row.reason or None,
-    }
+    places = [one.location for one in row.definitions]
+    return to_object(
+        row,
+        "symbol key kind path line definitions confidence rule reason?",
+        path=places[0].path if places else None,
+        line=places[0].line if places else None,
+        definitions=places,
+    )
 
 
 def _derivative(op: TraceOp, link: OpLink) -> Object | None:
     """In a backward pass the Node that ran; else how the operator would be differentiated."""
-    if link.node is not None:
-        return _node(link.node)
-    if op.phase == "backward" or link.derivative is None:
+    node, entry = link.node, link.derivative
+    if node is not None and node.entry is not None:
+        return _entry(node.entry, node.grad_fn, node.formulas)
+    if node is not None:
+        made: Object = {"op": None, "grad_fn": node.grad_fn, "formulas": {}}
+        return to_object(node.definition, "op path line", **made) if node.definition else None
+    if op.phase == "backward" or entry is None:
         return None
-    return _entry(link.derivative)
-
-
-def _entry(entry: DerivativeEntry) -> Object:
     grad_fn = next((one.grad_fn for one in entry.sets if one.grad_fn), None)
-    formulas = (f for one in entry.sets[:1] for f in one.formulas if f.kind == "gradient")
-    return {
-        "op": entry.op,
-        **_line(entry.location),
-        "grad_fn": grad_fn,
-        "formulas": _formulas(formulas),
-    }
+    default = entry.sets[0].formulas if entry.sets else ()
+    return _entry(entry, grad_fn, [one for one in default if one.kind == "gradient"])
 
 
-def _node(node: NodeLink) -> Object | None:
-    if node.entry is not None:
-        entry = _entry(node.entry)
-        return {**entry, "grad_fn": node.grad_fn, "formulas": _formulas(iter(node.formulas))}
-    if node.definition is None:
-        return None
-    return {"op": None, **_line(node.definition.location), "grad_fn": node.grad_fn, "formulas": {}}
-
-
-def _formulas(formulas: Iterator[Formula]) -> Object:
-    return {
-        ", ".join(formula.inputs): {"text": formula.text, **_line(formula.location)}
-        for formula in formulas
-    }
+def _entry(entry: DerivativeEntry, grad_fn: str | None, formulas: Sequence[Formula]) -> Object:
+    texts = {", ".join(one.inputs): to_object(one, "text path line") for one in formulas}
+    return to_object(entry, "op path line", grad_fn=grad_fn, formulas=texts)
 
 
 def _symbol(one: Definition | None) -> Object | None:
-    return {"symbol": one.qualified, **_line(one.location)} if one else None
-
-
-def _line(location: Location) -> Object:
-    return {"path": location.path, "line": location.line}
+    return to_object(one, "symbol=qualified path line") if one else None

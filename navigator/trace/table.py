@@ -191,6 +191,11 @@ class Table:
             keys=self.key_sets[self.keys[row]] if self.keys[row] >= 0 else (),
         )
 
+    def label(self, number: int) -> str:
+        """A name by its number, with the overload: ``aten::add.Tensor``."""
+        name, overload = self.names[number]
+        return f"{name}.{overload}" if overload else name
+
     def text(self, row: int) -> str:
         """The name of a row, without the overload."""
         name, _ = self.names[self.name[row]]

@@ -60,7 +60,7 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        from navigator.trace.notebook import notebook_html
+        from navigator.trace.html_report import notebook_html
 
         return notebook_html(self)
 

@@ -256,8 +256,7 @@ def export_trace(settings: Settings, file: Path, report: Path | None, row: int |
 
 
 def _linker(settings: Settings, trace: Trace) -> Linker:
-    from navigator.trace.installed import schema_index
-    from navigator.trace.link import Linker
+    from navigator.trace.link import Linker, schema_index
 
     index = settings.index()
     return Linker(trace, index, schema_index(trace, index, settings.cache))

@@ -10,8 +10,7 @@ from indexes.queries.index import Index
 from indexes.source.files import read_text
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
-from navigator.trace.installed import schema_index
-from navigator.trace.link import Linker, NodeLink, OpLink
+from navigator.trace.link import Linker, NodeLink, OpLink, schema_index
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration

@@ -12,8 +12,8 @@ from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from indexes.model.errors import TorchnavError
-from navigator.trace.feed import Feed
 from navigator.trace.readers import read_trace
+from navigator.trace.readers.chrome import Feed
 from navigator.trace.running import RunningProgram
 from navigator.trace.trace import Trace
 from navigator.tui.config import Config

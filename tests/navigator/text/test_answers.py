@@ -84,7 +84,7 @@ def test_children_stand_indented_under_their_parents() -> None:
         "  derivative relu",
         "test orphan",
     ]
-    assert "      aten/a.cpp:11  (by rule)  because \\x1b[2J" in lines
+    assert "      aten/a.cpp:11  (inferred)  because \\x1b[2J" in lines
     assert lines[-3:] == ["not resolved", "  kernel [MPS] relu_mps", "      not in this tree"]
     assert not any("\x1b" in line for line in lines)
 

@@ -6,7 +6,7 @@ import html.parser
 
 import pytest
 
-from navigator.trace.notebook import notebook_html
+from navigator.trace.html_report import notebook_html
 from navigator.trace.readers import read_trace
 from navigator.trace.table import OP, Table
 from navigator.trace.timeline import timeline
