@@ -1,4 +1,5 @@
-"""Tests that need a full PyTorch tree run where TORCHNAV_CHECKOUT names one."""
+"""Tests that need a full PyTorch tree run where TORCHNAV_CHECKOUT names one, slow ones where
+``-m slow`` asks for them."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ import pytest
 _NO_TREE = "needs a PyTorch source tree: set TORCHNAV_CHECKOUT"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+_SLOW = "takes minutes: run it with -m slow"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("slow") and "slow" not in config.option.markexpr:
+            item.add_marker(pytest.mark.skip(reason=_SLOW))
     if os.environ.get("TORCHNAV_CHECKOUT"):
         return
     for item in items:

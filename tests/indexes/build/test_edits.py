@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from indexes.build.builder import index_path
 from indexes.queries.index import Index
+from indexes.source.walk import folders
 from tests.indexing import contents, opened
 from tests.tree_marks import NATIVE, YAML
 
@@ -30,6 +32,8 @@ def _with_entry(
 ) -> str:
     parts = _entries(text)
     fit = [at for at, part in enumerate(parts) if part.startswith("- ") and wanted in part]
+    if not fit:  # after many edits
+        return text
     at = chance.choice(fit)
     parts[at] = edit(parts[at])
     return "".join(parts)
@@ -125,6 +129,11 @@ def _add_autogen(chance: random.Random, text: str) -> str:
 
 def _break(chance: random.Random, text: str) -> str:
     return _with_entry(chance, text, lambda e: e.replace(":", ": [", 1))
+
+
+def _repeat(chance: random.Random, text: str) -> str:
+    """The same entry twice."""
+    return _with_entry(chance, text, lambda entry: entry + entry)
 
 
 def _edit_formula(chance: random.Random, text: str) -> str:
@@ -233,6 +242,122 @@ def aged(tree_copy: Path) -> Path:
         for name in (*names, "."):
             os.utime(Path(folder, name), (1_600_000_000, 1_600_000_000))
     return tree_copy
+
+
+# --------------------------------------------------------------------- changes of files
+
+Change = Callable[[random.Random, Path], None]
+
+
+def _any_source(chance: random.Random, tree: Path) -> Path:
+    return chance.choice([file for file in _sources(tree) if file.is_file()])
+
+
+def _edit_source(chance: random.Random, tree: Path) -> None:
+    _edited(_any_source(chance, tree), chance.choice(SOURCE_EDITS), chance)
+
+
+def _edit_entry(chance: random.Random, tree: Path) -> None:
+    _edited(tree / YAML, chance.choice([*ENTRY_EDITS, _move, _break, _repeat]), chance)
+
+
+def _edit_a_formula(chance: random.Random, tree: Path) -> None:
+    _edited(tree / DERIVATIVES, chance.choice([_edit_formula, _remove, _rename, _repeat]), chance)
+
+
+def _edit_python(chance: random.Random, tree: Path) -> None:
+    file = chance.choice(sorted((tree / "torch").rglob("*.py")))
+    _edited(
+        file, lambda chance, text: f"{text}\n\ndef fresh_{chance.randrange(9)}(): ...\n", chance
+    )
+
+
+def _rename_file(chance: random.Random, tree: Path) -> None:
+    file = _any_source(chance, tree)
+    file.rename(file.with_name(f"Renamed{chance.randrange(99)}{file.suffix}"))
+
+
+def _copy_file(chance: random.Random, tree: Path) -> None:
+    file = _any_source(chance, tree)
+    shutil.copy2(file, file.with_name(f"Copied{chance.randrange(99)}{file.suffix}"))
+
+
+def _delete_file(chance: random.Random, tree: Path) -> None:
+    _any_source(chance, tree).unlink()
+
+
+def _same_size_and_time(chance: random.Random, tree: Path) -> None:
+    """Only the time of the inode's change tells."""
+    file = _any_source(chance, tree)
+    before = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"at::", b"ta::"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _switch_branch(chance: random.Random, tree: Path) -> None:
+    """What git does to the files of a work tree: some are others, some are back."""
+    saved = tree.with_name("other branch")
+    if saved.exists():
+        shutil.rmtree(tree)
+        saved.rename(tree)
+        return
+    shutil.copytree(tree, saved)
+    for change in chance.choices(CHANGES[:-1], k=4):
+        change(chance, tree)
+
+
+CHANGES: list[Change] = [
+    _edit_source,
+    _edit_source,
+    _edit_entry,
+    _edit_entry,
+    _edit_a_formula,
+    _edit_python,
+    _rename_file,
+    _copy_file,
+    _delete_file,
+    _same_size_and_time,
+    _switch_branch,
+]
+
+
+def _changed_at_random(
+    tree: Path, cache: Path, cold: Path, seed: int, times: int, each: int = 1
+) -> None:
+    """Changes a tree again and again; after ``each`` changes the refreshed index is held against
+    one built from nothing."""
+    chance = random.Random(seed)
+    with opened(tree, cache):
+        pass
+    for at in range(times):
+        for change in chance.choices(CHANGES, k=each):
+            change(chance, tree)
+        try:
+            _is_as_built_anew(tree, cache, cold)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}, step {at}: {error}") from error
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_changes_of_a_tree(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
+    _changed_at_random(aged, cache, tmp_path / "cold", seed, times=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_many_changes_of_a_tree(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
+    _changed_at_random(aged, cache, tmp_path / "cold", seed, times=10)
+
+
+@pytest.mark.checkout
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_changes_of_a_full_tree(checkout: Path, cache: Path, tmp_path: Path, seed: int) -> None:
+    tree = tmp_path / "checkout"
+    for folder in (*folders("checkout"), "docs/source"):
+        if (checkout / folder).is_dir():
+            shutil.copytree(checkout / folder, tree / folder, dirs_exist_ok=True)
+    _changed_at_random(tree, cache, tmp_path / "cold", seed, times=5, each=3)
 
 
 @pytest.mark.parametrize("seed", range(3))
