@@ -1,7 +1,7 @@
 """Writes the map of docs/architecture.md from the first sentences of the modules' docstrings.
 
-    python docs/make_map.py           # writes it
-    python docs/make_map.py --check   # exit code 1 where it is not up to date
+python docs/make_map.py           # writes it
+python docs/make_map.py --check   # exit code 1 where it is not up to date
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.source.source import Source
-from indexes.store.rows import numbers
-from indexes.store.tables import FILE_OF
+from indexes.store.tables import FILE_OF, numbers
 
 Answers = dict[tuple[str, str], tuple[str, ...]]
 

@@ -27,8 +27,7 @@ from indexes.source.paths import index_file
 from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source
 from indexes.source.walk import SourceFile, kind_of, single_file
-from indexes.store.index_file import Store
-from indexes.store.version import SCAN_ROOMS, code_digest, index_version
+from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version
 
 _SCAN = "scan"
 """The word of ``meta`` that says by which code the files were read."""

@@ -12,8 +12,7 @@ from indexes.model.vocabulary import SourceInfo
 from indexes.source.paths import cache_path, index_file
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source
-from indexes.store.index_file import Store
-from indexes.store.version import index_version
+from indexes.store.index_file import Store, index_version
 
 
 def open_current(

@@ -7,7 +7,7 @@ from indexes.readers.cxx.engine import read_engine
 from indexes.readers.cxx.tensor_impl import read_members, with_accessors
 from indexes.source.source import Source
 from indexes.store.index_file import Store
-from indexes.store.rows import dump
+from indexes.store.tables import dump
 
 _TENSOR_IMPL = ("TensorImpl.h", "c10/core/TensorImpl.cpp")
 _ENGINE = "engine.cpp"

@@ -13,7 +13,7 @@ from indexes.linking.kernels import wanted_names
 from indexes.model.vocabulary import NativeFunction, OperatorSummary
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
-from indexes.store.rows import DEFINITION_COLUMNS, DEFINITION_FROM, dump, known
+from indexes.store.tables import DEFINITION_COLUMNS, DEFINITION_FROM, dump, known
 
 _WANTED = "wanted names"
 """The word of ``meta`` that holds the names of all definitions that could be kernels."""

@@ -13,8 +13,7 @@ from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
 from indexes.source.source import Source
 from indexes.store.index_file import Store
-from indexes.store.rows import dump
-from indexes.store.tables import OPERATOR_TABLES
+from indexes.store.tables import OPERATOR_TABLES, dump
 
 STAGE = "operators"
 

@@ -26,9 +26,15 @@ from indexes.model.errors import SourceError
 from indexes.model.progress import Report
 from indexes.source.files import open_file
 from indexes.source.walk import SourceFile
-from indexes.store.index_file import Store, expected_schema
-from indexes.store.rows import DOCUMENTS, load, load_derivative, load_native, load_summary, numbers
-from indexes.store.version import index_version
+from indexes.store.index_file import Store, expected_schema, index_version
+from indexes.store.tables import (
+    DOCUMENTS,
+    load,
+    load_derivative,
+    load_native,
+    load_summary,
+    numbers,
+)
 
 _MAGIC = b"torchnav index 1\n"
 _LABEL_BYTES = 4096

@@ -15,8 +15,7 @@ from indexes.build.yaml_files import OPERATOR_FILES
 from indexes.linking.python.helpers import resolve
 from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
-from indexes.store.index_file import Store
-from indexes.store.version import STAGE_ROOMS, code_digest
+from indexes.store.index_file import STAGE_ROOMS, Store, code_digest
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from indexes.model.vocabulary import Hit, Location, OperatorSummary
 from indexes.queries.search import BEGINS, OWN_RANK, Wanted, rank_of
 from indexes.store.catalogue import Catalogue, Kind, KnownNames, Names, Row
 from indexes.store.index_file import Store
-from indexes.store.rows import DERIVATIVE_LINE, DERIVATIVE_PATH
-from indexes.store.tables import FILE_BITS, numbers_of
+from indexes.store.tables import DERIVATIVE_LINE, DERIVATIVE_PATH, FILE_BITS, numbers_of
 
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
 _LEAST_OF_DEFINITIONS, _OTHERS = 3, 5

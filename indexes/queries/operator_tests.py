@@ -34,8 +34,7 @@ from indexes.readers.python.opinfo_tests import (
 )
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
-from indexes.store.python_rows import StoredPython
-from indexes.store.python_tests import tests_in
+from indexes.store.python_rows import StoredPython, tests_in
 
 _INTERNAL = "torch/testing/_internal/"
 _TABLES = f"{_INTERNAL}common_methods_invocations.py"

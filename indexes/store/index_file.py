@@ -6,8 +6,10 @@ a crash leaves a whole index behind. Rows of a file go with the file.
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,31 @@ from indexes.store.tables import (
     first_number,
     numbers_of,
 )
-from indexes.store.version import LAYOUT_ROOMS, code_digest
+
+_PACKAGE = Path(__file__).parents[1]
+
+LAYOUT_ROOMS = ("model", "store")
+"""The code that decides what the tables hold."""
+SCAN_ROOMS = ("model", "readers")
+"""The code that decides which facts the bytes of one file give."""
+STAGE_ROOMS = ("model", "readers", "codegen", "linking", "build")
+"""The code that decides what follows from the facts of all files."""
+
+
+@cache
+def code_digest(*rooms: str) -> str:
+    """The digest of the source of rooms of ``indexes``, in hexadecimal."""
+    digest = hashlib.blake2b(digest_size=8)
+    for room in rooms:
+        for path in sorted((_PACKAGE / room).rglob("*.py")):
+            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def index_version() -> str:
+    """The digest of all the code that makes an index."""
+    return code_digest(*sorted({*LAYOUT_ROOMS, *SCAN_ROOMS, *STAGE_ROOMS, "source"}))
+
 
 Row = tuple[Any, ...]
 _PATIENCE = 60.0

@@ -22,10 +22,12 @@ from indexes.model.vocabulary import (
 )
 from indexes.readers.cxx.idioms import stub_of
 from indexes.store.index_file import PASSED, Store
-from indexes.store.rows import (
+from indexes.store.tables import (
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
     DOCUMENTS,
+    FILE_OF,
+    IN_FILE,
     KERNELS_BEYOND,
     KERNELS_NAMED,
     known,
@@ -35,7 +37,6 @@ from indexes.store.rows import (
     load_native,
     numbers,
 )
-from indexes.store.tables import FILE_OF, IN_FILE
 
 _KERNELS = "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions FROM kernels"
 

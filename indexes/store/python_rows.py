@@ -8,7 +8,6 @@ from indexes.linking.python.paths import Found
 from indexes.model.vocabulary import Location
 from indexes.readers.python.facts import PythonFact
 from indexes.store.index_file import Store
-from indexes.store.python_tests import classes_named, tests_containing
 
 _FOUND = (
     "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"
@@ -66,3 +65,36 @@ class StoredPython:
 
 def _marks(values: Sequence[str]) -> str:
     return ",".join("?" * len(values))
+
+
+# ------------------------------------------------------------------------------- tests
+
+_TEST_COLUMNS = "t.kind,t.symbol,t.line,t.end_line"
+
+
+def tests_containing(store: Store, text: str) -> list[Found]:
+    """The tests whose symbol contains a text, with their paths."""
+    return _tests(store, "t.kind='test' AND instr(t.symbol,?)", text)
+
+
+def classes_named(store: Store, symbol: str) -> list[Found]:
+    """The classes of test files with this symbol, with their paths."""
+    return _tests(store, "t.kind='class' AND t.symbol=?", symbol)
+
+
+def outline_of(store: Store, path: str) -> list[PythonFact]:
+    """The tests of a file, and their classes."""
+    return [fact for _, fact in _tests(store, "f.path=?", path)]
+
+
+def tests_in(store: Store, path: str) -> list[PythonFact]:
+    """The tests of a file."""
+    return [fact for fact in outline_of(store, path) if fact.kind == "test"]
+
+
+def _tests(store: Store, where: str, value: str) -> list[Found]:
+    sql = f"SELECT f.path,{_TEST_COLUMNS} FROM tests t JOIN files f ON f.id=t.file WHERE {where}"
+    rows = store.query(f"{sql} ORDER BY f.path,t.rowid", (value,))
+    return [
+        (path, PythonFact(kind, "", symbol, line, end)) for path, kind, symbol, line, end in rows
+    ]

@@ -17,7 +17,7 @@ from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Loc
 from indexes.queries.index import Index
 from indexes.readers.cxx.idioms import meaning_of, names_of
 from indexes.readers.cxx.lexer import strip_comments
-from indexes.store.rows import DEFINITION_FROM
+from indexes.store.tables import DEFINITION_FROM
 
 _WORD = regex(r"[A-Za-z_]\w*")
 _ARGUMENTS = regex(r"\(([^()]*)\)")

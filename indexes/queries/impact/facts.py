@@ -13,7 +13,7 @@ from indexes.queries.corpus import Corpus
 from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
-from indexes.store.rows import load_derivative
+from indexes.store.tables import load_derivative
 from indexes.store.torch_library import library_uses
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
