@@ -21,6 +21,7 @@ from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, Use
 from indexes.readers.cxx.idioms import meaning_of, stub_of
 from indexes.readers.cxx.lexer import MacroFact
 from indexes.readers.python.facts import PythonFact
+from indexes.source.files import read_file
 from indexes.store.tables import (
     FIELD,
     INDEXES,
@@ -47,7 +48,7 @@ def code_digest(*rooms: str) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for room in rooms:
         for path in sorted((_PACKAGE / room).rglob("*.py")):
-            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
+            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + read_file(path))
     return digest.hexdigest()
 
 

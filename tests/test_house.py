@@ -1,18 +1,10 @@
-"""The documentation against the code that it describes."""
+"""What a stranger finds: folders of a size that can be kept in mind."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-
-
-def test_the_map_of_the_modules_is_up_to_date() -> None:
-    command = [sys.executable, str(ROOT / "docs/make_map.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
 
 
 def test_no_folder_holds_more_modules_than_a_reader_can_keep_in_mind() -> None:
