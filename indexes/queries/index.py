@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from indexes.model.dispatch import DispatchTable
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
-    from indexes.store.catalogue import Catalogue
 
 __all__ = ["Index", "Progress", "Report"]
 
@@ -183,24 +182,7 @@ class Index:
         """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
         from indexes.queries.finding import find
 
-        return find(text, self._store, self._catalogue, self._summaries, limit)
-
-    def _summaries(self, full_names: Sequence[str]) -> Mapping[str, OperatorSummary]:
-        """Some operators by name: read from the file as long as nobody has asked for all."""
-        is_known = "_operators" in self.__dict__
-        if is_known:
-            return self._by_name
-        return {one.full_name: one for one in self._facts.summaries(full_names)}
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, OperatorSummary]:
-        return {operator.full_name: operator for operator in self._operators}
-
-    @cached_property
-    def _catalogue(self) -> Catalogue:
-        from indexes.store.catalogue import Catalogue
-
-        return Catalogue(self._store)
+        return find(text, self._facts, limit)
 
     def at(self, path: str, line: int) -> tuple[Place, ...]:
         """What stands at ``path:line``, innermost first. Raises NotFound for an unknown file."""

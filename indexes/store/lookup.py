@@ -408,6 +408,15 @@ class Lookup:
         places = ((one, one.definition.location) for one in found)
         return [one for one, at in sorted(places, key=lambda p: p[1].end_line - p[1].line)]
 
+    def definitions_named(self, names: Sequence[str], most: int) -> list[Known]:
+        """The first definitions with some names, by their place."""
+        sql = (
+            f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.kind!='macro_use'"
+            f" AND d.name IN ({','.join('?' * len(names))})"
+            " ORDER BY f.path,d.line,d.name,d.end_line,d.id LIMIT ?"
+        )
+        return list(map(known, self.store.query(sql, (*names, most))))
+
     def made_by(self, macro: Definition) -> list[Known]:
         """What the uses of a macro define."""
         where = macro.location

@@ -12,14 +12,13 @@ from indexes.model.vocabulary import OperatorSummary
 from indexes.queries.index import Index
 from indexes.queries.search import Wanted
 from indexes.source.source import Source
-from indexes.store.catalogue import Found, KnownNames, Lines
 
 _WORDS = ("a", "m", "mul", "mul_", "_mul", "mul.out", "out", "ad", "dd", "tns", "m.o", "_", "zz")
 
 
 def _ranked(word: str, operators: Sequence[OperatorSummary]) -> list[OperatorSummary]:
     """Operators that fit, each ranked by itself."""
-    rank = Wanted(word).rank_lowered
+    rank = Wanted(word).rank_holding
     ranked = [(rank(op.full_name.lower()), op) for op in operators]
     fitting = [(found, op) for found, op in ranked if found is not None]
     return [op for _, op in sorted(fitting, key=lambda one: one[0])]
@@ -47,35 +46,6 @@ def test_what_was_asked_before_changes_no_answer(tree: Path, tree_index: Index) 
         with contextlib.closing(alone):
             alone.find("x")
             assert tree_index.find(text) == alone.find(text), text
-
-
-def test_a_narrowed_line_is_searched_on_where_the_last_search_ended() -> None:
-    lines = Lines("\nab\nabc\nxab\nabcd\nzabc\n")
-    assert lines.holding("ab", 3) == [(1, 1, 3), (4, 4, 7), (8, 9, 11)]
-    assert lines.holding("abc", 2) == [(4, 4, 7), (12, 12, 16)]
-    assert lines.holding("abc", 9) == [(4, 4, 7), (12, 12, 16), (17, 18, 21)]
-    assert lines.holding("bc", 9) == [(4, 5, 7), (12, 13, 16), (17, 19, 21)]
-    assert lines.holding("abcd", 9) == [(12, 12, 16)]
-    assert lines.holding("b\nx", 9) == []
-
-
-def test_a_letter_whose_small_form_is_longer_moves_no_name() -> None:
-    names = KnownNames(["ABC", "abcd", "aİb"])
-    assert _texts(names, names.lines.holding("abc", 9)) == ["ABC", "abcd"]
-    assert _texts(names, names.lines.holding("İb", 9)) == ["aİb"]
-    assert _texts(names, names.beginning("a", 9)) == ["aİb", "abcd"]
-
-
-def test_names_that_begin_with_a_word_are_the_shortest_ones() -> None:
-    names = KnownNames(["Ab", "a", "ab", "abc", "ac", "b", "bb"])
-    assert _texts(names, names.beginning("a", 9)) == ["a", "ab", "ac", "abc"]
-    assert _texts(names, names.beginning("a", 2)) == ["a", "ab"]
-    assert _texts(names, names.beginning("ab", 9)) == ["ab", "abc"]
-    assert names.beginning("ab\nac", 9) == names.beginning("c", 9) == []
-
-
-def _texts(names: KnownNames, found: Sequence[Found]) -> list[str]:
-    return [names.lines.text[start:end] for start, _, end in found]
 
 
 @pytest.fixture
@@ -121,23 +91,11 @@ def test_a_function_of_a_long_name_comes_before_many_classes_of_short_ones(tmp_p
     assert hits == [*(f"same_{at}" for at in range(10, 15)), *classes[:-26:-1]]
 
 
-_ODD = ("a.b.c", "x.mul", ".mul", "_mul_", "MUL", "mul2", "a/b.cpp", "_", "__", "mul__.mul", "a._b")
-_ODD_WORDS = ("__", "mul_.", "a.b", ".", "_mul_", "a._", "L2", "cpp", "._", "mul__")
-
-
-@pytest.mark.parametrize("word", [*_WORDS, *_ODD_WORDS])
-def test_names_ranked_where_they_stand_have_their_own_ranks(wheel_index: Index, word: str) -> None:
-    names = [*(operator.full_name for operator in wheel_index.operators()), *_ODD]
-    lines, wanted = Lines("\n".join(["", *names, ""])), Wanted(word)
-    found = lines.holding(word, len(names))
-    alone = [wanted.rank(lines.text[start:end]) for start, _, end in found]
-    assert lines.ranks(wanted, word, found) == alone
-
-
-@pytest.mark.parametrize("name", ["a::mul", "mulİ"])
-def test_where_a_name_holds_a_word_may_not_tell_its_rank(name: str) -> None:
-    lines = Lines(f"\n{name}\n")
-    assert lines.ranks(Wanted("mul"), "mul", lines.holding("mul", 9)) is None
+@pytest.mark.parametrize("word", _WORDS)
+def test_names_are_found_in_the_order_of_their_ranks(wheel_index: Index, word: str) -> None:
+    hits = [hit for hit in wheel_index.find(word, limit=2000) if hit.kind == "operator"]
+    ranks = [Wanted(word).rank(hit.name) for hit in hits]
+    assert ranks == sorted(rank for rank in ranks if rank is not None)
 
 
 def test_definitions_in_a_name_that_is_no_ascii_are_found(tmp_path: Path) -> None:
