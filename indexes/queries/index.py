@@ -1,4 +1,7 @@
-"""The one door: every question anyone asks of an index, answered in plain data."""
+"""The one door: every question anyone asks of an index, answered in plain data.
+
+Paths in questions and answers are relative to the root of the tree, with forward slashes; lines
+count from 1, and an end line of 0 means that it is not known."""
 
 from __future__ import annotations
 
@@ -48,12 +51,16 @@ __all__ = ["Index", "Progress", "Report"]
 
 
 class Index:
-    """An open index of one tree. Safe to ask from several threads."""
+    """An open index of one tree: ``Index.open(Source.find())``.
+
+    Safe to ask from several threads. Close it with ``close`` when done. Answers are frozen
+    dataclasses of ``indexes.model``, each with the place in the tree that it was read from.
+    """
 
     def __init__(self, source: Source, store: Store, report: Report) -> None:
         self.source = source
         self.report = report
-        """What bringing it up to date cost, in counts."""
+        """What bringing it up to date did, in counts of files."""
         self._store = store
         self._facts = Lookup(store)
 
@@ -69,11 +76,24 @@ class Index:
         verify: bool = False,
         force: bool = False,
     ) -> Index:
-        """The index of ``source``, built if there is none and brought up to date.
+        """Open the index of a tree: built if there is none, and brought up to date.
 
-        ``refresh=False`` answers from the index as it is; ``verify`` hashes every file
-        again; ``force`` builds it anew. Raises SourceError, or Cancelled when ``cancelled`` says
-        so.
+        Parameters:
+            source: The tree, as ``Source.find`` gives it.
+            cache: The folder that indexes are kept in; None for the user's cache folder, or
+                ``TORCHNAV_CACHE``.
+            progress: Called now and then with the stage and the files done.
+            cancelled: Asked now and then; when it returns True, the work ends.
+            refresh: False to answer from an existing index without looking at the tree.
+            verify: Hash every file again, instead of those whose size or time changed.
+            force: Build it anew.
+
+        Returns:
+            The open index.
+
+        Raises:
+            SourceError: The tree cannot be read, or the cache cannot be written.
+            Cancelled: ``cancelled`` returned True.
         """
         store, report = open_current(
             source,
@@ -88,8 +108,15 @@ class Index:
 
     @classmethod
     def as_left(cls, source: Source, cache: Path | None = None) -> Index:
-        """The index of ``source`` as it is, whether or not it is up to date. Raises
-        SourceError when there is none that this version can read."""
+        """Open the index of a tree as it is, whether or not it is up to date.
+
+        Parameters:
+            source: The tree.
+            cache: The folder that indexes are kept in; None as for ``open``.
+
+        Raises:
+            SourceError: There is no index that this version can read.
+        """
         path = index_file(source.key, os.path.abspath(cache or cache_path()))
         if not os.path.exists(path):
             raise SourceError(f"there is no index of {source.top} yet")
@@ -99,11 +126,11 @@ class Index:
         return cls(source, store, Report())
 
     def is_current(self) -> bool:
-        """Whether nothing of the tree has moved since this was last brought up to date."""
+        """Whether no file of the tree has changed since the index was brought up to date."""
         return unchanged(self.source, self._store.path) is not None
 
     def close(self) -> None:
-        """Closes the index file."""
+        """Close the index file."""
         self._store.close()
 
     @cached_property
@@ -119,7 +146,7 @@ class Index:
         return Path(self._store.path).parent.parent
 
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be read, with places."""
+        """What could not be read of the tree, each with its place."""
         return self._store.problems()
 
     @property
@@ -138,7 +165,15 @@ class Index:
         return self._operators
 
     def filter(self, text: str) -> tuple[OperatorSummary, ...]:
-        """Operators that fit what was typed, best first: see ``indexes.queries.search``."""
+        """Filter the operator list by what a person typed.
+
+        Parameters:
+            text: Words, each of which must fit: letters of the name in order, or terms such as
+                ``key:CUDA``, ``file:SoftMax``, ``tag:core`` and ``no:derivative``.
+
+        Returns:
+            The operators that fit every word, best first.
+        """
         return self._filter(text)
 
     @cached_property
@@ -148,15 +183,27 @@ class Index:
         return OperatorFilter(self._operators)
 
     def summary(self, full_name: str) -> OperatorSummary | None:
-        """One row of ``operators``."""
+        """The row of ``operators`` for one overload; None when there is none of that name."""
         return next(iter(self._facts.summaries([full_name])), None)
 
     def native(self, full_name: str) -> NativeFunction | None:
-        """The YAML entry of an overload."""
+        """The entry of an overload in native_functions.yaml; None when there is none."""
         return self._facts.native(full_name)
 
     def chain(self, full_name: str) -> Chain:
-        """Everything one overload leads to. Raises NotFound with near names."""
+        """Follow one overload to everything that it can reach.
+
+        Parameters:
+            full_name: ``add.Tensor``, or ``relu`` for a default overload; ``resolve`` finds it
+                for other spellings.
+
+        Returns:
+            The hops in display order, each with its rule, evidence and confidence, and what could
+            not be linked with the reason.
+
+        Raises:
+            NotFound: There is no such overload; near names are its ``suggestions``.
+        """
         from indexes.queries.chains import build_chain
 
         summary = self.summary(full_name)
@@ -173,25 +220,52 @@ class Index:
     # ------------------------------------------------------------ names, places
 
     def resolve(self, text: str) -> NameMatch:
-        """What a pasted name means here."""
+        """Tell what a name means in this tree.
+
+        Parameters:
+            text: A name in any spelling: of an operator, a Python function, a C++ symbol, a Node
+                class, a line of a traceback or of a profile.
+
+        Returns:
+            The operators or places that it names; of kind ``none`` with near names otherwise.
+        """
         from indexes.queries.resolve import resolve
 
         return resolve(text, self._facts)
 
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
-        """Operators, symbols, Node classes and files whose name holds ``text``, best first."""
+        """Search operators, Node classes, stubs, C++ symbols and files by a part of their name.
+
+        Parameters:
+            text: The part, in whatever case.
+            limit: The most hits that are wanted.
+
+        Returns:
+            The hits, best first.
+        """
         from indexes.queries.finding import find
 
         return find(text, self._facts, limit)
 
     def at(self, path: str, line: int) -> tuple[Place, ...]:
-        """What stands at ``path:line``, innermost first. Raises NotFound for an unknown file."""
+        """Tell what stands at a line.
+
+        Parameters:
+            path: A file of the tree, or the end of its path if no other file ends so.
+            line: The line, from 1.
+
+        Returns:
+            The places over that line, innermost first, each with the operators that reach it.
+
+        Raises:
+            NotFound: No file, or several, are named so, or nothing known stands there.
+        """
         from indexes.queries.places import at
 
         return at(self, self._facts, path, line)
 
     def definitions(self, symbol: str) -> tuple[Definition, ...]:
-        """Definitions of a simple or qualified name."""
+        """The C++ definitions of a name, ``add_kernel`` or ``at::native::add_kernel``."""
         simple = symbol.rpartition("::")[2]
         found = (k.definition for k in self._facts.named(simple))
         return tuple(
@@ -199,13 +273,21 @@ class Index:
         )
 
     def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
-        """Who calls, registers or is reached through ``symbol``."""
+        """List the uses of a symbol: calls, registrations, formulas, operators that reach it.
+
+        Parameters:
+            symbol: A C++ symbol, a stub or an operator.
+            limit: The most hits that are wanted.
+
+        Returns:
+            Direct uses first, then operators with the way that leads to it.
+        """
         from indexes.queries.uses import uses
 
         return uses(self._facts, symbol, limit)
 
     def read(self, path: str) -> str:
-        """The text of one file of the tree. Raises SourceError."""
+        """The text of one file of the tree. Raises SourceError when it cannot be read."""
         return self.source.read(path).decode("utf-8", "replace")
 
     # ------------------------------------------------------- tensors and autograd
@@ -219,16 +301,17 @@ class Index:
         return tuple(self._facts.document("engine"))
 
     def node(self, grad_fn: str) -> tuple[DerivativeEntry, ...]:
-        """The derivative entries behind a Node class, in any spelling of its name."""
+        """The derivative entries behind a Node class: ``AddmmBackward0``, qualified or not."""
         name = grad_fn.rpartition("::")[2].strip("<> ").split(" ")[0]
         return tuple(self._facts.node_entries(name))
 
     def node_operators(self, grad_fn: str) -> tuple[str, ...]:
-        """The overloads that record a Node class."""
+        """The overloads that record a Node class, in YAML order."""
         return tuple(self._facts.node_operators(grad_fn))
 
     def derivative(self, full_name: str) -> DerivativeEntry | None:
-        """The entry that differentiates an overload, by torchgen's fall-backs too."""
+        """The entry of derivatives.yaml that differentiates an overload, its own or the one that
+        torchgen falls back to; None when there is none."""
         return self._facts.derivative(full_name)[0]
 
     @cached_property
@@ -285,7 +368,7 @@ class Index:
         return tuple(filter(holds_operators, self._facts.paths("cpp")))
 
     def dtype_rows(self) -> Iterator[tuple[Definition, DtypeDispatch]]:
-        """Every function that chooses by dtype, with each of its choices."""
+        """Every function that switches over dtypes, with each of its switches."""
         for known in self._facts.callers_of_macros(self.dtypes.dispatches):
             for dispatch in self.dtypes.of(known.definition):
                 yield known.definition, dispatch
@@ -299,8 +382,17 @@ class Index:
         yield from self._facts.natives()
 
     def table(self, op: str) -> DispatchTable:
-        """The dispatch table of an operator, ``add.Tensor`` or ``quantized::add``, computed
-        from the source alone. Raises NotFound."""
+        """Compute the dispatch table of an operator from the source alone.
+
+        Parameters:
+            op: ``add.Tensor``, ``quantized::add``.
+
+        Returns:
+            What runs for each runtime dispatch key, with the registration that wins and why.
+
+        Raises:
+            NotFound: There is no such operator, or this tree has no dispatch keys to read.
+        """
         return self.dispatch.table(op)
 
     @cached_property
@@ -311,7 +403,14 @@ class Index:
         return Dispatch(self.source, self._facts)
 
     def kernel_name(self, name: str) -> DeviceKernelAnswer:
-        """Where a device kernel comes from, by its name in a profile."""
+        """Tell where a device kernel comes from.
+
+        Parameters:
+            name: As a profiler prints it, mangled or not.
+
+        Returns:
+            Its launcher and source, or the vendor's library; with a reason where neither is known.
+        """
         return self._device_names.resolve(name)
 
     @cached_property
