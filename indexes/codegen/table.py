@@ -167,22 +167,14 @@ class TableModel:
         return TableRow(key.name, "", "missing", "", "no kernel for this key and no fallback")
 
     def _from_alias(self, key: RuntimeKey, own: Mapping[str, Registration]) -> TableRow | None:
-        undefined = key.name == "Undefined"
-        for alias in ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd"):
+        for alias, kind in _ALIASES:
+            undefined = key.name == "Undefined" and alias in _FOR_UNDEFINED
             if alias in own and (undefined or key.name in self._covered.get(alias, ())):
-                rule = f"{alias} covers the key"
-                return _won(key, own[alias], "default backend kernel", rule)
-        alias = "CompositeImplicitAutogradNestedTensor"
-        if alias in own and key.name in self._covered.get(alias, ()):
-            return _won(key, own[alias], "nested kernel", f"{alias} covers the key")
-        alias = "CompositeImplicitAutograd"
-        if alias in own and (undefined or key.name in self._covered.get(alias, ())):
-            row = self._composite(key, own)
-            if row is not None:
-                return row
-        for alias, kind in _LAST_ALIASES:
-            if alias in own and key.name in self._covered.get(alias, ()):
-                return _won(key, own[alias], kind, f"{alias} covers the key")
+                row: TableRow | None = _won(key, own[alias], kind, f"{alias} covers the key")
+                if kind == "math kernel":
+                    row = self._composite(key, own)
+                if row is not None:
+                    return row
         return None
 
     def _composite(self, key: RuntimeKey, own: Mapping[str, Registration]) -> TableRow | None:
@@ -237,24 +229,23 @@ class TableModel:
         return key.functionality != "Dense" and key.functionality in self._sets.backends
 
 
-_LAST_ALIASES: tuple[tuple[str, TableKind], ...] = (
+_EXPLICIT, _IMPLICIT = "CompositeExplicitAutograd", "CompositeImplicitAutograd"
+_ALIASES: tuple[tuple[str, TableKind], ...] = (
+    (f"{_EXPLICIT}NonFunctional", "default backend kernel"),
+    (_EXPLICIT, "default backend kernel"),
+    (f"{_IMPLICIT}NestedTensor", "nested kernel"),
+    (_IMPLICIT, "math kernel"),
     ("Autograd", "autograd kernel"),
     ("FuncTorchBatchedDecomposition", "batched kernel"),
 )
+"""In the order in which they are asked."""
+_FOR_UNDEFINED = frozenset((f"{_EXPLICIT}NonFunctional", _EXPLICIT, _IMPLICIT))
 
 
 def _won(key: RuntimeKey, winner: Registration, kind: TableKind, why: str) -> TableRow:
     rule = f"{why}; {winner.rule}" if winner.rule else why
-    return TableRow(
-        key.name,
-        winner.kernel,
-        kind,
-        winner.origin,
-        rule,
-        winner.fallthrough,
-        winner.location,
-        winner=winner,
-    )
+    passes, where = winner.fallthrough, winner.location
+    return TableRow(key.name, winner.kernel, kind, winner.origin, rule, passes, where, True, winner)
 
 
 def _unsure(row: TableRow, why: str) -> TableRow:

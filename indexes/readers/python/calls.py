@@ -8,7 +8,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from indexes.readers.python import builtin_calls as python_builtins
+from indexes.readers.python import expressions
 from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.expressions import Expressions
 from indexes.readers.python.values import (
@@ -104,7 +104,7 @@ class Calls(Expressions):
             found = self._method(owner, node.func.attr, args, kwargs)
             if found is not None:
                 return found
-            callee = python_builtins.attribute(owner, node.func.attr)
+            callee = expressions.attribute(owner, node.func.attr)
         else:
             callee = self.value(node.func, scope)
         texts = (node.args, {one.arg: one.value for one in node.keywords if one.arg})
@@ -119,7 +119,7 @@ class Calls(Expressions):
         if isinstance(owner, Library) and name == "impl":
             found = python_roots.library_impl(owner, (args, kwargs))
             return self._register(found, python_roots.argument((args, kwargs), (1, "fn")))
-        return python_builtins.method(owner, name, args)
+        return expressions.method(owner, name, args)
 
     def call(
         self,
@@ -175,7 +175,7 @@ class Calls(Expressions):
             if not self.stack:
                 self.deferred.append(Deferred(callee, function, self.at, self.site))
             return args[0] if args else UNKNOWN
-        return python_builtins.call(callee, args)
+        return expressions.call(callee, args)
 
     def _root(
         self,
@@ -200,28 +200,26 @@ class Calls(Expressions):
             return python_roots.impl_decorator((args, kwargs))
         if callee.last in {"Library", "_scoped_library"}:
             return python_roots.library((args, kwargs))
-        known = python_builtins.path_call(callee, args, kwargs)
+        known = expressions.path_call(callee, args, kwargs)
         return Called(callee.dotted, tuple(args), dict(kwargs)) if known is UNKNOWN else known
 
     def _register(self, found: Pending, value: object) -> object:
         function = identity(value)
         helper = self.stack[0] if self.stack else found.helper
-        condition = self._condition()
+        record = Registration(
+            found.kind,
+            "",
+            function,
+            found.detail,
+            self.at,
+            self.site,
+            "",
+            helper,
+            self._condition(),
+        )
         for target in dict.fromkeys(map(_target, found.ops)):
             text = "" if target else python_roots.text(found.written)
-            self.registrations.append(
-                Registration(
-                    found.kind,
-                    target,
-                    function,
-                    found.detail,
-                    self.at,
-                    self.site,
-                    text,
-                    helper,
-                    condition,
-                )
-            )
+            self.registrations.append(record._replace(target=target, text=text))
         return value
 
     def _condition(self) -> str:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from indexes.readers.python import builtin_calls as python_builtins
+from indexes.readers.python import expressions
 from indexes.readers.python.calls import Calls, Deferred, Returned, parameters
 from indexes.readers.python.values import (
     UNKNOWN,
@@ -97,7 +97,7 @@ class Evaluator(Calls):
     def execute_augassign(self, node: ast.AugAssign, scope: Scope) -> None:
         held = self.value(node.target, scope)
         if isinstance(held, list):
-            python_builtins.method(held, "extend", [self.value(node.value, scope)])
+            expressions.method(held, "extend", [self.value(node.value, scope)])
 
     def execute_expr(self, node: ast.Expr, scope: Scope) -> None:
         self._defer(self.value(node.value, scope))
@@ -130,7 +130,7 @@ class Evaluator(Calls):
         scope.names[node.name] = Opaque(node.name)
 
     def execute_if(self, node: ast.If, scope: Scope) -> Returned | None:
-        truth = python_builtins.truth(self.value(node.test, scope))
+        truth = expressions.truth(self.value(node.test, scope))
         if truth is not None:
             return self.execute(node.body if truth else node.orelse, scope)
         self.conditions.append((node.test, True))

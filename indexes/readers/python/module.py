@@ -64,7 +64,7 @@ def _registers(path: str, data: bytes) -> bool:
 _Reader = Callable[[Text, str], tuple[Iterable[PythonFact], Iterable[Problem]]]
 _READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
     (lambda path, data: python_api.is_api_file(path), python_api.read_api),
-    (opinfo.is_opinfo_file, lambda text, path: (opinfo.read_opinfo(text), ())),
+    (opinfo.is_opinfo_file, opinfo.read_opinfo),
     (
         lambda path, data: b"add_docstr" in data,
         lambda text, path: (docs.read_docstrings(text, path), ()),

@@ -219,7 +219,7 @@ def test_every_opinfo_with_its_aten_name(root: Path, live: dict[str, list[Any]])
     for path in sorted((root / "torch/testing/_internal").rglob("*.py")):
         name, data = str(path.relative_to(root)), path.read_bytes()
         if is_opinfo_file(name, data):
-            for fact in read_opinfo(Text(data)):
+            for fact in read_opinfo(Text(data), name)[0]:
                 variant = unpack(fact.detail).get("variant", "")
                 read.setdefault(fact.symbol, set()).add((variant, fact.target))
                 lines.add((name, fact.line))
