@@ -89,9 +89,7 @@ def _listed(node: ast.expr | None) -> Iterator[tuple[ast.Call, int]]:
         yield from _listed(node.body)
         yield from _listed(node.orelse)
     elif isinstance(node, (ast.GeneratorExp, ast.ListComp)):
-        loop = node.generators[-1]
-        for call, _ in _listed(node.elt):
-            yield call, [loop.iter, *loop.ifs][-1].end_lineno or 0
+        yield from ((call, node.end_lineno or 0) for call, _ in _listed(node.elt))
 
 
 def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[PythonFact]:
