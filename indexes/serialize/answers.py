@@ -32,6 +32,7 @@ from indexes.model.vocabulary import (
     StubRow,
     Unresolved,
 )
+from indexes.queries.dispatch_compare import Difference, LiveSlot
 from indexes.serialize.shapes import Json, Object, dumps, envelope, shape, to_json, to_object
 
 __all__ = ["Json", "Object", "dumps", "envelope", "to_json"]
@@ -60,6 +61,8 @@ shape(
     DispatchSlot,
     "key kernel? kind fallthrough origin rule confidence registration definition evidence guard",
 )
+shape(Difference, "key live=theirs reason")
+shape(LiveSlot, "kind fallthrough path line")
 shape(Place, "kind name path line end_line detail operators rule")
 shape(Hit, "kind name path line end_line detail op")
 shape(NameMatch, "kind text overloads hits note suggestions")
@@ -123,8 +126,9 @@ def _symbol(one: Definition | None) -> Object | None:
     return to_object(one, _SYMBOL) if one else None
 
 
-def table_json(table: DispatchTable) -> Object:
-    """The answer of ``torchnav table``."""
+def table_json(table: DispatchTable, differences: Iterable[Difference] | None = None) -> Object:
+    """The answer of ``torchnav table``; with ``--live`` also what the installed torch runs."""
+    compared = {} if differences is None else {"differences": [*differences]}
     return envelope(
         table.source,
         op=table.op,
@@ -132,6 +136,7 @@ def table_json(table: DispatchTable) -> Object:
         registrations=table.registrations,
         precedence=table.precedence,
         unseen=table.unseen,
+        **compared,
     )
 
 

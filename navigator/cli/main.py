@@ -7,122 +7,55 @@ tree-sitter, YAML or torch.
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import click
 
 from indexes.model.errors import UsageError
-from navigator.cli.commands.common import Settings, source_options, version
-from navigator.cli.session import EXIT_INTERRUPTED, guarded
+from navigator import __version__
+from navigator.cli.session import EXIT_INTERRUPTED, LazyGroup, Settings, guarded, source_options
 from navigator.cli.streams import say
 
 EXIT_USAGE = 2
 
-
-class _Command(NamedTuple):
-    module: str
-    attribute: str
-    summary: str
-
-
-_COMMANDS = {
-    "op": _Command(
-        "navigator.cli.commands.op", "op", "The chain of an operator, schema to kernel."
-    ),
-    "find": _Command("navigator.cli.commands.find", "find", "Search operators, symbols and files."),
-    "at": _Command("navigator.cli.commands.find", "at", "What stands at FILE:LINE."),
-    "uses": _Command("navigator.cli.commands.find", "uses", "Where a symbol is used."),
-    "callers": _Command(
-        "navigator.cli.commands.impact", "callers", "Who uses a symbol, line by line."
-    ),
-    "impact": _Command(
-        "navigator.cli.commands.impact", "impact", "What is reached if a symbol changes."
-    ),
-    "affected": _Command(
-        "navigator.cli.commands.impact", "affected", "What your changes affect, with tests to run."
-    ),
-    "table": _Command(
-        "navigator.cli.commands.table", "table", "The dispatch table of an operator, and why."
-    ),
-    "kernel": _Command(
-        "navigator.cli.commands.kernel", "kernel", "The source of a device kernel's name."
-    ),
-    "tensorimpl": _Command(
-        "navigator.cli.commands.internals", "tensorimpl", "The data members of TensorImpl."
-    ),
-    "engine": _Command(
-        "navigator.cli.commands.internals", "engine", "The functions of the autograd engine."
-    ),
-    "trace": _Command("navigator.cli.commands.trace", "trace", "Run a program and record its ops."),
-    "open": _Command("navigator.cli.commands.trace", "open_", "Show a recorded trace."),
-    "ranks": _Command(
-        "navigator.cli.commands.ranks", "ranks", "Summarise the traces of many ranks."
-    ),
-    "contribute": _Command(
-        "navigator.cli.commands.contribute", "contribute", "What a change asks for, as a checklist."
-    ),
-    "audit": _Command(
-        "navigator.cli.commands.audit", "audit", "How much of the tree is linked, and how well."
-    ),
-    "gaps": _Command(
-        "navigator.cli.commands.gaps", "gaps", "What is missing: openings for a contribution."
-    ),
-    "diff": _Command("navigator.cli.commands.diff", "diff", "What two versions differ in."),
-    "export": _Command("navigator.cli.commands.export", "export", "Whole tables, one JSON a line."),
-    "index": _Command("navigator.cli.commands.index", "index", "Build or refresh the index."),
-    "clone": _Command("navigator.cli.commands.clone", "clone", "Fetch PyTorch's source."),
-    "doctor": _Command(
-        "navigator.cli.commands.doctor", "doctor", "What is found and what is missing."
-    ),
+COMMANDS = {
+    "op": ("op:op", "The chain of an operator, schema to kernel."),
+    "find": ("find:find", "Search operators, symbols and files."),
+    "at": ("find:at", "What stands at FILE:LINE."),
+    "uses": ("find:uses", "References: registrations, stubs, operators."),
+    "callers": ("impact:callers", "Callers, line by line."),
+    "impact": ("impact:impact", "Downstream effects: operators, APIs, tests."),
+    "affected": ("impact:affected", "What your changes affect, with tests to run."),
+    "table": ("table:table", "The dispatch table of an operator, and why."),
+    "kernel": ("kernel:kernel", "The source of a device kernel's name."),
+    "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
+    "engine": ("internals:engine", "The functions of the autograd engine."),
+    "trace": ("trace:trace", "Run a program and record its operators."),
+    "open": ("trace:open_", "Show a recorded trace."),
+    "ranks": ("ranks:ranks", "Summarise the traces of many ranks."),
+    "contribute": ("contribute:contribute", "Plan a change: files, tests, reviewers."),
+    "audit": ("audit:audit", "How much of the tree is linked, and how well."),
+    "gaps": ("gaps:gaps", "Openings for a contribution."),
+    "diff": ("diff:diff", "Compare two versions."),
+    "export": ("export:export", "Whole tables, one JSON a line."),
+    "index": ("index:index", "Build or refresh the index."),
+    "clone": ("clone:clone", "Fetch PyTorch's source."),
+    "doctor": ("doctor:doctor", "Check your setup."),
 }
 
 
-class _LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for, and not for ``--help``."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = _COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        command = getattr(importlib.import_module(entry.module), entry.attribute)
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in _COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            ctx.fail(_unknown(args[0]))
-        return super().resolve_command(ctx, args)
-
-
-def _unknown(name: str) -> str:
-    from indexes.queries.names import near
-
-    close = near(name, _COMMANDS, limit=2)
-    hint = f" Did you mean {' or '.join(close)}?" if close else f" Try: torchnav op {name}"
-    return f"No such command {name!r}.{hint}"
-
-
 @click.group(
-    cls=_LazyGroup,
+    cls=LazyGroup,
+    table=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @source_options
-@click.version_option(version(), prog_name="torchnav", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="torchnav", message="%(prog)s %(version)s")
 @click.pass_context
 def torchnav(context: click.Context) -> int:
     """Where in PyTorch's source does this happen?

@@ -1,17 +1,27 @@
-"""What every command has besides its answer: where the source is, the opened index, and how
-errors are told."""
+"""What every command has besides its answer: its options, where the source is, the opened index,
+and how errors are told."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError
-from navigator.cli.streams import ProgressLine, end_answer, mend_streams, say, write_json
+from navigator.cli.streams import (
+    ProgressLine,
+    end_answer,
+    mend_streams,
+    say,
+    write_json,
+    write_lines,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from indexes.model.vocabulary import Problem
     from indexes.queries.index import Index
@@ -46,6 +56,13 @@ class Settings:
 
         with ProgressLine() as progress:
             return Index.open(self.source(), self.cache, progress=progress)
+
+    def answer(self, value: Callable[[], object], text: Callable[[], Iterable[str]]) -> None:
+        """Writes an answer as JSON or as lines for people, whichever was asked for."""
+        if self.json:
+            write_json(value())
+        else:
+            write_lines(text())
 
 
 def _warnings(problems: Iterable[Problem]) -> Iterator[str]:
@@ -99,3 +116,83 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
     if isinstance(error, NotFound) and error.suggestions:
         say(f"  near names: {', '.join(error.suggestions)}")
     return error.exit_code
+
+
+# ------------------------------------------------------------- options and sub-commands
+
+_F = TypeVar("_F", bound="Callable[..., Any]")
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: object) -> object:
+    if value not in (None, False):
+        setattr(context.ensure_object(Settings), parameter.name or "", value)
+    return value
+
+
+def source_options(command: _F) -> _F:
+    """``--tree`` and ``--cache``, which may stand before the command's name or after it."""
+    tree = click.option(
+        "--tree",
+        metavar="PATH",
+        callback=_remember,
+        expose_value=False,
+        help="The source tree: a checkout, or a folder in one. [env: TORCHNAV_CHECKOUT]",
+    )
+    cache = click.option(
+        "--cache",
+        metavar="PATH",
+        type=click.Path(file_okay=False, path_type=Path),
+        callback=_remember,
+        expose_value=False,
+        help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
+    )
+    return tree(cache(command))
+
+
+def json_option(command: _F) -> _F:
+    """``--json``, for a command that answers."""
+    option = click.option(
+        "--json", is_flag=True, callback=_remember, expose_value=False, help="Answer as JSON."
+    )
+    return source_options(option(command))
+
+
+pass_settings = click.make_pass_decorator(Settings, ensure=True)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for, and not for ``--help``."""
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        """``table`` names each command's function, ``module:function`` of
+        ``navigator.cli.commands``, and what it does, for the list of commands."""
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.table:
+            return None
+        module, _, function = self.table[cmd_name][0].partition(":")
+        command = getattr(import_module(f"navigator.cli.commands.{module}"), function)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.table:
+            ctx.fail(f"No such command {args[0]!r}. {self._hint(args[0])}")
+        return super().resolve_command(ctx, args)
+
+    def _hint(self, name: str) -> str:
+        from indexes.queries.names import near
+
+        close = near(name, self.table, limit=2)
+        return f"Did you mean {' or '.join(close)}?" if close else f"Try: torchnav op {name}"

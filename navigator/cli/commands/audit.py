@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    write_json,
-    write_lines,
-)
+from indexes.model.errors import SourceError
+from indexes.queries.audit.report import LiveFacts, Measure, launches, measures
+from indexes.queries.dispatch_compare import PROBE
+from indexes.serialize.answers import envelope
+from indexes.serialize.shapes import shape
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import say, write_lines
+from navigator.live.torch_table import is_installed, live_torch
+from navigator.text.answers import source_lines, wrap
+from navigator.text.clean import clean
 
 if TYPE_CHECKING:
-    from indexes.queries.audit.report import LiveFacts, Measure
     from indexes.queries.index import Index
+
+shape(Measure, "name bar kept=met total counts short")
 
 _FEW = 5
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -47,8 +50,6 @@ def audit(
 
     Exit code 1 when one of them is not kept.
     """
-    from indexes.queries.audit.report import measures
-
     index = settings.index()
     live = None if no_live else _live(index)
     done = []
@@ -57,22 +58,15 @@ def audit(
         done.append(measure)
         if not settings.json:
             write_lines(_lines(measure, full))
-    if settings.json:
-        _write_json(index, done)
-    else:
-        from navigator.text.answers import source_lines
-
-        write_lines(source_lines(index.info))
-    return int(any(measure.met is False for measure in done))
+    kept = all(measure.met is not False for measure in done)
+    settings.answer(
+        lambda: envelope(index.info, kept=kept, measures=done), lambda: source_lines(index.info)
+    )
+    return int(not kept)
 
 
 def _live(index: Index) -> LiveFacts | None:
     """What the installed torch says; its tables only where the tree is its source."""
-    from indexes.model.errors import SourceError
-    from indexes.queries.audit.report import LiveFacts
-    from indexes.queries.dispatch_compare import PROBE
-    from navigator.live.torch_table import is_installed, live_torch
-
     same = is_installed(index.info)
     if not same:
         say("the installed torch is of another version: Node names and tables are not compared")
@@ -88,7 +82,6 @@ def _live(index: Index) -> LiveFacts | None:
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:
     """What runs on devices in each trace of a folder, by what its names lead to."""
-    from indexes.queries.audit.report import launches
     from navigator.trace.readers import read_trace
 
     for path in sorted(folder.glob("*.json*")):
@@ -99,9 +92,6 @@ _VERDICTS = {True: "kept", False: "NOT KEPT", None: "nothing to measure here"}
 
 
 def _lines(measure: Measure, full: bool) -> Iterator[str]:
-    from navigator.text.answers import wrap
-    from navigator.text.clean import clean
-
     yield f"{measure.name}: {_VERDICTS[measure.met]}"
     counts = ", ".join(f"{name} {count:,}" for name, count in measure.counts.items())
     yield from wrap(f"{measure.total:,}: {counts}", "    ")
@@ -112,25 +102,3 @@ def _lines(measure: Measure, full: bool) -> Iterator[str]:
     if len(measure.short) > len(shown):
         yield f"    ... {len(measure.short) - len(shown)} more: torchnav audit --full"
     yield ""
-
-
-def _write_json(index: Index, done: list[Measure]) -> None:
-    from indexes.serialize.answers import envelope
-
-    write_json(
-        envelope(
-            index.info,
-            kept=all(measure.met is not False for measure in done),
-            measures=[
-                {
-                    "name": measure.name,
-                    "bar": measure.bar,
-                    "kept": measure.met,
-                    "total": measure.total,
-                    "counts": dict(measure.counts),
-                    "short": list(measure.short),
-                }
-                for measure in done
-            ],
-        )
-    )

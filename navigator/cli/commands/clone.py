@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import click
 
-from navigator.cli.clone_source import PYTORCH
-from navigator.cli.commands.common import (
-    ProgressLine,
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.model.progress import Progress
+from indexes.model.vocabulary import SCHEMA_VERSION
+from navigator.cli.clone_source import PYTORCH, plan
+from navigator.cli.clone_source import clone as fetch
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import ProgressLine
+from navigator.text.clean import clean
 
 
 @click.command()
@@ -28,24 +26,11 @@ def clone(settings: Settings, ref: str | None, url: str, history: bool) -> None:
     Shallow, sparse and without what torchnav does not read. Run it again to go on after an
     interruption. Other commands then find the clone by themselves.
     """
-    from indexes.model.progress import Progress
-    from navigator.cli.clone_source import clone as fetch
-    from navigator.cli.clone_source import plan
-
     with ProgressLine() as line:
-        record = fetch(
-            plan(ref, url, history), settings.cache, lambda *parts: line(Progress(*parts))
-        )
-    if settings.json:
-        write_json(
-            {
-                "schema_version": 1,
-                "root": str(record.root),
-                "ref": record.ref,
-                "commit": record.commit,
-            }
-        )
-        return
-    from navigator.text.clean import clean
-
-    write_lines([f"cloned {clean(record.ref)} at {record.commit}", f"  in {record.root}"])
+        request = plan(ref, url, history)
+        record = fetch(request, settings.cache, lambda *parts: line(Progress(*parts)))
+    named = {"root": str(record.root), "ref": record.ref, "commit": record.commit}
+    settings.answer(
+        lambda: {"schema_version": SCHEMA_VERSION, **named},
+        lambda: [f"cloned {clean(record.ref)} at {record.commit}", f"  in {record.root}"],
+    )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import click
 
 from indexes.model.errors import UsageError
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    write_json,
-    write_lines,
-)
+from indexes.queries.contribution.plan import Contributions
+from indexes.serialize.contribution import contribution_json, new_operator_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import say, write_lines
+from navigator.live.schema_check import plan_operator
+from navigator.text.clean import printable
+from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines
 
 
 @click.command()
@@ -34,7 +35,7 @@ from navigator.cli.commands.common import (
     type=click.IntRange(min=0),
     default=4,
     show_default=True,
-    help="For how many places git is asked who changed them.",
+    help="How many places to ask git about: who changed them.",
 )
 @click.option("--markdown", metavar="FILE", help="Write the checklist as Markdown; - is stdout.")
 @json_option
@@ -56,50 +57,26 @@ def contribute(
     """
     if (name is None) == (new_op is None):
         raise UsageError("give the name of what is to be changed, or --new-op 'SCHEMA'")
-    if name is not None:
-        _existing(settings, name, device, histories, markdown)
-    elif new_op is not None:
-        _new(settings, new_op, formulas, markdown)
-
-
-def _existing(
-    settings: Settings, name: str, device: str, histories: int, markdown: str | None
-) -> None:
-    from indexes.queries.contribution.plan import Contributions
-    from navigator.text.contribution import markdown_lines, text_lines
-
-    found = Contributions(settings.index()).of(name, device, histories)
+    text: Callable[[], Iterable[str]]
+    index = settings.index()
+    if new_op is not None:
+        plan = plan_operator(index, new_op, formulas)
+        value, text = partial(new_operator_json, plan), partial(plan_lines, plan)
+        as_markdown = partial(plan_markdown, plan)
+    else:
+        found = Contributions(index).of(name or "", device, histories)
+        value, text = partial(contribution_json, found), partial(text_lines, found)
+        as_markdown = partial(markdown_lines, found)
     if markdown:
-        _write(markdown, "\n".join(markdown_lines(found)) + "\n")
-    if settings.json:
-        from indexes.serialize.contribution import contribution_json
-
-        write_json(contribution_json(found))
-    elif not markdown:
-        write_lines(text_lines(found))
-
-
-def _new(settings: Settings, schema: str, formulas: tuple[str, ...], markdown: str | None) -> None:
-    from navigator.live.schema_check import plan_operator
-    from navigator.text.contribution import plan_lines, plan_markdown
-
-    plan = plan_operator(settings.index(), schema, formulas)
-    if markdown:
-        _write(markdown, "\n".join(plan_markdown(plan)) + "\n")
-    if settings.json:
-        from indexes.serialize.contribution import new_operator_json
-
-        write_json(new_operator_json(plan))
-    elif not markdown:
-        write_lines(plan_lines(plan))
+        _write(markdown, "\n".join(as_markdown()) + "\n")
+    if settings.json or not markdown:
+        settings.answer(value, text)
 
 
 def _write(where: str, text: str) -> None:
     if where == "-":
         write_lines(text.splitlines())
         return
-    from navigator.text.clean import printable
-
     try:
         Path(where).write_text(printable(text), encoding="utf-8")
     except OSError as error:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from indexes.model.errors import NotFound, SourceError
+from indexes.queries.diff.compare import compare, select
 from indexes.queries.diff.model import FACETS
-from navigator.cli.commands.common import (
-    ProgressLine,
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.queries.index import Index
+from indexes.serialize.diff import diff_json
+from indexes.source.versions import open_version
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import ProgressLine
+from navigator.text.diff import diff_lines, markdown_lines
 
 if TYPE_CHECKING:
-    from indexes.queries.index import Index
     from indexes.source.source import Source
 
 _FACETS = click.Choice(FACETS)
@@ -44,49 +43,28 @@ def diff(
     key: str | None,
     breaking: bool,
     markdown: bool,
-) -> int:
+) -> None:
     """What differs from version BEFORE to version AFTER, or to the tree as it is.
 
     A version is a tag, a branch or a commit of the tree's repository, a folder, or `wheel`
     for the installed torch. Commits are read from git; the work tree stays as it is.
     """
-    from indexes.queries.diff.compare import compare, select
-
-    with contextlib.ExitStack() as open_:
-        one, other = (
-            open_.enter_context(contextlib.closing(i)) for i in _both(settings, before, after)
-        )
-        facets = [facet for facet in FACETS if not only or facet in only]
-        found = compare(one, other, facets)
+    one, other = _both(settings, before, after)
+    with contextlib.closing(one), contextlib.closing(other):
+        found = compare(one, other, [facet for facet in FACETS if not only or facet in only])
         names = [name for op in ops for name in _overloads(op, one, other)]
         found = select(found, names, key, breaking)
-    if settings.json:
-        from indexes.serialize.diff import diff_json
-
-        write_json(diff_json(found))
-    else:
-        from navigator.text.diff import diff_lines, markdown_lines
-
-        write_lines(markdown_lines(found) if markdown else diff_lines(found))
-    return 0
+    settings.answer(
+        lambda: diff_json(found), lambda: markdown_lines(found) if markdown else diff_lines(found)
+    )
 
 
-def _both(settings: Settings, before: str, after: str | None) -> list[Index]:
-    from indexes.queries.index import Index
-    from indexes.source.versions import open_version
-
+def _both(settings: Settings, before: str, after: str | None) -> tuple[Index, Index]:
     around = _around(settings)
-    if after is None and around is None:
-        around = settings.source()  # says what is missing
-    sources = [open_version(before, around)]
-    sources.append(open_version(after, around) if after else _given(around))
+    other = open_version(after, around) if after else settings.source()  # says what is missing
     with ProgressLine() as progress:
-        return [Index.open(source, settings.cache, progress=progress) for source in sources]
-
-
-def _given(around: Source | None) -> Source:
-    assert around is not None
-    return around
+        opened = partial(Index.open, cache=settings.cache, progress=progress)
+        return opened(open_version(before, around)), opened(other)
 
 
 def _around(settings: Settings) -> Source | None:

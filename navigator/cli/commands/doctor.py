@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
 
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.model.vocabulary import SCHEMA_VERSION
+from indexes.serialize.shapes import shape
+from navigator.cli.doctor import Check, examine, usable
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.clean import clean
 
-if TYPE_CHECKING:
-    from navigator.cli.doctor import Check
-
+shape(Check, "name state found command?")
 _EXIT_NOTHING = 3
 
 
@@ -29,23 +24,13 @@ def doctor(settings: Settings) -> int:
 
     Exit code 3 when there is no source to answer from, else 0.
     """
-    from navigator.cli.doctor import examine, usable
-
     checks = examine(settings.tree, settings.cache)
-    if settings.json:
-        rows = [
-            {"name": c.name, "state": c.state, "found": c.found, "command": c.command or None}
-            for c in checks
-        ]
-        write_json({"schema_version": 1, "usable": usable(checks), "checks": rows})
-    else:
-        write_lines(line for check in checks for line in _lines(check))
+    report = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
+    settings.answer(lambda: report, lambda: [line for one in checks for line in _lines(one)])
     return 0 if usable(checks) else _EXIT_NOTHING
 
 
 def _lines(check: Check) -> Iterator[str]:
-    from navigator.text.clean import clean
-
     sign = {"ok": " ", "note": "-", "missing": "!"}[check.state]
     yield clean(f"{sign} {check.name:18} {check.found}")
     if check.command:

@@ -2,84 +2,74 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Iterable
 
 import click
 
-from navigator.cli.commands.common import Settings, json_option, pass_settings, write_json
+from indexes.serialize.answers import derivative_row_json, dtype_row_json, table_row_json
+from navigator.cli.session import LazyGroup, Settings, json_option, pass_settings
+from navigator.cli.streams import write_json
 
-_TABLES = ("kernels", "stubs", "derivatives", "dtypes", "table", "trace")
-
-
-class _ExportGroup(click.Group):
-    """``export trace`` lives with the other commands on traces and is imported when it runs."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_TABLES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "trace":
-            command = importlib.import_module("navigator.cli.commands.trace").export_trace
-            assert isinstance(command, click.Command)
-            return command
-        return super().get_command(ctx, cmd_name)
+_TABLES = {
+    "kernels": ("export:kernels", "Every kernel that the YAML declares or implies."),
+    "stubs": ("export:stubs", "Every registration of a stub."),
+    "derivatives": ("export:derivatives", "Every entry of derivatives.yaml."),
+    "dtypes": ("export:dtypes", "Every AT_DISPATCH_* with its dtypes."),
+    "table": ("export:table", "The dispatch tables of all operators."),
+    "trace": ("trace:export_trace", "Every row of a trace, linked to its source."),
+}
 
 
-@click.group(cls=_ExportGroup)
+@click.group(cls=LazyGroup, table=_TABLES)
 def export() -> None:
     """Whole tables, one JSON object a line, by the contract in docs/json.md."""
 
 
-@export.command()
+def _write(rows: Iterable[object]) -> None:
+    for row in rows:
+        write_json(row)
+
+
+@click.command()
 @json_option
 @pass_settings
 def kernels(settings: Settings) -> None:
     """Every (overload, dispatch key) that native_functions.yaml declares or implies."""
-    for row in settings.index().kernel_rows():
-        write_json(row)
+    _write(settings.index().kernel_rows())
 
 
-@export.command()
+@click.command()
 @json_option
 @pass_settings
 def stubs(settings: Settings) -> None:
     """Every registration of a stub, with the function that it registers."""
-    for row in settings.index().stub_rows():
-        write_json(row)
+    _write(settings.index().stub_rows())
 
 
-@export.command()
+@click.command()
 @json_option
 @pass_settings
 def dtypes(settings: Settings) -> None:
     """Every AT_DISPATCH_* in a function, with the dtypes that its macro expands to."""
-    from indexes.serialize.answers import dtype_row_json
-
-    for function, dispatch in settings.index().dtype_rows():
-        write_json(dtype_row_json(function, dispatch))
+    _write(dtype_row_json(*row) for row in settings.index().dtype_rows())
 
 
-@export.command()
+@click.command()
 @json_option
 @pass_settings
 def table(settings: Settings) -> None:
     """The computed dispatch table of every operator, without the keys that have no kernel."""
-    from indexes.serialize.answers import table_row_json
-
     dispatch = settings.index().dispatch
     for op in dispatch.operators():
-        for slot in dispatch.table(op).slots:
-            if slot.kind != "missing":
-                write_json(table_row_json(op, slot))
+        slots = dispatch.table(op).slots
+        _write(table_row_json(op, slot) for slot in slots if slot.kind != "missing")
 
 
-@export.command()
+@click.command()
 @json_option
 @pass_settings
 def derivatives(settings: Settings) -> None:
     """Every entry of derivatives.yaml, with its formulas and the functions they call."""
-    from indexes.serialize.answers import derivative_row_json
-
     index = settings.index()
     for entry in index.derivative_rows():
         write_json(derivative_row_json(entry, index.formula_functions(entry)))

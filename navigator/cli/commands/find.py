@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.model.regex import regex
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    write_json,
-    write_lines,
-)
+from indexes.serialize.answers import envelope
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import say
+from navigator.text.answers import hit_lines, place_lines, source_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from indexes.model.vocabulary import Hit
     from indexes.queries.index import Index
 
 FIND_LIMIT = 50
 USES_LIMIT = 200
+_AT_MOST = click.IntRange(1)
 _PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 
 
 @click.command()
 @click.argument("text")
-@click.option(
-    "--limit", default=FIND_LIMIT, show_default=True, type=click.IntRange(1), help="At most."
-)
+@click.option("--limit", default=FIND_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
 @json_option
 @pass_settings
 def find(settings: Settings, text: str, limit: int) -> None:
@@ -46,9 +42,7 @@ def find(settings: Settings, text: str, limit: int) -> None:
 
 @click.command()
 @click.argument("symbol")
-@click.option(
-    "--limit", default=USES_LIMIT, show_default=True, type=click.IntRange(1), help="At most."
-)
+@click.option("--limit", default=USES_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
 @json_option
 @pass_settings
 def uses(settings: Settings, symbol: str, limit: int) -> None:
@@ -58,6 +52,15 @@ def uses(settings: Settings, symbol: str, limit: int) -> None:
     if not hits:
         raise NotFound(f"no use of {symbol!r} found", index.resolve(symbol).suggestions)
     _write_hits(settings, index, hits, limit)
+
+
+def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: int) -> None:
+    if len(hits) >= limit:
+        say(f"torchnav: these are the first {limit}; --limit gives more")
+    settings.answer(
+        lambda: envelope(index.info, hits=hits),
+        lambda: [*hit_lines(hits), *source_lines(index.info)],
+    )
 
 
 @click.command()
@@ -75,14 +78,10 @@ def at(settings: Settings, place: str) -> None:
     places = index.at(relative, line)
     if not places:
         raise NotFound(f"nothing that the index knows stands at {relative}:{line}")
-    if settings.json:
-        from indexes.serialize.answers import envelope
-
-        write_json(envelope(index.info, places=places))
-    else:
-        from navigator.text.answers import place_lines, source_lines
-
-        write_lines([*place_lines(places), *source_lines(index.info)])
+    settings.answer(
+        lambda: envelope(index.info, places=places),
+        lambda: [*place_lines(places), *source_lines(index.info)],
+    )
 
 
 def _parse(place: str) -> tuple[str, int]:
@@ -106,16 +105,3 @@ def _in_tree(path: str, root: str) -> str:
 def _is_in(place: str, folder: str) -> bool:
     inside = os.path.join(os.path.normcase(folder), "")
     return os.path.normcase(place).startswith(inside)
-
-
-def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: int) -> None:
-    if len(hits) >= limit:
-        say(f"torchnav: these are the first {limit}; --limit gives more")
-    if settings.json:
-        from indexes.serialize.answers import envelope
-
-        write_json(envelope(index.info, hits=hits))
-    else:
-        from navigator.text.answers import hit_lines, source_lines
-
-        write_lines([*hit_lines(hits), *source_lines(index.info)])

@@ -9,47 +9,29 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    write_json,
-    write_lines,
-)
+from indexes.queries.gaps.find import find_gaps, with_ages
+from indexes.queries.gaps.kinds import KINDS
+from indexes.queries.gaps.model import GapFilter
+from indexes.serialize.gaps import gaps_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import say
+from navigator.text.answers import source_lines
+from navigator.text.gaps import count_lines, gap_lines, gap_markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from indexes.queries.gaps.model import Gap, GapList
 
 _LIMIT = 20
 _FEW = 3
 _LEVELS = click.Choice(["easy", "medium", "hard"])
-
-
-def _known_kinds(
-    context: click.Context, parameter: click.Parameter, names: tuple[str, ...]
-) -> tuple[str, ...]:
-    from indexes.queries.gaps.kinds import KINDS
-
-    known = [kind.name for kind in KINDS]
-    for name in names:
-        if name not in known:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(known)}.")
-    return names
+_KINDS = click.Choice([kind.name for kind in KINDS])
 
 
 @click.command()
 @click.argument("text", nargs=-1)
-@click.option(
-    "--kind",
-    "kinds",
-    metavar="KIND",
-    multiple=True,
-    callback=_known_kinds,
-    help="Only gaps of this kind; may be given again.",
-)
+@click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
 @click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
@@ -82,9 +64,6 @@ def gaps(
 
     TEXT leaves those that hold every word. Where this source cannot tell, it says why.
     """
-    from indexes.queries.gaps.find import find_gaps
-    from indexes.queries.gaps.model import GapFilter
-
     index = settings.index()
     wanted = GapFilter(kinds, difficulty or "", key, module, owner, " ".join(text))
     answer = find_gaps(index, wanted)
@@ -92,13 +71,15 @@ def gaps(
     chosen = answer.gaps if limit is None and whole else _first(answer.gaps, limit)
     shown = replace(answer, gaps=chosen)
     if age:
-        from indexes.queries.gaps.find import with_ages
-
         aged, note = with_ages(index, shown.gaps, date.today())
         shown = replace(shown, gaps=aged)
         if note:
             say(f"ages: {note}")
-    _write(settings, shown, len(answer.gaps), markdown)
+    if answer.gaps or not settings.json:
+        settings.answer(
+            lambda: gaps_json(shown),
+            lambda: gap_markdown(shown, shown.gaps) if markdown else _text(shown, len(answer.gaps)),
+        )
     if not answer.gaps:
         raise NotFound(_nothing(answer))
 
@@ -120,22 +101,10 @@ def _first(gaps: Sequence[Gap], limit: int | None) -> tuple[Gap, ...]:
     return tuple(gap for group in groups.values() for gap in group[:few])
 
 
-def _write(settings: Settings, shown: GapList, total: int, markdown: bool) -> None:
-    if settings.json:
-        from indexes.serialize.gaps import gaps_json
-
-        if shown.gaps:
-            write_json(gaps_json(shown))
-        return
-    from navigator.text.answers import source_lines
-    from navigator.text.gaps import count_lines, gap_lines, gap_markdown
-
-    if markdown:
-        write_lines(gap_markdown(shown, shown.gaps))
-        return
-    write_lines(count_lines(shown))
+def _text(shown: GapList, total: int) -> Iterator[str]:
+    yield from count_lines(shown)
     for gap in shown.gaps:
-        write_lines(["", *gap_lines(gap)])
+        yield from ("", *gap_lines(gap))
     if total > len(shown.gaps):
-        write_lines(["", f"... {total - len(shown.gaps):,} more: --limit {total}, or a filter"])
-    write_lines(["", *source_lines(shown.source)])
+        yield from ("", f"... {total - len(shown.gaps):,} more: --limit {total}, or a filter")
+    yield from ("", *source_lines(shown.source))

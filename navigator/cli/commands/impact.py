@@ -5,19 +5,15 @@ from __future__ import annotations
 import click
 
 from indexes.model.errors import UsageError
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.queries.impact.affected import affected as find_affected
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.impact.endpoints import MAX_TESTED
+from indexes.serialize.impact import affected_json, impact_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.impact import affected_lines, callers_lines, impact_lines, markdown_lines
 
 _everything = click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="List all, with whole ways, and the tests of all operators.",
+    "--all", "everything", is_flag=True, help="List everything, with full paths."
 )
 _dispatches = click.option(
     "--dispatches",
@@ -30,8 +26,6 @@ _dispatches = click.option(
 
 def _tested(everything: bool) -> int | None:
     """Of how many operators the tests are listed; all when None."""
-    from indexes.queries.impact.endpoints import MAX_TESTED
-
     return None if everything else MAX_TESTED
 
 
@@ -46,17 +40,8 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
     SYMBOL is a C++ function, class, macro or stub, an operator, a dotted Python name, FILE:LINE
     or a file of the tree.
     """
-    from indexes.queries.impact.answers import Impacts
-
     found = Impacts(settings.index()).callers(symbol)
-    if settings.json:
-        from indexes.serialize.impact import impact_json
-
-        write_json(impact_json(symbol, found))
-    else:
-        from navigator.text.impact import callers_lines
-
-        write_lines(callers_lines(found, everything))
+    settings.answer(lambda: impact_json(symbol, found), lambda: callers_lines(found, everything))
 
 
 @click.command()
@@ -70,17 +55,8 @@ def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -
 
     Each with the way that leads to it: calls, stubs, formulas, registrations, with lines.
     """
-    from indexes.queries.impact.answers import Impacts
-
     found = Impacts(settings.index()).impact(symbol, dispatches, most=_tested(everything))
-    if settings.json:
-        from indexes.serialize.impact import impact_json
-
-        write_json(impact_json(symbol, found))
-    else:
-        from navigator.text.impact import impact_lines
-
-        write_lines(impact_lines(found, everything))
+    settings.answer(lambda: impact_json(symbol, found), lambda: impact_lines(found, everything))
 
 
 @click.command()
@@ -108,16 +84,9 @@ def affected(
     """
     if commits and (since or staged):
         raise UsageError("give A..B, or --since, or --staged")
-    from indexes.queries.impact.affected import affected as answer
-
-    found = answer(
-        settings.index(), commits or since, None, staged, dispatches, _tested(everything)
+    tested = _tested(everything)
+    found = find_affected(settings.index(), commits or since, None, staged, dispatches, tested)
+    settings.answer(
+        lambda: affected_json(found),
+        lambda: markdown_lines(found) if markdown else affected_lines(found, everything),
     )
-    if settings.json:
-        from indexes.serialize.impact import affected_json
-
-        write_json(affected_json(found))
-        return
-    from navigator.text.impact import affected_lines, markdown_lines
-
-    write_lines(markdown_lines(found) if markdown else affected_lines(found, everything))

@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from navigator.cli.commands.common import (
-    ProgressLine,
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.build.current import info_of, open_current
+from indexes.serialize.answers import Object, envelope
+from indexes.source.paths import cache_path, index_file
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import ProgressLine
+from navigator.text.answers import problem_lines, source_lines
 
 if TYPE_CHECKING:
     from indexes.build.sharing import Label
     from indexes.model.progress import Report
     from indexes.model.vocabulary import Problem, SourceInfo
-    from indexes.serialize.answers import Json
     from indexes.source.source import Source
 
 _PATH = click.Path(path_type=Path)
+_PROBLEMS_SHOWN = 20
 
 
 @click.command()
@@ -33,8 +31,8 @@ _PATH = click.Path(path_type=Path)
 @click.option("--force", is_flag=True, help="Build anew, whatever is there.")
 @click.option("--export", "into", metavar="PATH", type=_PATH, help="Write it as one file to share.")
 @click.option("--import", "shared", metavar="PATH", type=_PATH, help="Begin from a shared file.")
-@click.option("--list", "listed", is_flag=True, help="Show every index in the cache.")
-@click.option("--prune", is_flag=True, help="Remove the indexes that nothing can use.")
+@click.option("--list", "listed", is_flag=True, help="List cached indexes.")
+@click.option("--prune", is_flag=True, help="Prune unused indexes.")
 @json_option
 @pass_settings
 def index(
@@ -56,24 +54,15 @@ def index(
 
         show(settings, prune)
         return
-    _bring_up(settings, verify, force, into, shared)
-
-
-_PROBLEMS_SHOWN = 20
+    done = _bring_up(settings, verify, force, into, shared)
+    settings.answer(lambda: _json(done), lambda: _text(done))
 
 
 def _bring_up(
-    settings: Settings,
-    verify: bool = False,
-    force: bool = False,
-    into: Path | None = None,
-    shared: Path | None = None,
-) -> None:
+    settings: Settings, verify: bool, force: bool, into: Path | None, shared: Path | None
+) -> _Done:
     """Brings the index up to date, from a shared one if one is given, and exports it ``into``
     a file if one is given."""
-    from indexes.build.current import info_of, open_current
-    from indexes.source.paths import cache_path, index_file
-
     source = settings.source()
     cache = str(settings.cache or cache_path())
     started = time.perf_counter()
@@ -84,11 +73,7 @@ def _bring_up(
     seconds = round(time.perf_counter() - started, 3)
     written = _export(source, cache, into) if into else None
     path = index_file(source.key, cache)
-    done = _Done(report, info_of(source, report), store.problems(), path, seconds, written)
-    if settings.json:
-        write_json(_json(done))
-    else:
-        write_lines(_text(done))
+    return _Done(report, info_of(source, report), store.problems(), path, seconds, written)
 
 
 class _Done(NamedTuple):
@@ -118,9 +103,7 @@ def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
     return export_index(Builder(source, cache), into)
 
 
-def _json(done: _Done) -> Json:
-    from indexes.serialize.answers import envelope
-
+def _json(done: _Done) -> Object:
     report, written = done.report, done.written
     return envelope(
         done.info,
@@ -136,8 +119,6 @@ def _json(done: _Done) -> Json:
 
 
 def _text(done: _Done) -> Iterator[str]:
-    from navigator.text.answers import problem_lines, source_lines
-
     report, problems, written = done.report, done.problems, done.written
     did = "built" if report.cold else "up to date"
     counts = f"{report.files:,} files, {report.read:,} read, {report.removed:,} gone"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from indexes.build.shelf import Shelved, prune, shelved
 from indexes.model.vocabulary import SCHEMA_VERSION
-from indexes.serialize.answers import Object
+from indexes.serialize.shapes import Object, to_object
 from indexes.source.source import cache_folder
-from navigator.cli.commands.common import Settings, write_json, write_lines
+from navigator.cli.session import Settings
 from navigator.text.clean import clean
 
 
@@ -19,10 +19,7 @@ def show(settings: Settings, pruned: bool) -> None:
     cache = settings.cache or cache_folder()
     gone = prune(cache) if pruned else ()
     kept = shelved(cache)
-    if settings.json:
-        write_json(_json(cache, kept, gone))
-    else:
-        write_lines(_text(cache, kept, gone))
+    settings.answer(lambda: _json(cache, kept, gone), lambda: _text(cache, kept, gone))
 
 
 def _json(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Object:
@@ -35,15 +32,8 @@ def _json(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Obje
 
 
 def _one(one: Shelved) -> Object:
-    return {
-        "path": str(one.path),
-        "root": one.root or None,
-        "commit": one.revision or None,
-        "state": one.state,
-        "files": one.files,
-        "bytes": one.size,
-        "used": round(one.used),
-    }
+    keys = "path root? commit=revision? state files bytes=size used"
+    return to_object(one, keys, path=str(one.path), used=round(one.used))
 
 
 def _text(cache: Path, kept: Sequence[Shelved], gone: Sequence[Shelved]) -> Iterator[str]:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import click
 
 from indexes.model.errors import NotFound
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.serialize.answers import engine_function_json, envelope, member_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.answers import engine_lines, member_lines, source_lines
 
 
 @click.command()
@@ -23,14 +19,10 @@ def tensorimpl(settings: Settings) -> None:
     members = index.tensorimpl()
     if not members:
         raise NotFound("this tree has no c10/core/TensorImpl.h that could be read")
-    if settings.json:
-        from indexes.serialize.answers import envelope, member_json
-
-        write_json(envelope(index.info, members=[member_json(one) for one in members]))
-    else:
-        from navigator.text.answers import member_lines, source_lines
-
-        write_lines([*member_lines(members), *source_lines(index.info)])
+    settings.answer(
+        lambda: envelope(index.info, members=[member_json(one) for one in members]),
+        lambda: [*member_lines(members), *source_lines(index.info)],
+    )
 
 
 @click.command()
@@ -44,12 +36,7 @@ def engine(settings: Settings) -> None:
         raise NotFound(
             "this source has no torch/csrc/autograd/engine.cpp: add it with `torchnav clone`"
         )
-    if settings.json:
-        from indexes.serialize.answers import engine_function_json, envelope
-
-        rows = [engine_function_json(one) for one in functions]
-        write_json(envelope(index.info, functions=rows))
-    else:
-        from navigator.text.answers import engine_lines, source_lines
-
-        write_lines([*engine_lines(functions), *source_lines(index.info)])
+    settings.answer(
+        lambda: envelope(index.info, functions=[engine_function_json(one) for one in functions]),
+        lambda: [*engine_lines(functions), *source_lines(index.info)],
+    )

@@ -7,13 +7,10 @@ import sys
 import click
 
 from indexes.model.errors import NotFound
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.serialize.answers import device_kernel_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import write_json
+from navigator.text.answers import device_kernel_lines, source_lines
 
 
 @click.command()
@@ -26,19 +23,15 @@ def kernel(settings: Settings, name: str) -> None:
     NAME is as kineto, nsys, ncu or rocprof print it, mangled or not. With - as NAME,
     names are read from stdin, one a line, and answered in order, one JSON object a line.
     """
-    from indexes.serialize.answers import device_kernel_json
-
     index = settings.index()
     if name == "-":
         for line in sys.stdin:
             write_json(device_kernel_json(index.kernel_name(line.rstrip("\r\n"))))
         return
     answer = index.kernel_name(name)
-    if settings.json:
-        write_json(device_kernel_json(answer))
-    else:
-        from navigator.text.answers import device_kernel_lines, source_lines
-
-        write_lines([*device_kernel_lines(answer), *source_lines(index.info)])
+    settings.answer(
+        lambda: device_kernel_json(answer),
+        lambda: [*device_kernel_lines(answer), *source_lines(index.info)],
+    )
     if not (answer.source or answer.launcher or answer.library or answer.candidates):
         raise NotFound(answer.reason or f"no source found for {name}")

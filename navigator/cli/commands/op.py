@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import write_json, write_lines
 
 if TYPE_CHECKING:
     from indexes.model.vocabulary import Chain, Hop, NameMatch
@@ -41,7 +36,9 @@ def op(
     index = settings.index()
     match = index.resolve(name)
     if match.kind == "none":
-        raise NotFound(f"nothing is named {name!r} in {_tree(index)}", match.suggestions)
+        raise NotFound(
+            f"nothing is named {name!r} in PyTorch {index.info.version}", match.suggestions
+        )
     overloads = _chosen(match, overload)
     shown = overloads if every else overloads[:1]
     chains = (_only(index.chain(full_name), key) for full_name in shown)
@@ -49,10 +46,6 @@ def op(
         _write_json(index, match, chains)
     else:
         write_lines(_text(index, match, chains, full))
-
-
-def _tree(index: Index) -> str:
-    return f"PyTorch {index.info.version}"
 
 
 def _chosen(match: NameMatch, overload: str | None) -> tuple[str, ...]:

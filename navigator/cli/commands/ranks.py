@@ -9,37 +9,42 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, UsageError
-from navigator.cli.commands.common import (
-    ProgressLine,
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.model.progress import Progress
+from indexes.model.vocabulary import SCHEMA_VERSION
+from indexes.serialize.shapes import Object, shape, to_json, to_object
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.cli.streams import ProgressLine
+from navigator.text.clean import clean
+from navigator.trace.ranks import BadRank, Rank, rank_files, read_ranks, require_polars
+from navigator.trace.wording import duration
 
 if TYPE_CHECKING:
-    from indexes.serialize.answers import Object
-    from navigator.trace.ranks import Rank
     from navigator.trace.ranks_summary import RunSummary, Spread
 
+shape(
+    Rank,
+    "rank=number path rows span_us compute_us communication_us exposed_us overlap idle_us"
+    " on_device problems",
+)
+shape(BadRank, "path reason")
+_SPREAD = "kind name ranks count min_us median_us max_us total_us slowest imbalance"
 _SHOWN = 12
 """Ranks, and names of a kind, in the text; JSON has them all."""
 _KINDS = {
     "kernel": "kernels, device time",
-    "operator": "operators, time in themselves",
+    "operator": "operators, self time",
     "phase": "phases, CPU",
     "device phase": "phases, device",
 }
 
 
-@click.command(short_help="Summarise the traces of many ranks.")
+@click.command()
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Traces to read at the same time; each core one by default.",
+    help="Traces to read at the same time; default: one per core.",
 )
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
@@ -50,76 +55,34 @@ def ranks(settings: Settings, folder: Path, jobs: int | None) -> None:
     The slowest rank of each, stragglers, how much communication is hidden behind computation.
     Needs polars.
     """
-    from navigator.trace.ranks import rank_files, read_ranks, require_polars
-
     if not folder.is_dir():
         raise UsageError(f"no such folder: {folder}")
     require_polars()
     files = rank_files(folder)
     if not files:
         raise NotFound(f"{folder} holds no .json and no .json.gz file")
-    from indexes.model.progress import Progress
     from navigator.trace.ranks_summary import summarise
 
     with ProgressLine() as line:
-        summary = summarise(
-            read_ranks(files, jobs or 0, lambda n: line(Progress("ranks", n, len(files))))
-        )
+        read = read_ranks(files, jobs or 0, lambda n: line(Progress("ranks", n, len(files))))
+        summary = summarise(read)
     if not summary.ranks:
         raise NotFound(f"{folder} holds no trace: {summary.bad[0].path} {summary.bad[0].reason}")
-    if settings.json:
-        write_json(_json(folder, summary))
-    else:
-        write_lines(_text(folder, summary))
+    settings.answer(lambda: _json(folder, summary), lambda: _text(folder, summary))
 
 
 def _json(folder: Path, summary: RunSummary) -> Object:
-    from indexes.model.vocabulary import SCHEMA_VERSION
-
     return {
         "schema_version": SCHEMA_VERSION,
         "folder": str(folder),
-        "ranks": [_rank_json(rank) for rank in summary.ranks],
+        "ranks": to_json(summary.ranks),
         "stragglers": [rank.number for rank in summary.stragglers],
-        "times": [_spread_json(spread) for spread in summary.spreads],
-        "bad": [{"path": bad.path, "reason": bad.reason} for bad in summary.bad],
-    }
-
-
-def _rank_json(rank: Rank) -> Object:
-    return {
-        "rank": rank.number,
-        "path": rank.path,
-        "rows": rank.rows,
-        "span_us": rank.span_us,
-        "compute_us": rank.compute_us,
-        "communication_us": rank.communication_us,
-        "exposed_us": rank.exposed_us,
-        "overlap": rank.overlap,
-        "idle_us": rank.idle_us,
-        "on_device": rank.on_device,
-        "problems": list(rank.problems),
-    }
-
-
-def _spread_json(spread: Spread) -> Object:
-    return {
-        "kind": spread.kind,
-        "name": spread.name,
-        "ranks": spread.ranks,
-        "count": spread.count,
-        "min_us": spread.min_us,
-        "median_us": spread.median_us,
-        "max_us": spread.max_us,
-        "total_us": spread.total_us,
-        "slowest": spread.slowest,
-        "imbalance": spread.imbalance,
+        "times": [to_object(spread, _SPREAD) for spread in summary.spreads],
+        "bad": to_json(summary.bad),
     }
 
 
 def _text(folder: Path, summary: RunSummary) -> Iterator[str]:
-    from navigator.text.clean import clean
-
     count = len(summary.ranks)
     on = "devices" if any(rank.on_device for rank in summary.ranks) else "the CPU"
     yield f"{clean(str(folder))}: {count} ranks, {sum(r.rows for r in summary.ranks):,} rows"
@@ -138,8 +101,6 @@ def _text(folder: Path, summary: RunSummary) -> Iterator[str]:
 
 
 def _stragglers(summary: RunSummary) -> Iterator[str]:
-    from navigator.trace.wording import duration
-
     for rank in summary.stragglers:
         factor = rank.compute_us / summary.median_compute_us if summary.median_compute_us else 0
         yield (
@@ -149,16 +110,11 @@ def _stragglers(summary: RunSummary) -> Iterator[str]:
 
 
 def _rank_line(rank: Rank) -> str:
-    from navigator.trace.wording import duration
-
     times = (rank.span_us, rank.compute_us, rank.communication_us, rank.exposed_us, rank.idle_us)
     return f"{rank.number:>6}  " + "  ".join(f"{duration(time):>9}" for time in times)
 
 
 def _spread_lines(words: str, spreads: list[Spread]) -> Iterator[str]:
-    from navigator.text.clean import clean
-    from navigator.trace.wording import duration
-
     if not spreads:
         return
     yield ""

@@ -6,18 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexes.model.dispatch import DispatchTable
 from indexes.model.errors import NotFound
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    write_json,
-    write_lines,
-)
+from indexes.serialize.answers import table_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.answers import source_lines
+from navigator.text.table import table_lines
 
 if TYPE_CHECKING:
-    from indexes.queries.dispatch_compare import Difference
     from indexes.queries.index import Index
 
 
@@ -40,14 +35,10 @@ def table(settings: Settings, name: str, overload: str | None, live: bool) -> No
         from navigator.live.torch_table import differences as compared
 
         differences = compared(index, answer)
-    if settings.json:
-        _write_json(answer, differences)
-        return
-    from navigator.text.answers import source_lines
-    from navigator.text.table import table_lines
-
-    write_lines(table_lines(answer, differences))
-    write_lines(["", *source_lines(index.info)])
+    settings.answer(
+        lambda: table_json(answer, differences),
+        lambda: [*table_lines(answer, differences), "", *source_lines(index.info)],
+    )
 
 
 def _operator(index: Index, name: str, overload: str | None) -> str:
@@ -61,28 +52,3 @@ def _operator(index: Index, name: str, overload: str | None) -> str:
         near = match.overloads or match.suggestions
         raise NotFound(f"no operator is named {name!r} here", near)
     return found[0]
-
-
-def _write_json(answer: DispatchTable, differences: tuple[Difference, ...] | None) -> None:
-    from indexes.serialize.answers import table_json
-
-    value = table_json(answer)
-    if differences is not None:
-        value["differences"] = [
-            {
-                "key": one.key,
-                "live": (
-                    {
-                        "kind": one.theirs.kind,
-                        "fallthrough": one.theirs.fallthrough,
-                        "path": one.theirs.path,
-                        "line": one.theirs.line,
-                    }
-                    if one.theirs
-                    else None
-                ),
-                "reason": one.reason,
-            }
-            for one in differences
-        ]
-    write_json(value)

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
-from navigator.cli.commands.common import (
-    Settings,
-    json_option,
-    pass_settings,
-    say,
-    source_options,
-    write_json,
-    write_lines,
-)
+from navigator.cli.session import Settings, json_option, pass_settings, source_options
+from navigator.cli.streams import say, write_json, write_lines
 from navigator.live.asking import ask
 
 if TYPE_CHECKING:
@@ -34,10 +27,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 _TRACE = click.Path(path_type=Path)
 
 
-@click.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-    short_help="Run a program and record its operators.",
-)
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-o", "--output", metavar="FILE", type=_FILE, help="Record here, without a screen.")
 @click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")

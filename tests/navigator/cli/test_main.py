@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from navigator.cli.main import _COMMANDS
+from navigator.cli.main import COMMANDS
 
 TORCHNAV = [sys.executable, "-m", "navigator"]
 TREE = Path(__file__).parents[2] / "tree"
@@ -42,7 +42,7 @@ def answer(*arguments: str) -> Any:
 class TestUsage:
     def test_every_command_has_help(self) -> None:
         listing = run("--help").stdout
-        for name in _COMMANDS:
+        for name in COMMANDS:
             done = run(name, "--help")
             assert (done.returncode, done.stderr) == (0, "")
             assert f"\n  {name} " in listing
