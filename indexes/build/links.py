@@ -8,8 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from indexes.codegen.rows import Row
-from indexes.linking.kernel_rows import ALIAS_SCOPES, KERNEL_KINDS, Candidates, Kernels, link_rows
-from indexes.linking.kernels import wanted_names
+from indexes.linking.kernels import (
+    ALIAS_SCOPES,
+    KERNEL_KINDS,
+    Candidates,
+    Kernels,
+    link_rows,
+    wanted_names,
+)
 from indexes.model.vocabulary import NativeFunction, OperatorSummary
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup

@@ -13,7 +13,10 @@ from indexes.model.vocabulary import (
     Location,
     NativeFunction,
 )
+from indexes.readers.cxx.bodies import Call
 from indexes.readers.cxx.idioms import meaning_of
+
+__all__ = ["Call", "Facts", "Known", "LibraryUse", "StubUse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +25,6 @@ class Known:
 
     id: int
     definition: Definition
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A use of a name in a definition. ``kind``: call, member, launch or name."""
-
-    name: str
-    qualifier: str
-    line: int
-    kind: str
-    template: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from indexes.linking.preprocess import bind, split_arguments, substitute
 from indexes.model.regex import regex
@@ -29,14 +29,6 @@ class PlacedMacro:
 
     path: str
     fact: MacroFact
-
-
-@dataclass(slots=True)
-class Expansion:
-    """What the uses of one file make: definitions, and uses of macros that are interpreted."""
-
-    definitions: list[DefinitionFact] = field(default_factory=list)
-    uses: list[UseFact] = field(default_factory=list)
 
 
 class MacroTable:
@@ -150,9 +142,9 @@ def _distinct(macros: list[PlacedMacro]) -> list[PlacedMacro]:
     return list(seen.values())
 
 
-def expand_file(path: str, facts: CppFacts, table: MacroTable) -> Expansion:
+def expand_file(path: str, facts: CppFacts, table: MacroTable) -> CppFacts:
     """All that the macro uses of one file make, each at the line of its outermost use."""
-    made = Expansion()
+    made = CppFacts()
     for use in facts.uses:
         if not table.interprets(use.name, path) and (
             use.parameters is not None or table.may_define(use.name) or _called_back(use, table)
@@ -169,7 +161,7 @@ def _called_back(use: UseFact, table: MacroTable) -> bool:
 class _Use:
     """One use that is expanded. What its alternatives under ``#if`` make alike is made once."""
 
-    def __init__(self, use: UseFact, path: str, table: MacroTable, made: Expansion) -> None:
+    def __init__(self, use: UseFact, path: str, table: MacroTable, made: CppFacts) -> None:
         self.use = use
         self.path = path
         self.table = table

@@ -46,6 +46,18 @@ _NO_MEMBER = regex(
 _WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
 _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
 
+
+class Call(NamedTuple):
+    """A use of a name in a body."""
+
+    name: str
+    qualifier: str
+    line: int
+    kind: str
+    """``call``, ``member``, ``launch`` or, of a stub that is passed on, ``name``."""
+    template: str
+
+
 Spelled = tuple[str, str, str, str]
 """A call: name, qualifier, kind (``call``, ``member`` or ``launch``), template arguments."""
 

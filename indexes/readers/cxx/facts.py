@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from indexes.model.vocabulary import Problem
-from indexes.readers.cxx.bodies import body_calls, library_calls, passed_names
+from indexes.readers.cxx.bodies import Call, body_calls, library_calls, passed_names
 from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.readers.cxx.lexer import NEVER, Lines, MacroFact, flat
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 
 _MAX_MACRO_BODY = 20_000
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
-
-
-class CallFact(NamedTuple):
-    """A call: ``kind`` is call, member, launch or name."""
-
-    name: str
-    qualifier: str
-    line: int
-    kind: str
-    template: str
 
 
 class DefinitionFact(NamedTuple):
@@ -43,7 +33,7 @@ class DefinitionFact(NamedTuple):
     """The macro at whose use it stands: ``TORCH_IMPL_FUNC``, or one the tree defines."""
     macro_path: str
     macro_line: int
-    calls: list[CallFact]
+    calls: list[Call]
 
 
 class UseFact(NamedTuple):
@@ -96,20 +86,6 @@ class CppFacts:
     macros: list[MacroFact] = field(default_factory=list)
     libraries: list[LibraryFact] = field(default_factory=list)
     aliases: list[AliasFact] = field(default_factory=list)
-
-    def to_rows(self) -> list[Any]:
-        """All but the definitions as plain tuples, to travel between processes."""
-        tables = (self.uses, self.macros, self.libraries, self.aliases)
-        return [[tuple(row) for row in table] for table in tables]
-
-    @classmethod
-    def from_rows(cls, data: list[Any]) -> CppFacts:
-        """The inverse of ``to_rows``; raises on anything else."""
-        uses, macros, libraries, aliases = data
-        # Most rows go straight into the index: only what is expanded needs names.
-        return cls(
-            [], [UseFact(*u) for u in uses], [MacroFact(*m) for m in macros], libraries, aliases
-        )
 
 
 class _Assembler:
@@ -196,8 +172,8 @@ class _Assembler:
         self._bodies.append((found, fact))
         return fact
 
-    def _calls(self, found: Found) -> list[CallFact]:
-        calls: list[CallFact] = []
+    def _calls(self, found: Found) -> list[Call]:
+        calls: list[Call] = []
         spelled = body_calls(self.scan.plain, found.body, found.end).items()
         for (name, qualifier, kind, template), offsets in spelled:
             if qualifier.startswith("std"):
@@ -206,7 +182,7 @@ class _Assembler:
             each = kind == "member" or qualifier == "at"
             places = reversed(offsets) if each else offsets[-1:]
             text = flat(template)
-            calls += [CallFact(name, qualifier, self.line(at), kind, text) for at in places]
+            calls += [Call(name, qualifier, self.line(at), kind, text) for at in places]
         return calls
 
     def _passed(self) -> None:
@@ -216,7 +192,7 @@ class _Assembler:
         for name, at in passed_names(self.scan.plain, stubs):
             for found, fact in self._bodies:
                 if found.body < at < found.end:
-                    fact.calls.append(CallFact(name, "", self.line(at), "name", ""))
+                    fact.calls.append(Call(name, "", self.line(at), "name", ""))
 
     def _library(self, found: Found) -> None:
         block, line = flat(found.arguments), self.line(found.start)
@@ -226,9 +202,9 @@ class _Assembler:
             self.facts.libraries.append(LibraryFact(found.name, block, *call))
 
 
-def _calls_of_macro(body: str, first_line: int) -> list[CallFact]:
+def _calls_of_macro(body: str, first_line: int) -> list[Call]:
     return [
-        CallFact(name, qualifier, first_line + body.count("\n", 0, at), kind, flat(template))
+        Call(name, qualifier, first_line + body.count("\n", 0, at), kind, flat(template))
         for (name, qualifier, kind, template), offsets in body_calls(body, 0, len(body)).items()
         for at in offsets[-1:]
         if not qualifier.startswith("std")

@@ -20,10 +20,6 @@ from indexes.readers.cxx.members import (
 )
 from indexes.readers.cxx.scopes import Found, Scan, scan_text
 
-_NOT_DATA = regex(
-    r"(?:using|typedef|friend|template|static_assert|enum|union|class|struct)\b|.*\boperator\b",
-    re.S,
-)
 _ATTRIBUTE = regex(r"\[\[[^\]]*\]\]|\balignas\s*\([^()]*\)|\b[A-Z][A-Z0-9_]+\s*\([^()]*\)")
 _DECLARATOR = regex(
     r"(?P<type>.*[\s*&>])?(?P<name>[A-Za-z_]\w*)\s*(?P<array>(?:\[[^\]]*\]\s*)*)"

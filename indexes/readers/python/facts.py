@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 PythonKind = (
@@ -42,16 +41,6 @@ def unpack(detail: str) -> dict[str, str]:
     """The pairs of a ``detail``."""
     pairs = (pair.partition("=") for pair in detail.split("; "))
     return {name: value for name, equals, value in pairs if equals}
-
-
-def to_rows(facts: Iterable[PythonFact]) -> list[list[str | int]]:
-    """Facts as plain lists, for JSON."""
-    return [list(fact) for fact in facts]
-
-
-def from_rows(rows: Iterable[Sequence[object]]) -> tuple[PythonFact, ...]:
-    """The inverse of :func:`to_rows`."""
-    return tuple(PythonFact(*row) for row in rows)  # type: ignore[arg-type]
 
 
 SKIPPED = "binding:none"

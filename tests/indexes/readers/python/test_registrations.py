@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.readers.python.facts import from_rows, to_rows, unpack
+from indexes.readers.python.facts import unpack
 from indexes.readers.python.module import read_python
 from tests.indexes.readers.python.registrations_sample import DECOMP, HEAD, REFS, read, registered
 
@@ -308,11 +308,6 @@ def test_what_grows_without_end_is_given_up(growth: str) -> None:
     facts, problems = read_python(source.encode(), DECOMP)
     assert len(facts) < 30
     assert problems == ()
-
-
-def test_rows_survive_json() -> None:
-    facts = read(INPLACE, REFS)
-    assert from_rows(to_rows(facts)) == facts
 
 
 def test_a_decorator_of_the_module_own_fills_its_own_table() -> None:

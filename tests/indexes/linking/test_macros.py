@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.linking.macros import Expansion, MacroTable, PlacedMacro, expand_file
+from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.linking.preprocess import split_arguments
 from indexes.readers.cxx.facts import CppFacts, read_cpp
 
@@ -14,7 +14,7 @@ def read(text: str, path: str = KERNELS) -> CppFacts:
     return read_cpp(text.encode(), path)[0]
 
 
-def expand(text: str, header: str = "") -> Expansion:
+def expand(text: str, header: str = "") -> CppFacts:
     files = {KERNELS: read(text), HEADER: read(header, HEADER)}
     table: dict[str, list[PlacedMacro]] = {}
     for path, facts in files.items():
