@@ -57,7 +57,11 @@ class Recording(ContextDecorator):
 
     @property
     def trace(self) -> Trace:
-        """What was recorded. Raises RuntimeError while it still is."""
+        """What was recorded.
+
+        Raises:
+            RuntimeError: The block has not ended yet.
+        """
         if self._trace is None:
             raise RuntimeError("the recording has not ended yet")
         return self._trace
@@ -67,7 +71,7 @@ class Recording(ContextDecorator):
         return self._trace._repr_html_() if self._trace is not None else None
 
     def step(self) -> None:
-        """A step has ended."""
+        """Say that a step of a training has ended: by it the schedule counts."""
         self._step += 1
         begin = self._schedule.skip + self._schedule.warmup
         if self._step == begin:
@@ -125,7 +129,20 @@ def record(
 ) -> Recording:
     """Record a block or, as a decorator, the calls of a function.
 
-    ``file`` keeps the recording. With ``skip``, ``warmup`` and ``steps`` only some steps are
-    recorded: call ``step()`` of what this returns after each.
+    Parameters:
+        file: Where the recording is kept; without one it is removed when it was read.
+        skip: Steps that run unrecorded at first. A step ends where ``step()`` of what this
+            returns is called.
+        warmup: Steps after those that run unrecorded too: caches fill, kernels are compiled.
+        steps: How many steps to record; all that follow without it.
+        memory: Record allocations, in bytes, too.
+
+    Returns:
+        The recording: its ``trace`` is there when the block has ended, with times in
+        microseconds from its start.
+
+    Raises:
+        OSError: On entry, where the file cannot be made. What goes wrong later ends the
+            recording, not the program: ``trace.meta.problems`` tells it.
     """
     return Recording(file, schedule=Schedule(skip, warmup, steps), memory=memory)

@@ -16,10 +16,11 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from typing import Any
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "native", "recorder.cpp")
 NAME = "_torchnav_native"
-_STANDARDS = ("c++20", "c++17")
+_STANDARDS = ("-std=c++20", "-std=c++17")
 _TIMEOUT_S = 600
 
 
@@ -50,7 +51,7 @@ def build(folder: str) -> str:
     handle, made = tempfile.mkstemp(".so", dir=os.path.dirname(path))
     os.close(handle)
     try:
-        _compile(compiler, made, next(iter(torch.__path__)), _abi(torch))
+        _compile(compiler, made, torch)
         os.replace(made, path)
     finally:
         if os.path.exists(made):
@@ -58,38 +59,17 @@ def build(folder: str) -> str:
     return path
 
 
-def _abi(torch: object) -> int:
-    return int(getattr(getattr(torch, "_C", None), "_GLIBCXX_USE_CXX11_ABI", True))
-
-
-def _compile(compiler: str, output: str, torch_folder: str, abi: int) -> None:
-    include = os.path.join(torch_folder, "include")
-    libraries = os.path.join(torch_folder, "lib")
-    includes = [
-        include,
-        os.path.join(include, "torch", "csrc", "api", "include"),
-        sysconfig.get_paths()["include"],
-    ]
+def _compile(compiler: str, output: str, torch: Any) -> None:
+    folder = next(iter(torch.__path__))
+    include, libraries = os.path.join(folder, "include"), os.path.join(folder, "lib")
+    api = os.path.join(include, "torch", "csrc", "api", "include")
+    includes = [f"-I{one}" for one in (include, api, sysconfig.get_paths()["include"])]
+    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
+    flags = f"-O2 -DNDEBUG -shared -fPIC -w -D_GLIBCXX_USE_CXX11_ABI={abi}".split()
+    linked = [f"-L{libraries}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{libraries}"]
     error = ""
     for standard in _STANDARDS:
-        command = [
-            compiler,
-            f"-std={standard}",
-            "-O2",
-            "-DNDEBUG",
-            "-shared",
-            "-fPIC",
-            "-w",
-            f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
-            *(f"-I{folder}" for folder in includes),
-            SOURCE,
-            "-o",
-            output,
-            f"-L{libraries}",
-            "-ltorch_cpu",
-            "-lc10",
-            f"-Wl,-rpath,{libraries}",
-        ]
+        command = [compiler, standard, *flags, *includes, SOURCE, "-o", output, *linked]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )

@@ -67,16 +67,12 @@ class CompiledRecorder(Session):
         self._native.start(base_ns, self._stacks.classify)
         self._announcer.start()
 
-    def leave(self) -> None:
-        """There is no function mode to take off."""
-
     def pause(self) -> None:
         super().pause()
         if self._is_here():
             self._tick()
 
     def abandon(self) -> None:
-        """After a fork, in the child: it is not recorded."""
         if self.active:
             self.active = False
             self._native.stop()

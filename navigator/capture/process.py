@@ -8,22 +8,14 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
+from .session import Session
 from .tracebacks import hide_from_formatted, hide_from_warnings
 from .writer import TraceFile
 
 
-class Guarded(Protocol):
-    """What can be stopped and forked."""
-
-    def finish(self) -> None: ...
-    def pause(self) -> None: ...
-    def resume(self) -> None: ...
-    def abandon(self) -> None: ...
-
-
-def guard(recorder: Guarded, file: TraceFile) -> None:
+def guard(recorder: Session, file: TraceFile) -> None:
     """Install every guard. The program can replace each of them; then its own applies."""
 
     def finish() -> None:

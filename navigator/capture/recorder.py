@@ -122,7 +122,6 @@ class Recorder(Session):
         self.due = min(self.due, time_ns())
 
     def abandon(self) -> None:
-        """After a fork, in the child: it is not recorded."""
         self.active = False
         if self.marking:
             self.marking = False

@@ -60,6 +60,13 @@ class Session:
         if self._is_here():
             self._announcer.start()
 
+    def abandon(self) -> None:
+        """After a fork, in the child: it is not recorded."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """Take off what ``start`` has put around the thread that called it."""
+
     def _is_here(self) -> bool:
         return self.active and os.getpid() == self._pid
 

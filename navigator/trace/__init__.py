@@ -1,5 +1,8 @@
 """What a program did: the trace model, readers of trace formats, links to an index.
 
+``readers.read_trace`` reads a file, ``trace.Trace`` is what it gives, ``link.Linker`` joins it
+with an index. Times are microseconds.
+
 The package can be called: ``with navigator.trace() as t: ...`` records a block of a program,
 see ``navigator.recording.record``. That alone needs torch, and imports it when it is called.
 """

@@ -76,7 +76,11 @@ class OpLink:
 def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None:
     """The index of the torch that recorded a trace, where that torch is installed here.
 
-    None when the tree of ``index`` is of that version itself, or that torch is not here.
+    Returns:
+        None when the tree of ``index`` is of that version itself, or that torch is not here.
+
+    Raises:
+        SourceError: The installed torch cannot be indexed.
     """
     commit = trace.meta.torch_git
     if not commit or commit == index.info.commit:
@@ -88,8 +92,14 @@ def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None
 
 
 class Linker:
-    """Answers for one trace. ``schemas`` is the index of the torch that recorded it, where that
-    is at hand and differs from the tree of ``index``: names and formulas come from it."""
+    """Answers for one trace.
+
+    Parameters:
+        trace: What ran.
+        index: The tree whose kernels are shown.
+        schemas: The index of the torch that recorded the trace, where that is at hand and
+            differs from the tree: names and formulas come from it. See ``schema_index``.
+    """
 
     def __init__(self, trace: Trace, index: Index, schemas: Index | None = None) -> None:
         self._trace = trace

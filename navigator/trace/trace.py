@@ -25,6 +25,11 @@ class Trace:
         return len(self.table)
 
     def op(self, row: int) -> TraceOp:
+        """One row in full: times in microseconds from the start of the trace.
+
+        Raises:
+            IndexError: There is no row of this id.
+        """
         return self.table.op(row)
 
     def ops(self) -> Iterator[TraceOp]:
@@ -36,12 +41,15 @@ class Trace:
         return tuple(self.table.roots)
 
     def children(self, row: int) -> tuple[int, ...]:
+        """Ids of the rows that stand directly under a row, by time."""
         return tuple(self.table.children(row))
 
     def kernels(self) -> Iterator[DeviceKernel]:
+        """Every kernel, copy and fill that ran on a device, in the order of the file."""
         return (self.kernel(number) for number in range(len(self.table.kernels)))
 
     def kernel(self, number: int) -> DeviceKernel:
+        """One kernel, copy or fill by its id. Raises IndexError for another."""
         return self.table.kernels.kernel(number, self.table.zero or 0.0)
 
     def kernels_of(self, row: int) -> tuple[DeviceKernel, ...]:

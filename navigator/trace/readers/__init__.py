@@ -37,25 +37,18 @@ def read_trace(
 ) -> Trace:
     """Read a trace of any format that is known.
 
-    Parameters
-    ----------
-    path:
-        A file, or a folder with logs of ``TORCH_TRACE``.
-    progress:
-        Called with the number of rows so far; returns False to stop.
-    early:
-        Called once with the first rows of a Chrome trace that takes a while: a trace of its
-        own, whose rows have the ids that they will have.
+    Parameters:
+        path: A file, or a folder with logs of ``TORCH_TRACE``.
+        progress: Called with the number of rows so far; returns False to stop.
+        early: Called once with the first rows of a Chrome trace that takes a while: a trace of
+            its own, whose rows have the ids that they will have.
 
-    Returns
-    -------
-    The trace: times in microseconds from its start, what it lacks and what could not be read
-    in ``meta``. A file that was cut is read up to the cut.
+    Returns:
+        The trace, with times in microseconds from its start. ``meta`` says what it lacks and
+        what could not be read; a file that was cut is read up to the cut.
 
-    Raises
-    ------
-    BadTrace
-        In one line, for a file that is no trace.
+    Raises:
+        BadTrace: The file is no trace; the message is one line.
     """
     head = _head(path)
     reader = next(one for one in FORMATS if one.recognises(path, head))

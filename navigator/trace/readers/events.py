@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
+_T = TypeVar("_T")
 
 
 class Args(msgspec.Struct, kw_only=True):
@@ -52,6 +54,7 @@ _EVENTS = msgspec.json.Decoder(list[Event], strict=False)
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
 _EVENT = msgspec.json.Decoder(Event, strict=False)
 _ARGS = msgspec.json.Decoder(Args, strict=False)
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NO_ARGS = Args()
 _ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
@@ -65,14 +68,16 @@ def decode(chunk: bytes) -> tuple[list[Event], int]:
 
 
 def _one_by_one(chunk: bytes) -> tuple[list[Event], int]:
-    events: list[Event] = []
-    bad = 0
-    for text in _texts(chunk):
-        try:
-            events.append(_EVENT.decode(text))
-        except _ERRORS:
-            bad += 1
-    return events, bad
+    found = [_decoded(_EVENT, text) for text in _texts(chunk)]
+    events = [event for event in found if event is not None]
+    return events, len(found) - len(events)
+
+
+def _decoded(decoder: msgspec.json.Decoder[_T], text: bytes | msgspec.Raw) -> _T | None:
+    try:
+        return decoder.decode(text)
+    except _ERRORS:
+        return None
 
 
 def _texts(chunk: bytes) -> Iterator[bytes]:
@@ -103,34 +108,16 @@ def _after_bad(text: str, at: int) -> int:
 
 def whole_objects(chunk: bytes) -> tuple[list[dict[str, Any]], int]:
     """Every object of a JSON array with all its fields, and how many could not be read."""
-    objects: list[dict[str, Any]] = []
-    bad = 0
-    for text in _texts(chunk):
-        try:
-            value = msgspec.json.decode(text)
-        except _ERRORS:
-            value = None
-        if isinstance(value, dict):
-            objects.append(value)
-        else:
-            bad += 1
-    return objects, bad
+    found = [_decoded(_OBJECT, text) for text in _texts(chunk)]
+    objects = [value for value in found if value is not None]
+    return objects, len(found) - len(objects)
 
 
 def args_of(event: Event) -> Args:
     """The fields that operators and device events have; defaults where they are unreadable."""
-    if not event.args:
-        return _NO_ARGS
-    try:
-        return _ARGS.decode(event.args)
-    except _ERRORS:
-        return _NO_ARGS
+    return (_decoded(_ARGS, event.args) if event.args else None) or _NO_ARGS
 
 
 def plain_args(event: Event) -> dict[str, Any]:
     """``args`` of an event of our own; empty when they are unreadable."""
-    try:
-        value = msgspec.json.decode(event.args)
-    except _ERRORS:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return _decoded(_OBJECT, event.args) or {}

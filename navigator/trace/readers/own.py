@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from indexes.model.vocabulary import Location
@@ -37,21 +36,10 @@ class OwnEvents:
         """External id -> device, of operators of the compiled recorder."""
         self._thread = 0
         self._base_ns = 0
-        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
-            "program": self._program,
-            "run": self._run,
-            "stack": self._stack,
-            "call": self._call,
-            "window": self._window,
-            "backward": self._backward,
-            "problem": self._problem,
-            "end": self._end,
-            "keys": self._keys,
-        }
 
     def read(self, event: Event, thread: int) -> None:
-        """One metadata event. What cannot be understood is passed over."""
-        handler = self._handlers.get(event.name[len(PREFIX) :])
+        """One metadata event, by the method ``_on_NAME``. What has none is passed over."""
+        handler = getattr(self, f"_on_{event.name[len(PREFIX) :]}", None)
         if handler is None:
             return
         self._thread = thread
@@ -98,7 +86,7 @@ class OwnEvents:
         for told in (self._backwards, self._announced, self._rows, self._places):
             told.clear()
 
-    def _keys(self, args: dict[str, Any]) -> None:
+    def _on_keys(self, args: dict[str, Any]) -> None:
         names = tuple(str(name) for name in args["names"])
         self._key_sets[int(args["keys"])] = self._table.key_sets.number(names)
 
@@ -107,12 +95,12 @@ class OwnEvents:
 
     # -------------------------------------------------------------------- the events
 
-    def _program(self, args: dict[str, Any]) -> None:
+    def _on_program(self, args: dict[str, Any]) -> None:
         self._meta.format = "torchnav"
         self._meta.cwd = str(args.get("cwd", ""))
         self._meta.command = tuple(str(part) for part in args.get("command", ()))
 
-    def _run(self, args: dict[str, Any]) -> None:
+    def _on_run(self, args: dict[str, Any]) -> None:
         meta = self._meta
         if int(args["format"]) > FORMAT_VERSION:
             meta.problems.append("recorded by a newer torchnav: parts may be missing here")
@@ -123,7 +111,7 @@ class OwnEvents:
         self._base_ns = int(args.get("base_ns", 0))
         self._table.zero = self._microseconds(int(args.get("start_ns", self._base_ns)))
 
-    def _stack(self, args: dict[str, Any]) -> None:
+    def _on_stack(self, args: dict[str, Any]) -> None:
         frames = tuple(
             StackFrame(Location(str(path), int(line)), str(function))
             for path, line, function in args["frames"]
@@ -131,7 +119,7 @@ class OwnEvents:
         self._table.stacks.append(Stack(frames, int(args["user"])))
         self._stacks[int(args["stack"])] = len(self._table.stacks) - 1
 
-    def _call(self, args: dict[str, Any]) -> None:
+    def _on_call(self, args: dict[str, Any]) -> None:
         start, duration = self._microseconds(int(args["start_ns"])), int(args["duration_ns"]) / 1000
         row = self._new_call(str(args["function"]), self._thread, start, duration, args)
         self._builder.announce_root(row)
@@ -150,7 +138,7 @@ class OwnEvents:
             table.outputs[row] = str(output)
         return row
 
-    def _window(self, args: dict[str, Any]) -> None:
+    def _on_window(self, args: dict[str, Any]) -> None:
         places = {
             int(external): str(place)
             for place, externals in args.get("places", {}).items()
@@ -161,15 +149,15 @@ class OwnEvents:
         )
         self._close_window(places)
 
-    def _backward(self, args: dict[str, Any]) -> None:
+    def _on_backward(self, args: dict[str, Any]) -> None:
         start = self._microseconds(int(args["start_ns"]))
         span = (start, start + int(args["duration_ns"]) / 1000, int(args["call"]))
         self._backwards.append(span)
 
-    def _problem(self, args: dict[str, Any]) -> None:
+    def _on_problem(self, args: dict[str, Any]) -> None:
         self._meta.problems.append(str(args["message"]))
 
-    def _end(self, _args: dict[str, Any]) -> None:
+    def _on_end(self, _args: dict[str, Any]) -> None:
         self._meta.complete = True
 
 

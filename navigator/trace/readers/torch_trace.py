@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +30,8 @@ _GRAPHS = (
 _LARGEST = 1 << 30
 
 
-@dataclass(slots=True)
-class _Graph:
-    """A graph of the log as text."""
-
-    kind: str
-    frame: str
-    lines: list[str] = field(default_factory=list)
+Record = tuple[dict[str, Any], list[str]]
+"""The header of an entry of the log, and the lines of its payload."""
 
 
 def recognises(path: Path, _head: bytes) -> bool:
@@ -56,8 +50,13 @@ def read(path: Path, _watch: Watch) -> Trace:
     meta.path, meta.format, meta.complete, meta.overloads = str(path), "TORCH_TRACE", True, True
     items: list[Item] = []
     for log in logs:
-        for graph in _graphs(log, trace):
-            _add(graph, items, trace.table)
+        for header, payload in _records(log):
+            kind = next((kind for kind in _GRAPHS if kind in header), None)
+            if kind is not None:
+                frame = f"{header.get('frame_id', '?')}/{header.get('frame_compile_id', '?')}"
+                _add(f"{kind} {frame}", payload, items, trace.table)
+            elif _artifact(header) == "torch_version":
+                _set_version("\n".join(payload), trace)
     if not items:
         meta.problems.append("the log holds no graph: nothing was compiled, or not to its end")
     meta.lacks.append(
@@ -67,29 +66,20 @@ def read(path: Path, _watch: Watch) -> Trace:
     return trace
 
 
-def _graphs(log: Path, trace: Trace) -> Iterator[_Graph]:
+def _records(log: Path) -> Iterator[Record]:
     try:
         text = read_text(log, _LARGEST)
     except OSError as error:
         raise BadTrace(f"cannot read {log}: {error.strerror}") from error
-    current: _Graph | None = None
-    version: list[str] | None = None
+    header: dict[str, Any] = {}
+    payload: list[str] = []
     for line in text.split("\n"):
         if line.startswith("\t"):
-            if current is not None:
-                current.lines.append(line[1:])
-            elif version is not None:
-                version.append(line)
-            continue
-        if current is not None:
-            yield current
-        if version:
-            _set_version("\n".join(version), trace)
-        header = _header(line)
-        current = _graph_of(header)
-        version = [] if _artifact(header) == "torch_version" else None
-    if current is not None:
-        yield current
+            payload.append(line[1:])
+        else:
+            yield header, payload
+            header, payload = _header(line), []
+    yield header, payload
 
 
 def _header(line: str) -> dict[str, Any]:
@@ -106,14 +96,6 @@ def _artifact(header: dict[str, Any]) -> str:
     return str(artifact.get("name", "")) if isinstance(artifact, dict) else ""
 
 
-def _graph_of(header: dict[str, Any]) -> _Graph | None:
-    kind = next((kind for kind in _GRAPHS if kind in header), None)
-    if kind is None:
-        return None
-    frame = f"{header.get('frame_id', '?')}/{header.get('frame_compile_id', '?')}"
-    return _Graph(kind, frame)
-
-
 def _set_version(payload: str, trace: Trace) -> None:
     try:
         facts = json.loads(payload)
@@ -124,13 +106,13 @@ def _set_version(payload: str, trace: Trace) -> None:
         trace.meta.torch_git = str(facts.get("commit") or "")
 
 
-def _add(graph: _Graph, items: list[Item], table: Table) -> None:
-    """The graph as a row, its operators under it."""
-    backward = "backward" in graph.kind
-    items.append(Item(ANNOTATION, f"{graph.kind} {graph.frame}", is_backward=backward))
+def _add(name: str, lines: list[str], items: list[Item], table: Table) -> None:
+    """A graph as a row, its operators under it."""
+    backward = "backward" in name
+    items.append(Item(ANNOTATION, name, is_backward=backward))
     parent = len(items) - 1
     stack = NONE
-    for line in graph.lines:
+    for line in lines:
         place = _FILE.search(line)
         if place:
             frame = StackFrame(Location(place["path"], int(place["line"])), place["function"])
@@ -138,19 +120,11 @@ def _add(graph: _Graph, items: list[Item], table: Table) -> None:
             stack = len(table.stacks) - 1
         call = _CALL.search(line)
         if call:
-            overload = call["overload"] or ""
-            items.append(
-                Item(
-                    OP,
-                    f"{call['space']}::{call['name']}",
-                    "" if overload == "default" else overload,
-                    parent,
-                    output=call["type"] or "",
-                    stack=stack,
-                    place=_place(call["type"]),
-                    is_backward=backward,
-                )
-            )
+            item = Item(OP, f"{call['space']}::{call['name']}", parent=parent, stack=stack)
+            item.overload = "" if call["overload"] in (None, "default") else call["overload"]
+            item.output, item.place = call["type"] or "", _place(call["type"])
+            item.is_backward = backward
+            items.append(item)
 
 
 def _place(kind: str | None) -> str:
