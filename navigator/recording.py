@@ -9,9 +9,7 @@ import os
 import shutil
 import tempfile
 from contextlib import ContextDecorator
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from navigator.trace.readers import read_trace
@@ -21,33 +19,35 @@ if TYPE_CHECKING:
     from navigator.capture.recorder import Recorder
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """Which steps of a long training to record; see ``Recording.step``."""
-
-    skip: int = 0
-    """Steps that run as without us."""
-    warmup: int = 0
-    """Steps after those that run as without us too: caches fill, kernels are compiled."""
-    record: int | None = None
-    """Steps to record; None for all that follow."""
-
-
 class Recording(ContextDecorator):
-    """Records what runs inside of the block, in this thread and those that it starts.
+    """Records a block or, as a decorator, the calls of a function.
 
-    With a schedule only some steps are recorded: call ``step()`` at the end of each. After
-    the block ``trace`` holds what was recorded.
+    What runs in this thread is recorded, and in those that it starts. With ``skip``, ``warmup``
+    and ``steps`` only some steps of a training are: call ``step()`` at the end of each.
+
+    Parameters:
+        file: Where the recording is kept; without one it is removed when it was read.
+        skip: Steps that run unrecorded at first.
+        warmup: Steps after those that run unrecorded too: caches fill, kernels are compiled.
+        steps: How many steps to record; all that follow without it.
+        memory: Record allocations, in bytes, too.
+
+    Raises:
+        OSError: On entry, where the file cannot be made. What goes wrong later ends the
+            recording, not the program: ``trace.meta.problems`` tells it.
     """
 
     def __init__(
         self,
         file: Path | str | None = None,
         *,
-        schedule: Schedule | None = None,
+        skip: int = 0,
+        warmup: int = 0,
+        steps: int | None = None,
         memory: bool = False,
     ) -> None:
-        self._schedule = schedule or Schedule()
+        self._first = skip + warmup
+        self._last = None if steps is None else self._first + steps
         self._memory = memory
         self._kept = Path(file) if file else None
         self._folder: str | None = None
@@ -57,7 +57,7 @@ class Recording(ContextDecorator):
 
     @property
     def trace(self) -> Trace:
-        """What was recorded.
+        """What was recorded: times in microseconds from its start.
 
         Raises:
             RuntimeError: The block has not ended yet.
@@ -73,23 +73,17 @@ class Recording(ContextDecorator):
     def step(self) -> None:
         """Say that a step of a training has ended: by it the schedule counts."""
         self._step += 1
-        begin = self._schedule.skip + self._schedule.warmup
-        if self._step == begin:
+        if self._step == self._first:
             self._start()
-        if self._schedule.record is not None and self._step == begin + self._schedule.record:
+        if self._step == self._last:
             self._finish()
 
     def __enter__(self) -> Recording:
-        if not self._schedule.skip + self._schedule.warmup:
+        if not self._first:
             self._start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._finish()
         self._trace = self._trace or Trace()
 
@@ -117,32 +111,3 @@ class Recording(ContextDecorator):
         self._trace = read_trace(self._path)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def record(
-    file: Path | str | None = None,
-    *,
-    skip: int = 0,
-    warmup: int = 0,
-    steps: int | None = None,
-    memory: bool = False,
-) -> Recording:
-    """Record a block or, as a decorator, the calls of a function.
-
-    Parameters:
-        file: Where the recording is kept; without one it is removed when it was read.
-        skip: Steps that run unrecorded at first. A step ends where ``step()`` of what this
-            returns is called.
-        warmup: Steps after those that run unrecorded too: caches fill, kernels are compiled.
-        steps: How many steps to record; all that follow without it.
-        memory: Record allocations, in bytes, too.
-
-    Returns:
-        The recording: its ``trace`` is there when the block has ended, with times in
-        microseconds from its start.
-
-    Raises:
-        OSError: On entry, where the file cannot be made. What goes wrong later ends the
-            recording, not the program: ``trace.meta.problems`` tells it.
-    """
-    return Recording(file, schedule=Schedule(skip, warmup, steps), memory=memory)

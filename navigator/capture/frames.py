@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import sysconfig
 from dataclasses import dataclass
 from types import CodeType, FrameType
@@ -43,6 +42,7 @@ class Stacks:
 
     def __init__(self, torch_folder: str) -> None:
         self._torch = os.path.join(torch_folder, "")
+        self._modules = os.path.join(torch_folder, "nn", "modules", "")
         self._own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
         self._stdlib = _stdlib_folders()
         self._kinds: dict[int, int] = {}
@@ -71,15 +71,18 @@ class Stacks:
         found = self._stacks.get(tuple(key))
         return found if found is not None else self._add(tuple(key), frame)
 
-    def is_foreign(self, code: CodeType) -> bool:
-        """Whether the code is torch's own, outside of plain module calls."""
-        kind = self._kinds.get(id(code))
-        return (kind if kind is not None else self._learn(code)) == _TORCH and not self._in_modules(
-            code
-        )
+    def has_foreign(self, frame: FrameType | None) -> bool:
+        """Whether any frame from ``frame`` outwards is torch's own, outside of module calls."""
+        while frame is not None:
+            if self._is_foreign(frame.f_code):
+                return True
+            frame = frame.f_back
+        return False
 
-    def _in_modules(self, code: CodeType) -> bool:
-        return code.co_filename.startswith(self._torch + os.path.join("nn", "modules", ""))
+    def _is_foreign(self, code: CodeType) -> bool:
+        kind = self._kinds.get(id(code))
+        is_torch = (kind if kind is not None else self._learn(code)) == _TORCH
+        return is_torch and not code.co_filename.startswith(self._modules)
 
     def _learn(self, code: CodeType) -> int:
         kind = self.classify(code.co_filename)
@@ -137,20 +140,3 @@ def _stdlib_folders() -> tuple[str, ...]:
     folders = {paths["stdlib"], paths["platstdlib"], os.path.dirname(os.__file__)}
     own = {f"<frozen {name}" for name in ("importlib", "runpy")}
     return tuple(os.path.join(folder, "") for folder in folders if folder) + tuple(own)
-
-
-def outermost_foreign(stacks: Stacks, frame: FrameType | None) -> bool:
-    """Whether any frame from ``frame`` outwards is torch's own machinery."""
-    while frame is not None:
-        if stacks.is_foreign(frame.f_code):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def caller(depth: int) -> FrameType | None:
-    """The frame ``depth`` above the caller of this function; None past the outermost."""
-    try:
-        return sys._getframe(depth + 1)
-    except ValueError:
-        return None

@@ -22,7 +22,7 @@ import torch
 
 from .calls import CallLog
 from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
-from .frames import Stacks, outermost_foreign
+from .frames import Stacks
 from .mode import CallMode
 from .modules import ModulePaths, follow_modules, torch_folder
 from .profiler import Profiler, Window, accelerator_in_use
@@ -242,7 +242,7 @@ class Recorder(Session):
         """Whether nothing that the profiler has begun can be open, seen from ``frame``."""
         if self._last_window or any(m.busy or m.annotations for m in list(self._modes)):
             return False
-        return not outermost_foreign(self.stacks, frame)
+        return not self.stacks.has_foreign(frame)
 
     def _open_window(self) -> None:
         if not self.active:

@@ -5,6 +5,7 @@ Text that comes from source or traces passes ``clean`` before it is written.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -200,47 +201,48 @@ def overload_lines(others: Sequence[str]) -> Iterator[str]:
 # ------------------------------------------------------------------ places and look-ups
 
 
+def entry(title: str, where: object, *more: str) -> Iterator[str]:
+    """What something is called, where it stands and what there is to say of it."""
+    yield clean(title)
+    yield clean(f"    {where}")
+    for text in more:
+        yield from wrap(text, "    ")
+
+
 def hit_lines(hits: Iterable[Hit]) -> Iterator[str]:
     for hit in hits:
         leads = f" -> {hit.op}" if hit.op and hit.op != hit.name else ""
-        yield clean(f"{hit.kind} {hit.name}{leads}")
-        yield f"    {_where(hit.location)}"
-        yield from wrap(hit.detail, "    ")
+        yield from entry(f"{hit.kind} {hit.name}{leads}", hit.location, hit.detail)
 
 
 def place_lines(places: Iterable[Place]) -> Iterator[str]:
     for place in places:
-        yield clean(f"{place.kind} {place.name}")
         end = place.location.end_line
         until = f" to line {end}" if end > place.location.line else ""
-        yield f"    {_where(place.location)}{until}"
-        yield from wrap(place.detail, "    ")
-        yield from wrap(place.rule, "    ")
-        if place.operators:
-            yield from wrap(f"operators: {', '.join(place.operators)}", "    ")
+        operators = _listed("operators: ", place.operators)
+        where = f"{place.location}{until}"
+        yield from entry(f"{place.kind} {place.name}", where, place.detail, place.rule, operators)
 
 
 def member_lines(members: Iterable[Member]) -> Iterator[str]:
     for member in members:
         bits = f" : {member.bits}" if member.bits is not None else ""
-        yield clean(f"{member.type} {member.name}{bits}")
-        yield f"    {_where(member.location)}"
-        yield from wrap(member.comment, "    ")
         named = zip(member.accessor_names, member.accessors, strict=False)
-        accessors = [f"{name} (line {where.line})" for name, where in named]
-        if accessors:
-            yield from wrap(f"accessors: {', '.join(accessors)}", "    ")
+        accessors = _listed("accessors: ", [f"{name} (line {at.line})" for name, at in named])
+        title = f"{member.type} {member.name}{bits}"
+        yield from entry(title, member.location, member.comment, accessors)
 
 
 def engine_lines(functions: Iterable[EngineFunction]) -> Iterator[str]:
     for function in functions:
         phase = f" [{function.phase}]" if function.phase else ""
-        yield clean(f"{function.name}{phase}")
-        yield f"    {_where(function.location)}"
-        yield from wrap(function.comment, "    ")
-        if function.calls:
-            calls = dict.fromkeys(f"{name} (line {line})" for name, line in function.calls)
-            yield from wrap(f"calls {', '.join(calls)}", "    ")
+        calls = dict.fromkeys(f"{name} (line {line})" for name, line in function.calls)
+        title = f"{function.name}{phase}"
+        yield from entry(title, function.location, function.comment, _listed("calls ", calls))
+
+
+def _listed(title: str, names: Iterable[str]) -> str:
+    return f"{title}{', '.join(names)}" if names else ""
 
 
 def device_kernel_lines(answer: DeviceKernelAnswer) -> Iterator[str]:
@@ -289,6 +291,8 @@ def dtype_notes(dispatches: Sequence[DtypeDispatch]) -> list[str]:
 
 
 _LONGEST = 100
+_PLAIN = re.compile(r"^\(([\w.:>-]+(?:\(\))?)\)$")
+"""A condition that needs no parentheses."""
 _SHOWN = 2
 
 
@@ -298,13 +302,14 @@ def choice_note(choices: Sequence[Choice]) -> str:
         return ""
     more = len(choices) - _SHOWN
     outer = f"; inside of {more} more" if more > 0 else ""
-    return f"at run time, {' and '.join(map(_condition, choices[-_SHOWN:]))}{outer}"
+    shown = choices[-_SHOWN:]
+    word = "if " if shown[0].text.startswith("if ") else ""
+    return f"{word}{' and '.join(map(_condition, shown))}{outer}"
 
 
 def _condition(one: Choice) -> str:
+    """``!use_mkldnn (:42)``"""
     text = one.text if len(one.text) <= _LONGEST else f"{one.text[: _LONGEST - 3]}..."
-    if one.arm == "else":
-        text = f"else of {text}"
-    elif one.arm == "otherwise":
-        text = f"unless {text.removeprefix('if ')}"
-    return f"{text} at line {one.location.line}"
+    condition = _PLAIN.sub(r"\1", text.removeprefix("if "))
+    negation = "!" if one.arm in ("else", "otherwise") else ""
+    return f"{negation}{condition} (:{one.location.line})"

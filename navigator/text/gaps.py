@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from indexes.queries.gaps.model import Gap, GapList, KindCount
-from navigator.text.answers import wrap
+from navigator.text.answers import entry, wrap
 from navigator.text.clean import clean
 from navigator.text.markdown import code, heading, place, table, words
 
@@ -26,10 +26,8 @@ def count_lines(answer: GapList) -> Iterator[str]:
 def gap_lines(gap: Gap) -> Iterator[str]:
     """What is missing, why it is a gap, where to look and how to begin."""
     age = f", {gap.age_days / 365.25:.1f} years old" if gap.age_days is not None else ""
-    yield clean(f"{gap.kind} {gap.name} ({gap.difficulty}{age})")
-    yield clean(f"    {gap.location}")
-    yield from wrap(gap.what, "    ")
-    yield from wrap(f"because {gap.rule}", "    ")
+    title = f"{gap.kind} {gap.name} ({gap.difficulty}{age})"
+    yield from entry(title, gap.location, gap.what, f"because {gap.rule}")
     others = [one for one in gap.evidence if one != gap.location]
     for one in others[:_EVIDENCE]:
         yield clean(f"      see {one}")

@@ -4,7 +4,7 @@
 with an index. Times are microseconds.
 
 The package can be called: ``with navigator.trace() as t: ...`` records a block of a program,
-see ``navigator.recording.record``. That alone needs torch, and imports it when it is called.
+see ``navigator.recording.Recording``. That alone needs torch, and imports it when it is called.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _Callable(ModuleType):
     """A module that records when it is called."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        return importlib.import_module("navigator.recording").record(*args, **options)
+        return importlib.import_module("navigator.recording").Recording(*args, **options)
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -60,11 +60,6 @@ class DispatchPath:
     """What the path rests on, where its keys were not recorded but worked out."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The keys whose kernels ran: those that fell through are left out."""
-        return tuple(s.key for s in self.steps if s.slot is None or not s.slot.fallthrough)
-
-    @property
     def ends_below_autograd(self) -> bool:
         """Whether its last kernel calls others with the keys of autograd excluded."""
         through = any(step.key.startswith("Autograd") for step in self.steps[:-1])

@@ -11,6 +11,7 @@ from navigator.trace.trace import Trace
 
 GroupBy = Literal["operator", "module", "line", "node", "kernel"]
 GROUPS: tuple[GroupBy, ...] = ("operator", "module", "line", "node", "kernel")
+_TIMED = (OP, NODE, REGION)
 
 
 @dataclass(slots=True)
@@ -22,20 +23,20 @@ class Group:
     total_us: float = 0.0
     """Time inside of them, what they call included; what is inside of itself counts once."""
     own_us: float = 0.0
-    """Time in themselves, what they call left out."""
+    """Self time: what they call is left out."""
     term: str = ""
     """The filter that leaves just these rows."""
 
 
 def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list[Group]:
-    """Groups of operators, most own time first. ``rows`` limits it to some rows."""
+    """Groups of operators, most self time first. ``rows`` limits it to some rows."""
     if by == "kernel":
         return _kernels(trace)
     table = trace.table
     groups: dict[str, Group] = {}
     key = _key(trace, by)
     for row in rows if rows is not None else range(len(table)):
-        if table.kind[row] not in (OP, NODE, REGION):
+        if table.kind[row] not in _TIMED:
             continue
         name, term = key(row)
         group = groups.setdefault(name, Group(name, term=term))
@@ -46,34 +47,26 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
     return sorted(groups.values(), key=lambda group: -group.own_us)
 
 
-@dataclass(slots=True)
-class LineTotal:
-    """What one line of the program has run."""
-
-    count: int = 0
-    own_us: float = 0.0
-
-
-def line_totals(trace: Trace, path: str) -> dict[int, LineTotal]:
-    """Operators by the line of a file of the user's that led to them."""
+def line_totals(trace: Trace, path: str) -> dict[int, Group]:
+    """Operators by the line of a file of the user's that led to them, with their self time."""
     table = trace.table
     lines = {
         number: stack.location.line
         for number, stack in enumerate(table.stacks)
         if stack.location is not None and stack.location.path == path
     }
-    totals: dict[int, LineTotal] = {}
+    totals: dict[int, Group] = {}
     for row, stack in enumerate(table.stack):
         line = lines.get(stack)
-        if line is not None and table.kind[row] in (OP, NODE, REGION):
-            total = totals.setdefault(line, LineTotal())
+        if line is not None and table.kind[row] in _TIMED:
+            total = totals.setdefault(line, Group(f"{path}:{line}"))
             total.count += 1
             total.own_us += own_time(trace, row)
     return totals
 
 
 def own_time(trace: Trace, row: int) -> float:
-    """Microseconds in a row itself."""
+    """The self time of a row in microseconds."""
     table = trace.table
     inside = sum(table.duration[child] for child in table.children(row))
     return max(table.duration[row] - inside, 0.0)
@@ -111,7 +104,7 @@ def _is_inside(trace: Trace, row: int, name: str, key: Key) -> bool:
     """Whether a row stands under another of its group."""
     parent = trace.table.parent[row]
     while parent >= 0:
-        if trace.table.kind[parent] in (OP, NODE, REGION) and key(parent)[0] == name:
+        if trace.table.kind[parent] in _TIMED and key(parent)[0] == name:
             return True
         parent = trace.table.parent[parent]
     return False

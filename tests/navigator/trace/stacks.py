@@ -153,7 +153,7 @@ def _compare_one(
     """A call that called another one got only as far as the stack shows; so did one whose
     kernel asks the interpreter past the dispatcher (SavedVariable detaches so)."""
     assert path is not None
-    computed = tuple(_general(path, key) for key in path.names)
+    computed = tuple(_general(path, key) for key in ran(path))
     computed = computed if whole else computed[: len(seen)]
     result.calls += 1
     result.keys.update(seen)
@@ -165,8 +165,13 @@ def _compare_one(
         result.other.append((name, computed, seen))
 
 
+def ran(path: DispatchPath) -> list[str]:
+    """The keys whose kernels ran: those that fell through are left out."""
+    return [s.key for s in path.steps if s.slot is None or not s.slot.fallthrough]
+
+
 def _general(path: DispatchPath, key: str) -> str:
     """The name that the stack has for it: of a back end or composite kernel just that."""
-    if key == path.names[-1] and path.end.startswith(("the kernel", "composite")):
+    if key == ran(path)[-1] and path.end.startswith(("the kernel", "composite")):
         return "kernel"
     return next((one for one in ("Autograd", "Autocast") if key.startswith(one)), key)
