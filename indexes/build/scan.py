@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
-from multiprocessing import get_context
+from typing import Literal
 
+from indexes.build.workers import in_worker, start_workers
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.vocabulary import Definition, Problem
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, holds_operators, read_cpp
@@ -54,11 +54,12 @@ def read_files(
     # The C++ files, which cost most, come first.
     ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
     read = partial(read_file, root)
-    if len(files) <= _FEW or not _can_fork():
+    method = _method() if len(files) > _FEW else None
+    if method is None:
         yield from _until(map(read, ordered), cancelled)
         return
     workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
-    with ProcessPoolExecutor(workers, get_context("fork"), _start_worker) as pool:
+    with start_workers(workers, _start_worker, method=method) as pool:
         try:
             yield from _until(pool.map(read, ordered, chunksize=_CHUNK), cancelled)
         except BrokenProcessPool as error:
@@ -67,9 +68,13 @@ def read_files(
             pool.shutdown(cancel_futures=True)
 
 
-def _can_fork() -> bool:
-    """A fork would copy the locks of other threads in whatever state they are."""
-    return hasattr(os, "fork") and threading.active_count() == 1
+def _method() -> Literal["spawn", "fork"] | None:
+    """How readers are started; None where this process has to read, lest a user's main module
+    is run again by a fresh one."""
+    if in_worker.is_set():
+        return "spawn"
+    # A fork would copy the locks of other threads in whatever state they are.
+    return "fork" if hasattr(os, "fork") and threading.active_count() == 1 else None
 
 
 def _start_worker() -> None:

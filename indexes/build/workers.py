@@ -9,15 +9,23 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, redirect_stderr
 from multiprocessing import get_context, parent_process
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
+from typing import Literal
 
 from indexes.model.errors import Cancelled
 
+in_worker = Event()
+"""Set in a process that works for another one."""
+
 
 def start_workers(
-    count: int = 1, prepare: Callable[..., object] | None = None, *arguments: object
+    count: int = 1,
+    prepare: Callable[..., object] | None = None,
+    *arguments: object,
+    method: Literal["spawn", "fork"] = "spawn",
 ) -> ProcessPoolExecutor:
-    """An executor of ``count`` fresh processes, each of which calls ``prepare`` first.
+    """An executor of ``count`` processes, each of which calls ``prepare`` first. They are fresh
+    ones, for which the main module of this program is loaded again, or forks of this process.
 
     Raises
     ------
@@ -27,7 +35,7 @@ def start_workers(
     try:
         with redirect_stderr(sys.__stderr__):  # Textual's has no descriptor to hand on
             return ProcessPoolExecutor(
-                count, get_context("spawn"), initializer=_begin, initargs=(prepare, arguments)
+                count, get_context(method), initializer=_begin, initargs=(prepare, arguments)
             )
     except (ImportError, NotImplementedError) as error:  # a system without semaphores
         raise OSError(str(error)) from error
@@ -52,6 +60,7 @@ def stoppable() -> Iterator[None]:
 
 def _begin(prepare: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
     """In a new process: ctrl+c and a closed terminal are for the process that started it."""
+    in_worker.set()
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -15,11 +15,11 @@ from indexes.source.walk import SourceFile, walk
 _TREE = Path(__file__).parents[2] / "tree"
 
 
-@pytest.fixture(params=[True, False], ids=["processes", "here"], autouse=True)
+@pytest.fixture(params=["fork", "spawn", None], autouse=True)
 def processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether there are reader processes. The test's own process may have threads, which wait
     for messages and hold no lock."""
-    monkeypatch.setattr(scan, "_can_fork", lambda: request.param)
+    monkeypatch.setattr(scan, "_method", lambda: request.param)
     return bool(request.param)
 
 
