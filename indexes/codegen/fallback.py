@@ -86,7 +86,7 @@ class Derivatives:
     def _match(self, function: NativeFunction, schema: Schema) -> DerivativeMatch:
         info = self._exact.get(function.schema)
         if info is not None:
-            return DerivativeMatch(info.entry, _EXACT, True, info.grad_fns)
+            return replace(info.match(_EXACT), exact=True)
         if schema.out_arguments and is_generated(function):
             return DerivativeMatch(None, _OUT)
         return self._of_another(function, schema) or DerivativeMatch(None, _NONE)
@@ -94,8 +94,7 @@ class Derivatives:
     def _of_another(self, function: NativeFunction, schema: Schema) -> DerivativeMatch | None:
         copied = self._copies.get(function.schema)
         if copied is not None:
-            rule = _COPY.format(copied.entry.op)
-            return DerivativeMatch(copied.entry, rule, False, copied.grad_fns)
+            return copied.match(_COPY)
         if schema.base.startswith("_foreach_"):
             found = self._of_reference(schema) if self._is_repeated(schema) else None
             if found or self._foreach == "all":
@@ -104,15 +103,10 @@ class Derivatives:
 
     def _by_signature(self, function: NativeFunction, schema: Schema) -> DerivativeMatch | None:
         signature = signature_of(function)
-        info = self._functional.get(signature)
-        if info is not None:
-            rule = _INPLACE if schema.kind is SchemaKind.INPLACE else _MUTABLE
-            return DerivativeMatch(info.entry, rule.format(info.entry.op), False, info.grad_fns)
+        if info := self._functional.get(signature):
+            return info.match(_INPLACE if schema.kind is SchemaKind.INPLACE else _MUTABLE)
         info = self._other.get(signature) if is_generated(function) else None
-        if info is not None:
-            rule = _GENERATED.format(info.entry.op)
-            return DerivativeMatch(info.entry, rule, False, info.grad_fns)
-        return None
+        return info.match(_GENERATED) if info else None
 
     def _with_functional(self, schema: Schema) -> DerivativeMatch | None:
         """Where in-place foreach operators repeat nothing themselves, those without overloads
@@ -147,8 +141,7 @@ class Derivatives:
             return None
         if schema.kind is not SchemaKind.INPLACE:
             grad_fn = f"Foreach{grad_fn}{schema.overload}"
-        rule = _FOREACH.format(found.entry.op)
-        return DerivativeMatch(found.entry, rule, False, {"Default": grad_fn})
+        return replace(found.match(_FOREACH), grad_fns={"Default": grad_fn})
 
     def _reference(self, schema: Schema, infos: Mapping[Signature, _Info]) -> _Info | None:
         repeated = schema.base.rpartition("_foreach_")[2]
@@ -205,6 +198,10 @@ class _Info:
     schema: str
     """Of the overload that the entry stands for here."""
     grad_fns: Mapping[str, str]
+
+    def match(self, rule: str) -> DerivativeMatch:
+        """The match by a rule, which names the entry."""
+        return DerivativeMatch(self.entry, rule.format(self.entry.op), False, self.grad_fns)
 
 
 _EXACT = "derivatives.yaml has an entry for this overload"

@@ -20,6 +20,7 @@ from indexes.readers.yaml.schema import (
     Signature,
     parse_schema,
     tensor_options,
+    written_first,
 )
 
 
@@ -140,10 +141,7 @@ def _functional(source: Schema) -> Schema | None:
     name = f"__{source.base}__" if source.dunder else source.base
     name += "_functional" if source.kind is SchemaKind.MUTABLE else ""
     returned = {r.annotation for r in source.returns}
-    written = sorted(
-        (a for a in source.arguments if a.mutable and a.annotation not in returned),
-        key=lambda a: (a.name != "self" or a.is_out, not a.is_out),
-    )
+    written = [a for a in written_first(source.arguments) if a.annotation not in returned]
     returns = [replace(r, annotation=None) for r in source.returns]
     returns += [Return(a.type, f"{a.name}_out") for a in written]
     return replace(source, name=name, arguments=_signature(source), returns=tuple(returns))

@@ -44,29 +44,21 @@ class Root:
     """The call itself registers; there may be no function at all."""
 
 
-_DECOMPOSITION = Root(
-    "decomposition",
-    (0, "aten_op"),
-    extra=(
-        ("registry", (1, "registry")),
-        ("type", (-1, "type")),
-        ("disable_meta", (-1, "disable_meta")),
-    ),
+_DECOMPOSITION = (
+    ("registry", (1, "registry")),
+    ("type", (-1, "type")),
+    ("disable_meta", (-1, "disable_meta")),
 )
-_META = Root(
-    "meta_registration", (0, "op"), extra=(("register_dispatcher", (1, "register_dispatcher")),)
-)
-_LOWERING = Root("lowering", (0, "aten_fn"))
-
+_META = (("register_dispatcher", (1, "register_dispatcher")),)
 ROOTS: dict[str, Root] = {
-    "register_decomposition": _DECOMPOSITION,
-    "register_meta": _META,
+    "register_decomposition": Root("decomposition", (0, "aten_op"), extra=_DECOMPOSITION),
+    "register_meta": Root("meta_registration", (0, "op"), extra=_META),
     "register_op_impl": Root("fake_impl", (0, "run_impl_check")),
     "register_fast_op_impl": Root("fake_impl", (0, "func"), note="fast path"),
     "register_fake": Root("fake_impl", (0, "op"), function=(1, "func")),
     "impl_abstract": Root("fake_impl", (0, "qualname"), function=(1, "func")),
     "register_jagged_func": Root("jagged", (0, "aten_ops"), extra=(("schema", (1, "schema_str")),)),
-    "register_lowering": _LOWERING,
+    "register_lowering": Root("lowering", (0, "aten_fn")),
     "_register_lowering": Root("lowering", (0, "aten_fn"), (1, "decomp_fn"), immediate=True),
     "_register_foreach_lowering": Root("lowering", (0, "aten_fn"), (1, "decomp_fn"), (), "", True),
     "make_fallback": Root("lowering", (0, "op"), note="fallback to ATen", immediate=True),
@@ -163,7 +155,7 @@ def dispatch_key(value: object) -> str:
 def py_impl(op: Op, arguments: Arguments) -> Pending:
     """``aten.add.Tensor.py_impl(DispatchKey.Meta)``."""
     key = dispatch_key(argument(arguments, (0, "k")))
-    return Pending(*_implementation(key), ops=(op,), detail={"key": key})
+    return _implementation(key, (op,))
 
 
 def library(arguments: Arguments) -> Library | object:
@@ -176,8 +168,7 @@ def library(arguments: Arguments) -> Library | object:
 def library_impl(lib: Library, arguments: Arguments) -> Pending:
     """``lib.impl("add.Tensor", fn, "Meta")``; the name may be an operator itself."""
     key = dispatch_key(argument(arguments, (2, "dispatch_key"))) or lib.key
-    ops = _named(lib, argument(arguments, (0, "op_name")))
-    return Pending(*_implementation(key), ops=ops, detail={"key": key})
+    return _implementation(key, _named(lib, argument(arguments, (0, "op_name"))))
 
 
 def impl_decorator(arguments: Arguments) -> Pending:
@@ -185,10 +176,9 @@ def impl_decorator(arguments: Arguments) -> Pending:
     first, second = argument(arguments, (0, "qualname")), argument(arguments, (1, "types"))
     if isinstance(first, Library):
         key = dispatch_key(argument(arguments, (2, "dispatch_key"))) or first.key
-        return Pending(*_implementation(key), ops=_named(first, second), detail={"key": key})
-    key = dispatch_key(second)
+        return _implementation(key, _named(first, second))
     ops = tuple(_overload(op) if isinstance(op, str) else op for op in operators(first))
-    return Pending(*_implementation(key), ops=ops, detail={"key": key})
+    return _implementation(dispatch_key(second), ops)
 
 
 def _named(lib: Library, name: object) -> tuple[object, ...]:
@@ -202,5 +192,5 @@ def _overload(name: str) -> str:
     return name if "." in name else f"{name}.default"
 
 
-def _implementation(key: str) -> tuple[str]:
-    return ("meta_registration" if key == "Meta" else "py_impl",)
+def _implementation(key: str, ops: tuple[object, ...]) -> Pending:
+    return Pending("meta_registration" if key == "Meta" else "py_impl", ops, {"key": key})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import (
@@ -43,21 +44,16 @@ def read_derivatives(
     return tuple(found), tuple(sorted(problems, key=lambda p: p.line))
 
 
+@dataclass(slots=True)
 class _Reader:
-    def __init__(
-        self,
-        path: str,
-        schemas: set[str],
-        generated: set[str],
-        keys: Collection[str] | None,
-        problems: list[Problem],
-    ) -> None:
-        self._path = path
-        self._schemas = schemas
-        self._generated = generated
-        self._keys = keys
-        self._problems = problems
-        self._counts: Counter[str] = Counter()
+    path: str
+    schemas: set[str]
+    generated: set[str]
+    """Names of operators that torchgen generates."""
+    keys: Collection[str] | None
+    """Autograd keys; None when they are not known."""
+    problems: list[Problem]
+    counts: Counter[str] = field(default_factory=Counter)
 
     def read(self, entry: Entry) -> DerivativeEntry | None:
         field = entry.fields.get("name")
@@ -70,13 +66,13 @@ class _Reader:
         except ValueError as error:
             self._problem(field.line, str(error))
             return None
-        generated = schema.full_name in self._generated
-        if self._schemas and text not in self._schemas and not generated:
+        generated = schema.full_name in self.generated
+        if self.schemas and text not in self.schemas and not generated:
             self._problem(field.line, f"no operator has the schema {text}")
         return DerivativeEntry(
             op=schema.full_name,
             schema=text,
-            location=Location(self._path, entry.line, entry.end_line),
+            location=Location(self.path, entry.line, entry.end_line),
             sets=self._sets(entry, schema),
             output_differentiability=self._differentiability(entry),
         )
@@ -84,20 +80,20 @@ class _Reader:
     def _sets(self, entry: Entry, schema: Schema) -> tuple[FormulaSet, ...]:
         dispatch = entry.fields.get("dispatch")
         if dispatch is None:
-            own = Location(self._path, entry.line, entry.end_line)
+            own = Location(self.path, entry.line, entry.end_line)
             return (self._set("Default", entry.fields, own, schema),)
         keys = dispatch.value.fields or {}
         if not keys:
             self._problem(dispatch.line, "dispatch is not a mapping from key to formulas")
         sets: list[FormulaSet] = []
         for key in keys.values():
-            if self._keys is not None and key.key not in self._keys:
+            if self.keys is not None and key.key not in self.keys:
                 self._problem(key.line, f"torchgen has no formulas of the key {key.key!r}")
             formulas = key.value.fields
             if formulas is None:
                 self._problem(key.line, f"{key.key} is not a mapping from input to formula")
             else:
-                where = Location(self._path, key.line, key.value.last)
+                where = Location(self.path, key.line, key.value.last)
                 sets.append(self._set(key.key, formulas, where, schema))
         return tuple(sets)
 
@@ -119,7 +115,7 @@ class _Reader:
         if text is None or not names:
             self._problem(field.line, f"the formula of {field.key or 'a key'} is not text")
             return None
-        where = Location(self._path, field.line, field.value.last)
+        where = Location(self.path, field.line, field.value.last)
         if names[0] not in {argument.name for argument in schema.arguments}:
             outputs = {returned.name for returned in schema.returns}
             if outputs.isdisjoint(names) and not any(map(_RESULT.fullmatch, names)):
@@ -131,8 +127,8 @@ class _Reader:
     def _grad_fn(self, name: str, key: str) -> str:
         """torchgen numbers the Node classes of one name in file order."""
         prefix = node_prefix(name) + ("" if key == "Default" else key)
-        number = self._counts[prefix]
-        self._counts[prefix] += 1
+        number = self.counts[prefix]
+        self.counts[prefix] += 1
         return f"{prefix}{number}"
 
     def _differentiability(self, entry: Entry) -> tuple[str, ...] | None:
@@ -145,7 +141,7 @@ class _Reader:
         return field.value.texts
 
     def _problem(self, line: int, message: str) -> None:
-        self._problems.append(Problem(self._path, line, message))
+        self.problems.append(Problem(self.path, line, message))
 
 
 def node_prefix(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -28,30 +29,30 @@ def read_native_functions(
     return tuple(functions), tuple(sorted(problems, key=lambda p: p.line))
 
 
+@dataclass(slots=True)
 class _EntryReader:
     """Turns the fields of one entry into a NativeFunction, noting what has the wrong type."""
 
-    def __init__(self, entry: Entry, path: str, problems: list[Problem]) -> None:
-        self._entry = entry
-        self._path = path
-        self._problems = problems
+    entry: Entry
+    path: str
+    problems: list[Problem]
 
     def read(self) -> NativeFunction | None:
-        func = self._entry.fields.get("func")
+        func = self.entry.fields.get("func")
         text = func.value.text if func else None
         try:
             if func is None or text is None:
                 raise ValueError("func is not text" if func else "entry without func")
             schema = parse_schema(text)
         except ValueError as error:
-            self._problem(func.line if func else self._entry.line, str(error))
+            self._problem(func.line if func else self.entry.line, str(error))
             return None
         return self._function(schema.name, schema.overload, text)
 
     def _function(self, name: str, overload: str, schema: str) -> NativeFunction:
         values: dict[str, Any] = {}
         flags: dict[str, str] = {}
-        for key, field in self._entry.fields.items():
+        for key, field in self.entry.fields.items():
             value = self._value(field)
             if value is None or key in FLAGS or key not in _FORMS:
                 flags[key] = ", ".join(field.value.texts or ())
@@ -62,8 +63,8 @@ class _EntryReader:
             name,
             overload,
             schema,
-            Location(self._path, self._entry.line, self._entry.end_line),
-            {key: field.line for key, field in self._entry.fields.items()},
+            Location(self.path, self.entry.line, self.entry.end_line),
+            {key: field.line for key, field in self.entry.fields.items()},
             # None for a broken block would claim a composite kernel that may not exist.
             values.pop("dispatch", () if "dispatch" in flags else None),
             flags=flags,
@@ -94,7 +95,7 @@ class _EntryReader:
         return [Kernel(key, symbol, field.line) for key in keys]
 
     def _problem(self, line: int, message: str) -> None:
-        self._problems.append(Problem(self._path, line, message))
+        self.problems.append(Problem(self.path, line, message))
 
 
 def _inner_loops(node: Node) -> dict[str, str] | None:

@@ -23,18 +23,12 @@ class SchemaKind(Enum):
     SCRATCH = "scratch"
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One argument. ``Tensor(a!)? out`` has type ``Tensor?`` and annotation ``a!``."""
+class _Typed:
+    """A type of a schema with its alias annotation."""
 
-    name: str
+    __slots__ = ()
     type: str
-    """Without the alias annotation: ``Tensor?``, ``int[2]``, ``SymInt[]?``."""
-    default: str | None = None
-    annotation: str | None = None
-    kwarg_only: bool = False
-    is_out: bool = False
-    """Keyword-only and written to: what torchgen takes for an out argument."""
+    annotation: str | None
 
     @property
     def mutable(self) -> bool:
@@ -52,32 +46,35 @@ class Argument:
             return self.type
         return self.type.replace(self.base_type, f"{self.base_type}({self.annotation})", 1)
 
+
+@dataclass(frozen=True, slots=True)
+class Argument(_Typed):
+    """One argument. ``Tensor(a!)? out`` has type ``Tensor?`` and annotation ``a!``."""
+
+    name: str
+    type: str
+    """Without the alias annotation: ``Tensor?``, ``int[2]``, ``SymInt[]?``."""
+    default: str | None = None
+    annotation: str | None = None
+    kwarg_only: bool = False
+    is_out: bool = False
+    """Keyword-only and written to: what torchgen takes for an out argument."""
+
     def __str__(self) -> str:
         default = "" if self.default is None else f"={self.default}"
         return f"{self.annotated_type} {self.name}{default}"
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
+class Return(_Typed):
     """One returned value; most have no name."""
 
     type: str
     name: str | None = None
     annotation: str | None = None
 
-    @property
-    def mutable(self) -> bool:
-        return self.annotation is not None and "!" in self.annotation
-
-    @property
-    def base_type(self) -> str:
-        return self.type.partition("[")[0].rstrip("?")
-
     def __str__(self) -> str:
-        text = self.type
-        if self.annotation is not None:
-            text = text.replace(self.base_type, f"{self.base_type}({self.annotation})", 1)
-        return f"{text} {self.name}" if self.name else text
+        return f"{self.annotated_type} {self.name}" if self.name else self.annotated_type
 
 
 Signature = tuple[str, tuple[tuple[str, str, bool], ...], tuple[str, ...]]
@@ -102,23 +99,28 @@ class Schema:
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
     @property
+    def _inner(self) -> str:
+        """``iand`` of ``__iand__``; empty for any other name."""
+        found = _DUNDER.match(self.name) if self.name.startswith("__") else None
+        return found[1] if found else ""
+
+    @property
     def dunder(self) -> bool:
-        return self.name.startswith("__") and _DUNDER.match(self.name) is not None
+        return bool(self._inner)
 
     @property
     def inplace(self) -> bool:
         """``add_`` and ``__iadd__``, not ``__and__``."""
-        dunder = _DUNDER.match(self.name) if self.name.startswith("__") else None
-        if dunder is None:
+        inner = self._inner
+        if not inner:
             return self.name.endswith("_")
-        return dunder[1][1:] in _AUGMENTED and dunder[1].startswith("i")
+        return inner.startswith("i") and inner[1:] in _AUGMENTED
 
     @property
     def base(self) -> str:
         """The name its variants share: ``add`` for ``add_``, ``and`` for ``__iand__``."""
-        dunder = _DUNDER.match(self.name) if self.name.startswith("__") else None
-        if dunder is not None:
-            return dunder[1][1:] if self.inplace else dunder[1]
+        if self.dunder:
+            return self._inner[1:] if self.inplace else self._inner
         return self.name.removesuffix("_").removesuffix("_functional")
 
     @property
@@ -159,7 +161,7 @@ class Schema:
             if not a.is_out and a not in dropped
         )
         returns = tuple(r.type for r in self.returns)
-        if written := _written_first(self.arguments):
+        if written := written_first(self.arguments):
             returned = {r.annotation for r in self.returns}
             returns += tuple(a.type for a in written if a.annotation not in returned)
         base = f"__{self.base}__" if self.dunder else self.base
@@ -240,7 +242,7 @@ def _argument(text: str, kwarg_only: bool) -> Argument:
     if not annotated or not _is_name(name):
         raise ValueError(f"not an argument of the form type name: {_short(text)}")
     type_, annotation = _type(annotated.strip())
-    is_out = kwarg_only and annotation is not None and "!" in annotation
+    is_out = kwarg_only and "!" in (annotation or "")
     return Argument(name, type_, default if equals else None, annotation, kwarg_only, is_out)
 
 
@@ -284,7 +286,9 @@ def tensor_options(schema: Schema) -> tuple[Argument, ...]:
     return _tensor_options(schema.arguments)
 
 
-def _written_first(arguments: tuple[Argument, ...]) -> list[Argument]:
+def written_first(arguments: tuple[Argument, ...]) -> list[Argument]:
     """Arguments that are written to: ``self``, then out, then the positional ones."""
-    written = [a for a in arguments if a.annotation is not None and "!" in a.annotation]
-    return sorted(written, key=lambda a: (a.name != "self" or a.is_out, not a.is_out))
+    return sorted(
+        (a for a in arguments if a.mutable),
+        key=lambda a: (a.name != "self" or a.is_out, not a.is_out),
+    )
