@@ -16,7 +16,8 @@ from pathlib import Path
 
 from indexes.queries.index import Index
 from indexes.readers.yaml.schema import parse_schema
-from indexes.source.source import Source, installed_torch
+from indexes.source.source import Source
+from indexes.source.torch_install import installed_torch
 from navigator.capture.build import BuildError, build
 from navigator.trace.link import Linker
 from navigator.trace.overloads import Overloads

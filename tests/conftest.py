@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
-from indexes.source.source import Source, installed_torch
+from indexes.source.source import Source
+from indexes.source.torch_install import installed_torch
 from tests.indexing import opened, shared_cache
 from tests.tree_marks import TREE
 

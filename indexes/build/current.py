@@ -9,7 +9,7 @@ from pathlib import Path
 from indexes.model.errors import SourceError
 from indexes.model.progress import CancelCallback, ProgressCallback, Report
 from indexes.model.vocabulary import SourceInfo
-from indexes.source.paths import cache_path, index_file
+from indexes.source.paths import cache_folder, index_file
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source
 from indexes.store.index_file import Store, index_version
@@ -30,7 +30,7 @@ def open_current(
     ``refresh=False`` takes the index as it is; ``verify`` hashes every file again; ``force``
     builds it anew. Raises SourceError, or Cancelled when ``cancelled`` says so.
     """
-    folder = os.path.abspath(cache or cache_path())
+    folder = os.path.abspath(cache or cache_folder())
     path = index_file(source.key, folder)
     if not (verify or force) and (os.path.exists(path) and not refresh):
         report = Report()

@@ -31,7 +31,7 @@ from indexes.model.vocabulary import (
     SourceInfo,
     StubRow,
 )
-from indexes.source.paths import cache_path, index_file
+from indexes.source.paths import cache_folder, index_file
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source
 from indexes.store.index_file import Store
@@ -117,7 +117,7 @@ class Index:
         Raises:
             SourceError: There is no index that this version can read.
         """
-        path = index_file(source.key, os.path.abspath(cache or cache_path()))
+        path = index_file(source.key, os.path.abspath(cache or cache_folder()))
         if not os.path.exists(path):
             raise SourceError(f"there is no index of {source.top} yet")
         store = Store(path)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_dir
+from platformdirs import user_cache_path
 
 if TYPE_CHECKING:
     from indexes.source.walk import Layout
@@ -36,25 +38,16 @@ def tree_around(path: str) -> tuple[str, Layout] | None:
         path = above
 
 
-def cache_path() -> str:
+def cache_folder() -> Path:
     """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
     if named := os.environ.get("TORCHNAV_CACHE"):
-        return os.path.expanduser(named)
-    return user_cache_dir("torchnav", appauthor=False, opinion=False)
+        return Path(named).expanduser()
+    return user_cache_path("torchnav", appauthor=False, opinion=False)
 
 
 def index_key(root: str, kind: str) -> str:
     """The name of a tree's index among those of other trees."""
-    return f"{kind}-{short_hash(root.encode(), 6)}"
-
-
-def short_hash(data: bytes, size: int) -> str:
-    """``size`` bytes, in hexadecimal, that stand for what may be much longer."""
-    try:
-        from _blake2 import blake2b  # without the ten times that OpenSSL takes to load
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b(data, digest_size=size).hexdigest()
+    return f"{kind}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
 
 
 def index_file(key: str, cache: str) -> str:

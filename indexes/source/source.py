@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
@@ -13,25 +14,11 @@ from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source.files import Folder, content_hash, read_file
 from indexes.source.git import Repository, watched
 from indexes.source.paths import YAML as _YAML
-from indexes.source.paths import cache_path, index_key, layout_of, tree_around
-from indexes.source.torch_install import TorchInstall, installed_torch, torch_in
+from indexes.source.paths import cache_folder, index_key, layout_of, tree_around
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from indexes.source.torch_install import TorchInstall
     from indexes.source.walk import Layout, SourceFile
-
-__all__ = [
-    "CLONE_RECORD",
-    "CloneRecord",
-    "Source",
-    "TorchInstall",
-    "cache_folder",
-    "clones",
-    "installed_torch",
-    "permalink",
-    "read_clone_record",
-]
 
 _LOGICAL = {
     "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
@@ -90,8 +77,6 @@ class Source:
     @cached_property
     def root(self) -> Path:
         """``top`` as a path."""
-        from pathlib import Path
-
         return Path(self.top)
 
     @classmethod
@@ -99,11 +84,18 @@ class Source:
         """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one that the
         current folder is in, the best of the clones, or else the installed torch.
 
-        Raises SourceError with one line when there is none, or a named one is not one.
+        Parameters:
+            tree: A folder of the tree, or one in it.
+            cache: The folder of the clones; the platform's where it is not given.
+
+        Raises:
+            SourceError: In one line, when there is none, or a named one is not one.
         """
         named = tree or os.environ.get("TORCHNAV_CHECKOUT")
         if named:
             return cls._named(os.path.expanduser(named))
+        from indexes.source.torch_install import installed_torch
+
         torch = installed_torch()
         return cls._around(os.getcwd()) or cls._cloned(torch, cache) or cls._wheel(torch)
 
@@ -181,28 +173,19 @@ class Source:
     def edited(self) -> bool | None:
         """Whether tracked files that are indexed differ from the commit; None when git can't
         say."""
-        return self._edited(self._hash)
+        return self._differs(self._hash)
 
-    def _edited(self, hash_of: Callable[[str], bytes]) -> bool | None:
-        return self._differs(self._walked(), hash_of)
-
-    def _differs(self, paths: Sequence[str], hash_of: Callable[[str], bytes]) -> bool | None:
+    def _differs(self, hash_of: Callable[[str], bytes], paths: Sequence[str] = ()) -> bool | None:
         repository = None if self.kind == "wheel" else Repository.at(self.top)
         if repository is None:
             return False
         from indexes.source.git_diff import is_edited
+        from indexes.source.walk import folders, kind_of
 
-        return is_edited(repository, paths, hash_of, self._is_indexed)
-
-    def _walked(self) -> tuple[str, ...]:
-        from indexes.source.walk import folders
-
-        return folders(self.layout)
-
-    def _is_indexed(self, path: str) -> bool:
-        from indexes.source.walk import kind_of
-
-        return bool(kind_of(path, self.layout))
+        layout = self.layout
+        return is_edited(
+            repository, paths or folders(layout), hash_of, lambda path: bool(kind_of(path, layout))
+        )
 
     def _hash(self, path: str) -> bytes:
         """The content hash of a file; empty when it cannot be read."""
@@ -218,14 +201,14 @@ class Source:
 
     def edited_now(self, hash_of: Callable[[str], bytes]) -> bool | None:
         """``edited``, whatever it was before; ``hash_of`` gives the content hash of a file."""
-        self.know_edited(self._edited(hash_of))
+        self.know_edited(self._differs(hash_of))
         return self.edited
 
     def edited_since(self, before: bool | None, paths: Sequence[str]) -> bool | None:
         """``edited`` when it was ``before``, and only the files at ``paths`` changed since."""
         if before is None:
             return self.edited
-        now = self._differs(paths, self._hash)
+        now = self._differs(self._hash, paths)
         if now is not None and (now or not before):
             self.know_edited(now)
         return self.edited
@@ -242,6 +225,8 @@ class Source:
         ]
 
     def _wheel_info(self) -> SourceInfo:
+        from indexes.source.torch_install import TorchInstall, torch_in
+
         torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
         return SourceInfo("wheel", self.top, torch.version, torch.commit, False, _WHEEL_LACKS)
 
@@ -264,10 +249,14 @@ class Source:
         return walk(self.top, self.layout, beside)
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file, by its path relative to the tree.
+        """The bytes of one file.
 
-        Raises SourceError for a path that leads out of the tree, by ``..``, from the
-        root or through a link, and for a file that can't be read.
+        Parameters:
+            path: Relative to the tree, with forward slashes.
+
+        Raises:
+            SourceError: The path leads out of the tree, by ``..``, from the root or through a
+                link; or the file can't be read, is no regular one or is larger than 64 MB.
         """
         return self._folder.read(path)
 
@@ -300,13 +289,6 @@ _WHEEL_LACKS = (
 
 _EDITS_UNKNOWN = "whether files were edited (git cannot say): git status, in the checkout"
 _UNSHALLOW = "git fetch --unshallow, in the checkout"
-
-
-def cache_folder() -> Path:
-    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
-    from pathlib import Path
-
-    return Path(cache_path())
 
 
 def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
 from indexes.source.git import Repository
-from indexes.source.source import Source, installed_torch
+from indexes.source.source import Source
+from indexes.source.torch_install import installed_torch
 from indexes.source.walk import SourceFile, folders, listed, singles
 
 WHEEL = "wheel"

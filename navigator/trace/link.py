@@ -17,7 +17,8 @@ from indexes.model.vocabulary import (
 )
 from indexes.queries.index import Index
 from indexes.readers.yaml.schema import parse_schema
-from indexes.source.source import Source, installed_torch
+from indexes.source.source import Source
+from indexes.source.torch_install import installed_torch
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.model import DeviceKernel, TraceOp

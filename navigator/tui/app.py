@@ -171,7 +171,7 @@ async def _typed_late(line: Input, event: events.Key) -> bool:
 
 def note_crash(error: Exception) -> Path:
     """Write down what went wrong; where that is."""
-    from indexes.source.source import cache_folder
+    from indexes.source.paths import cache_folder
 
     path = cache_folder() / "crash.txt"
     lines = format_exception(type(error), error, error.__traceback__)

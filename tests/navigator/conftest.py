@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.source.source import installed_torch
+from indexes.source.torch_install import installed_torch
 from tests.indexing import shared_cache
 from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE

@@ -40,7 +40,6 @@ LABELER = ".github/labeler.yml"
 PERSONS = tuple(
     f"docs/source/community/persons_of_interest.{extension}" for extension in ("rst", "md")
 )
-_EVERYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True)

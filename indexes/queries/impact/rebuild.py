@@ -136,10 +136,6 @@ class Rebuild:
         """How many sources the tree has."""
         return sum(1 for path in self._files if _is_source(path))
 
-    def includers(self, path: str) -> frozenset[str]:
-        """The files of the tree that include ``path``, however far away."""
-        return frozenset(self._reached([path])) - {path}
-
     def _count(self, starts: Iterable[str]) -> int:
         return sum(1 for path in self._reached(starts) if _is_source(path) and path in self._files)
 

@@ -11,7 +11,7 @@ import click
 
 from indexes.build.current import info_of, open_current
 from indexes.serialize.answers import Object, envelope
-from indexes.source.paths import cache_path, index_file
+from indexes.source.paths import cache_folder, index_file
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.cli.streams import ProgressLine
 from navigator.text.answers import problem_lines, source_lines
@@ -64,7 +64,7 @@ def _bring_up(
     """Brings the index up to date, from a shared one if one is given, and exports it ``into``
     a file if one is given."""
     source = settings.source()
-    cache = str(settings.cache or cache_path())
+    cache = str(settings.cache or cache_folder())
     started = time.perf_counter()
     with ProgressLine() as progress:
         began = _begin_from(shared, source, cache, progress) if shared else None

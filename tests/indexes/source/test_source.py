@@ -13,8 +13,9 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
-from indexes.source.source import Source, cache_folder, clones, installed_torch, permalink
-from indexes.source.torch_install import TorchInstall
+from indexes.source.paths import cache_folder
+from indexes.source.source import Source, clones, permalink
+from indexes.source.torch_install import TorchInstall, installed_torch
 
 CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -113,7 +114,7 @@ class TestFind:
     def test_nothing_at_all_says_how_to_get_something(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("indexes.source.source.installed_torch", lambda: None)
+        monkeypatch.setattr("indexes.source.torch_install.installed_torch", lambda: None)
         with pytest.raises(SourceError, match=r"torchnav clone.*pip install torch") as error:
             Source.find()
         assert "\n" not in str(error.value)

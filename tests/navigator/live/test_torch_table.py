@@ -12,7 +12,8 @@ import pytest
 from indexes.model.errors import SourceError
 from indexes.queries.dispatch_compare import PROBE, Difference, Installed, compare
 from indexes.queries.index import Index
-from indexes.source.source import Source, installed_torch
+from indexes.source.source import Source
+from indexes.source.torch_install import installed_torch
 from navigator.live import torch_table as live
 from navigator.live.torch_table import LiveTorch, live_torch, same_version
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
-from indexes.source.source import Source, installed_torch
+from indexes.source.source import Source
+from indexes.source.torch_install import installed_torch
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
 from tests.navigator.trace.programs import MIXED, STEP, run

@@ -26,7 +26,7 @@ from indexes.readers.python.docs import is_page, read_page
 from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.module import read_python
 from indexes.readers.yaml.native_functions import read_native_functions
-from indexes.source.source import installed_torch
+from indexes.source.torch_install import installed_torch
 
 YAML = "torchgen/packaged/ATen/native/native_functions.yaml"
 WHEEL_FILES = (

@@ -16,7 +16,7 @@ from indexes.readers.python.blocks import Text
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
 from indexes.readers.python.registrations import read_registrations, touches_api
-from indexes.source.source import installed_torch
+from indexes.source.torch_install import installed_torch
 
 PROGRAM = r"""
 import inspect, json, sys, types, unittest

@@ -11,7 +11,7 @@ import pytest
 from indexes.readers.python.docs import is_page, read_page
 from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
 from indexes.readers.python.module import read_python
-from indexes.source.source import installed_torch
+from indexes.source.torch_install import installed_torch
 
 
 @pytest.fixture(scope="module")

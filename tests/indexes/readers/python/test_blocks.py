@@ -17,7 +17,7 @@ from indexes.readers.python.blocks import (
     without_bodies,
     without_strings,
 )
-from indexes.source.source import installed_torch
+from indexes.source.torch_install import installed_torch
 
 
 def _wheel_files() -> Iterator[Path]:
