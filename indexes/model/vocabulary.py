@@ -58,6 +58,10 @@ class Location:
     def __str__(self) -> str:
         return f"{self.path}:{self.line}" if self.line else self.path
 
+    def covers(self, line: int) -> bool:
+        """Whether a line of the file is one of its lines."""
+        return self.line <= line <= max(self.line, self.end_line)
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from indexes.linking.python.around import opinfo_entries
 from indexes.linking.python.operator_tests import NamedTest, tests_naming
-from indexes.linking.python.paths import Found, bindings
+from indexes.linking.python.paths import Found, bindings, place_of
 from indexes.linking.python.test_expressions import (
     Expression,
     Made,
@@ -60,14 +60,17 @@ class Selection:
 
     path: str
     expression: Expression
-    command: str
-    """Runs them, from the top of the tree."""
     tests: tuple[Location, ...]
     names: tuple[str, ...]
     """``TestCommon.test_out``: for each of ``tests``, its class and name."""
     rule: str
     filtered: int = 0
     """How many of the tests choose among the OpInfos by a condition, and may leave it out."""
+
+    @property
+    def command(self) -> str:
+        """Runs them, from the top of the tree."""
+        return self.expression.command(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,6 @@ class _Taken(NamedTuple):
     """Whose name begins so, as tests have it."""
 
 
-_Asked = tuple[frozenset[_Taken], tuple[OpInfoEntry, ...]]
-
-
 def formatted_name(fact: PythonFact) -> str:
     """An OpInfo's name as its tests have it (``OpInfo.formatted_name``)."""
     variant = unpack(fact.detail).get("variant", "")
@@ -108,6 +108,13 @@ class Suite:
         self._source = source
         self._facts = facts
         self._python = StoredPython(facts.store)
+        self._devices: dict[str, dict[str, frozenset[str]]] = {}
+        """For each test file, the devices that its classes are made for; none is any."""
+        self._told_apart = cache(self._told_apart_anew)
+        self._accepted = cache(self._accepted_anew)
+        self._taken = cache(self._taken_anew)
+        self._own_lists = cache(lambda path: _lists_in(self._text(path)))
+        self._parametrized = cache(lambda path: read_parametrized(self._text(path)))
 
     def of(self, op: NativeFunction, device: str = "cpu") -> OperatorTests:
         """The tests of an overload, for the kind of device that ``device`` names."""
@@ -127,15 +134,14 @@ class Suite:
             name = max(found, key=lambda fact: fact.line).symbol
             others = [_split(fact.symbol) for fact in self._tests_in(where.path)]
             expression = named_expression(*_split(name), others, where.path)
-        command = self._command(where.path, expression)
-        return Selection(where.path, expression, command, (where,), (name,), "the test itself")
+        return Selection(where.path, expression, (where,), (name,), "the test itself")
 
     # -------------------------------------------------------------------------- OpInfo
 
     def _opinfo_files(self, opinfos: tuple[OpInfoEntry, ...], device: str) -> Iterator[Selection]:
         for path, tests in self._files.items():
             takes = [
-                (test, self._taken(test, path))
+                (test, self._taken(test.chosen, path))
                 for test in tests
                 if not (devices := self._devices[path][test.cls]) or device in devices
             ]
@@ -147,7 +153,6 @@ class Suite:
             yield Selection(
                 path,
                 expression,
-                self._command(path, expression),
                 tuple(Location(path, test.line) for test, _ in chosen),
                 tuple(f"{test.cls}.{test.name}" for test, _ in chosen),
                 f"made for each OpInfo by @ops; {', '.join(dict.fromkeys(mine))} in their names",
@@ -166,29 +171,22 @@ class Suite:
         others: dict[tuple[Made, str], None] = {}
         for test, taken in takes:
             made = Made(test.name, test.ending)
-            mine, near = self._told_apart(taken, opinfos, names)
+            mine, near = self._told_apart(taken, opinfos)
             wanted.update(dict.fromkeys((made, one) for one in sorted(mine)))
             others.update(dict.fromkeys((made, one) for one in near))
         named, unknown = self._by_hand(path, {test.name for test, _ in takes}, names, device)
         return opinfo_expression(wanted, others, named, unknown, device)
 
-    def _told_apart(
-        self, taken: frozenset[_Taken], opinfos: tuple[OpInfoEntry, ...], names: tuple[str, ...]
+    def _told_apart_anew(
+        self, taken: frozenset[_Taken], opinfos: tuple[OpInfoEntry, ...]
     ) -> tuple[set[str], list[str]]:
         """Of the OpInfos that a test may take those wanted, and those that their names may mean
         too: the same for all tests that take the same."""
-        key = (taken, opinfos)
-        if key not in self._apart:
-            accepted = self._accepted(taken)
-            mine = {one.name for one in opinfos if _key(one) in accepted}
-            rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
-            near = [one for one in rest if _alike(one, names)] or list(rest)[:1]
-            self._apart[key] = (mine, near)
-        return self._apart[key]
-
-    @cached_property
-    def _apart(self) -> dict[_Asked, tuple[set[str], list[str]]]:
-        return {}
+        accepted = self._accepted(taken)
+        mine = {one.name for one in opinfos if _key(one) in accepted}
+        rest = dict.fromkeys(name for _, _, name in accepted if name not in mine)
+        near = [one for one in rest if _alike(one, opinfos)] or list(rest)[:1]
+        return mine, near
 
     def _by_hand(
         self, path: str, made: set[str], opinfos: Iterable[str], device: str
@@ -206,37 +204,20 @@ class Suite:
 
     def _varied(self, path: str, device: str) -> list[Parametrized]:
         """Tests of a file with parameters, of the classes that are made for a device."""
-        if path not in self._file_varied:
-            self._file_varied[path] = read_parametrized(self._text(path))
         classes = self._devices[path]
         return [
             one
-            for one in self._file_varied[path]
+            for one in self._parametrized(path)
             if one.cls in classes and device in (classes[one.cls] or (device,))
         ]
 
-    def _accepted(self, taken: frozenset[_Taken]) -> dict[tuple[str, str, str], None]:
+    def _accepted_anew(self, taken: frozenset[_Taken]) -> dict[tuple[str, str, str], None]:
         """The OpInfos that a test may take: list, class and name of each."""
-        if taken not in self._accepts:
-            found = (_key(one) for one in self._all_opinfos if _in(one, taken))
-            self._accepts[taken] = dict.fromkeys(found)
-        return self._accepts[taken]
+        return dict.fromkeys(_key(one) for one in self._all_opinfos if _in(one, taken))
 
-    @cached_property
-    def _accepts(self) -> dict[frozenset[_Taken], dict[tuple[str, str, str], None]]:
-        return {}
-
-    def _taken(self, test: OpTest, path: str) -> frozenset[_Taken]:
+    def _taken_anew(self, chosen: str, path: str) -> frozenset[_Taken]:
         """Which lists of OpInfos a test takes from."""
-        key = (path, test.chosen)
-        if key not in self._takes:
-            found = self._expanded(test.chosen, path, _Taken("", "", ""))
-            self._takes[key] = frozenset(found)
-        return self._takes[key]
-
-    @cached_property
-    def _takes(self) -> dict[tuple[str, str], frozenset[_Taken]]:
-        return {}
+        return frozenset(self._expanded(chosen, path, _Taken("", "", "")))
 
     def _expanded(self, text: str, path: str, of: _Taken, depth: int = 0) -> Iterator[_Taken]:
         """Follows names of lists to the lists that hold OpInfos themselves."""
@@ -274,20 +255,9 @@ class Suite:
         cls, _, name = test.symbol.rpartition(".")
         others = [_split(fact.symbol) for fact in self._tests_in(test.path)]
         expression = named_expression(cls, name, others, test.path)
-        return Selection(
-            test.path,
-            expression,
-            self._command(test.path, expression),
-            (Location(test.path, test.line, test.end_line),),
-            (test.symbol,),
-            f"its name has {test.word!r} and it calls {test.call}",
-        )
-
-    def _command(self, path: str, expression: Expression) -> str:
-        import shlex
-
-        runner = "pytest" if expression.runner == "pytest" else "python"
-        return shlex.join([runner, path, *expression.arguments])
+        where = Location(test.path, test.line, test.end_line)
+        rule = f"its name has {test.word!r} and it calls {test.call}"
+        return Selection(test.path, expression, (where,), (test.symbol,), rule)
 
     # --------------------------------------------------------------------------- files
 
@@ -297,33 +267,15 @@ class Suite:
         found = {}
         for path in self._facts.paths("test"):
             text = self._text(path)
-            tests = read_op_tests(text)
-            self._devices[path] = read_instantiated(text) if tests else {}
-            found[path] = tuple(test for test in tests if test.cls in self._devices[path])
+            if tests := read_op_tests(text):
+                self._devices[path] = devices = read_instantiated(text)
+                found[path] = tuple(test for test in tests if test.cls in devices)
         return {path: tests for path, tests in found.items() if tests}
 
-    @cached_property
-    def _devices(self) -> dict[str, dict[str, frozenset[str]]]:
-        """For each test file, the devices that its classes are made for; none is any."""
-        return {}
-
-    @cached_property
+    @property
     def _lists(self) -> dict[str, OpList]:
-        return {one.name: one for one in read_op_lists(self._text(_TABLES))}
-
-    def _own_lists(self, path: str) -> dict[str, OpList]:
-        if path not in self._file_lists:
-            lists = read_op_lists(self._text(path))
-            self._file_lists[path] = {one.name: one for one in lists}
-        return self._file_lists[path]
-
-    @cached_property
-    def _file_lists(self) -> dict[str, dict[str, OpList]]:
-        return {}
-
-    @cached_property
-    def _file_varied(self) -> dict[str, tuple[Parametrized, ...]]:
-        return {}
+        """The lists that any test file may import."""
+        return self._own_lists(_TABLES)
 
     @cached_property
     def _modules(self) -> tuple[str, ...]:
@@ -363,15 +315,11 @@ _DEEPEST = 6
 
 
 def _entry(found: Found, target: str) -> OpInfoEntry:
-    path, fact = found
+    _, fact = found
     detail = unpack(fact.detail)
     rule = f"{detail.get('cls', 'OpInfo')} for {target}" if target else ""
     return OpInfoEntry(
-        formatted_name(fact),
-        detail.get("cls", ""),
-        detail.get("db", ""),
-        Location(path, fact.line, fact.end_line),
-        rule,
+        formatted_name(fact), detail.get("cls", ""), detail.get("db", ""), place_of(found), rule
     )
 
 
@@ -386,10 +334,14 @@ def _key(one: OpInfoEntry) -> tuple[str, str, str]:
     return one.database, one.cls, one.name
 
 
-def _alike(name: str, wanted: tuple[str, ...]) -> bool:
+def _alike(name: str, wanted: Iterable[OpInfoEntry]) -> bool:
     """Whether words for the wanted names can be part of names that are made of this one."""
     name = name.lower()
-    return any(one.lower() in name or name in one.lower() for one in wanted)
+    return any(one.name.lower() in name or name in one.name.lower() for one in wanted)
+
+
+def _lists_in(text: str) -> dict[str, OpList]:
+    return {one.name: one for one in read_op_lists(text)}
 
 
 def _is_filtered(chosen: str, lists: dict[str, OpList]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from indexes.linking.facts import Known
 from indexes.linking.reverse import reaching
 from indexes.model.errors import NotFound
-from indexes.model.vocabulary import Location, Place
+from indexes.model.vocabulary import Place
 from indexes.queries.places_library import library_places, registrations_of
 from indexes.readers.cxx.idioms import meaning_of
 from indexes.store.lookup import Lookup
@@ -37,13 +37,9 @@ def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _holds(where: Location, line: int) -> bool:
-    return where.line <= line <= max(where.end_line, where.line)
-
-
 def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
     if path == index.source.locate("native_functions.yaml"):
-        found = [one for one in facts.natives() if _holds(one.location, line)]
+        found = [one for one in facts.natives() if one.location.covers(line)]
         return [
             Place("operator", f.full_name, f.location, f.schema, (f.full_name,), "its YAML entry")
             for f in sorted(found, key=lambda one: "generated" in one.tags)
@@ -55,14 +51,14 @@ def _yaml(index: Index, facts: Lookup, path: str, line: int) -> list[Place]:
 
 def _derivative_places(facts: Lookup, line: int) -> list[Place]:
     for entry in facts.entries():
-        if _holds(entry.location, line):
+        if entry.location.covers(line):
             formulas = [
                 Place(
                     "formula", f"{', '.join(f.inputs)}: {f.text}", f.location, f.kind, (entry.op,)
                 )
                 for s in entry.sets
                 for f in s.formulas
-                if _holds(f.location, line)
+                if f.location.covers(line)
             ]
             nodes = ", ".join(s.grad_fn for s in entry.sets if s.grad_fn)
             return [*formulas, Place("derivative", entry.op, entry.location, nodes, (entry.op,))]

@@ -20,6 +20,7 @@ from indexes.linking.python.paths import (
     bindings,
     entries,
     operator_targets,
+    place_of,
     skipping_rule,
 )
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
@@ -76,11 +77,6 @@ def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Li
     return tuple(links.values())
 
 
-def _location(found: Found) -> Location:
-    path, fact = found
-    return Location(path, fact.line, fact.end_line)
-
-
 def _link(
     role: Role,
     found: Found,
@@ -91,7 +87,7 @@ def _link(
 ) -> Link:
     """To a row of a Python file."""
     path, fact = found
-    where = _location(found)
+    where = place_of(found)
     return Link(role, symbol or fact.symbol, where, rule, sure, note, _evidence(path, fact))
 
 
@@ -178,7 +174,7 @@ class _Metas:
             return
         why = f"{_name(rule)} registers a decomposition for the Meta key too"
         link = _link("meta_registration", found, why, "by rule")
-        yield replace(link, evidence=(_location(rule),), keys=("Meta",))
+        yield replace(link, evidence=(place_of(rule),), keys=("Meta",))
 
     def _leaves(self, rule: Found) -> bool:
         if rule is self._rules.activate:
@@ -221,7 +217,7 @@ def _bindings(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
     for binding in bindings(op):
         if skipped:
             rule = f"no binding is generated: the generator skips {skipped[1].symbol!r}"
-            yield Link("python", binding.path, _location(skipped), rule, "by rule")
+            yield Link("python", binding.path, place_of(skipped), rule, "by rule")
             continue
         generators = [row for row in facts.by_target(binding.chosen_by) if row[1].kind == "binding"]
         for generator in generators:
@@ -235,7 +231,7 @@ def _generated(op: NativeFunction, path: str, generator: Found) -> Link:
     source, fact = generator
     template = Location(f"{source.rpartition('/')[0]}/templates/{fact.symbol}", 0)
     rule = f"binding THPVariable_{op.name} in {fact.symbol}, generated from this template"
-    evidence = (_location(generator), op.location)
+    evidence = (place_of(generator), op.location)
     return Link("python", path, template, rule, "by rule", evidence=evidence)
 
 

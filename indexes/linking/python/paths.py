@@ -20,6 +20,13 @@ from indexes.readers.python.facts import SKIPPED, PythonFact, canonical, unpack
 Found = tuple[str, PythonFact]
 """A path in the tree and a row read from that file."""
 
+
+def place_of(found: Found) -> Location:
+    """Where a row stands."""
+    path, fact = found
+    return Location(path, fact.line, fact.end_line)
+
+
 _PASSES_ON = {"alias", "functional", "method"}
 _DEPTH = 3
 """``F.max_pool2d`` -> ``F._max_pool2d`` -> ``torch.max_pool2d`` is the longest way."""

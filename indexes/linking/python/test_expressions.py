@@ -8,6 +8,7 @@ all names that its file can have, and what it must not select is taken out of it
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,6 +28,11 @@ class Expression:
     also: tuple[str, ...] = ()
     """Other tests that it may select too: no expression tells them apart, or their names are
     only known when the file runs."""
+
+    def command(self, path: str) -> str:
+        """Runs the tests of that file, from the top of the tree."""
+        runner = "pytest" if self.runner == "pytest" else "python"
+        return shlex.join([runner, path, *self.arguments])
 
 
 class Made(NamedTuple):

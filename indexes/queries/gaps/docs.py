@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from indexes.linking.python.paths import Found, same_name
+from indexes.linking.python.paths import Found, place_of, same_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
-from indexes.queries.gaps.tree import Tree, where
+from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.docs import PAGES, read_page
 from indexes.readers.python.facts import PythonFact
 from indexes.readers.yaml.schema import tensor_options
@@ -73,8 +73,8 @@ def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
     place = tree.natives[op].location
     rule = "a generated public binding without a docstring"
     rule += f"; {twin[1].target} has one" if twin else "; OpInfo tests it as a method"
-    opinfo = [where(found) for found in tree.opinfos(op)[:1]]
-    evidence = (place, *([where(twin)] if twin else opinfo))
+    opinfo = [place_of(found) for found in tree.opinfos(op)[:1]]
+    evidence = (place, *([place_of(twin)] if twin else opinfo))
     return Gap(place, f"{name} has no docstring", rule, evidence, op)
 
 
@@ -242,7 +242,7 @@ def _fits(word: str, known: frozenset[str]) -> bool:
 
 
 def _disagreement(tree: Tree, op: str, what: str, rule: str, found: Found) -> Gap:
-    return Gap(where(found), what, rule, (where(found), tree.natives[op].location), op)
+    return Gap(place_of(found), what, rule, (place_of(found), tree.natives[op].location), op)
 
 
 # ------------------------------------------------------------------------------ pages
@@ -274,7 +274,7 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
         docstrings = _docstrings(tree, name)
         wanted = name.startswith("torch.Tensor.") and name not in listed and twin in listed
         if wanted and docstrings:
-            place, page = where(docstrings[0]), listed[twin]
+            place, page = place_of(docstrings[0]), listed[twin]
             rule = f"it has a docstring, and {page.path} lists {twin}"
             yield Gap(place, f"no page lists {name}", rule, (place, page), ops[0])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexes.linking.python.paths import Found
+from indexes.linking.python.paths import Found, place_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
-from indexes.queries.gaps.tree import Tree, where
+from indexes.queries.gaps.tree import Tree
 
 _STRIDED = ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
 _APART = regex(r"/(?:quantized|sparse|mkldnn|nested)/")
@@ -52,7 +52,7 @@ def _gap(tree: Tree, ops: list[str], documented: Found) -> Gap:
     place, name = tree.natives[ops[0]].location, documented[1].target
     rule = f"documented as {name}, and no OpInfo has its name or aten_name"
     rule += ": test_ops, test_ops_gradients, functorch's tests and others pass over it"
-    places = (place, where(documented), Location(DATABASE, 0))
+    places = (place, place_of(documented), Location(DATABASE, 0))
     return Gap(place, f"no OpInfo for {name}", rule, places, ops[0])
 
 

@@ -273,7 +273,7 @@ class Tree:
         """The innermost function that a line of a kernel file is in."""
         found = None
         for one in self.functions.get(path, ()):
-            if one.location.line <= line <= one.location.end_line:
+            if one.location.covers(line):
                 found = one
         return found
 
@@ -305,9 +305,3 @@ def _ignored(text: str) -> Iterator[str]:
             for element in node.elts:
                 name = ast.unparse(element)
                 yield f"torch.{name}" if name.startswith("Tensor.") else name
-
-
-def where(found: Found) -> Location:
-    """The place of a row."""
-    path, fact = found
-    return Location(path, fact.line, fact.end_line)

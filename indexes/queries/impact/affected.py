@@ -130,7 +130,7 @@ class _Comparison:
         elif native:
             names = list(self._at_entry(native.location)) or names
         for name in names:
-            self.starts.append(Start(impacts.operator(name, side), rule))
+            self.starts.append(Start(impacts.facts.operator(name, side), rule))
 
     def _at_entry(self, where: Location) -> list[str]:
         """The overload of an entry, and those that torchgen derives from it."""
@@ -258,7 +258,7 @@ class _Comparison:
     def _registration(self, impacts: Impacts, op: str, what: str) -> None:
         name = op.removeprefix("aten::")
         if impacts.facts.native(name):
-            node = impacts.operator(name, "registration")
+            node = impacts.facts.operator(name, "registration")
             self.starts.append(Start(node, f"its registration is {what}"))
 
     # ---------------------------------------------------------------------------- Python

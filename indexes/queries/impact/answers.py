@@ -57,7 +57,7 @@ class Impacts:
                 if edge.node not in seen:
                     seen.add(edge.node)
                     steps.append(_step(len(steps), parent.id, edge))
-        return Impact(self.index.info, tuple(steps), (), unresolved=_missing(self.index))
+        return Impact(self.index.info, tuple(steps), (), unresolved=self.index.info.missing)
 
     def _direct(self, node: Node, cpp: CppEdges) -> Iterable[Edge]:
         if node.known:
@@ -95,7 +95,7 @@ class Impacts:
         walk = Walk(cpp, self.python, dispatches)
         steps = walk.run(starts)
         operators = walk.operators()
-        unresolved = [*told, *_missing(self.index)]
+        unresolved = [*told, *self.index.info.missing]
         if walk.cut:
             unresolved.append(f"cut after {len(steps):,} steps: it reaches most of the library")
         if walk.undispatched:
@@ -149,21 +149,9 @@ class Impacts:
             return self._yaml(path, line)
         if stubs := self._stub_lines(path, line):
             return stubs
-        inside = [
-            k
-            for k in self.facts.in_file(path)
-            if k.definition.location.line
-            <= line
-            <= max(k.definition.location.end_line, k.definition.location.line)
-        ]
-        narrow = min(
-            (k.definition.location.end_line - k.definition.location.line for k in inside), default=0
-        )
-        return [
-            Start(Node.of(k))
-            for k in inside
-            if k.definition.location.end_line - k.definition.location.line == narrow
-        ]
+        inside = [k for k in self.facts.in_file(path) if k.definition.location.covers(line)]
+        narrow = min(map(_length, inside), default=0)
+        return [Start(Node.of(known)) for known in inside if _length(known) == narrow]
 
     def _stub_lines(self, path: str, line: int) -> list[Start]:
         """The stub that a DECLARE, DEFINE or REGISTER line is about."""
@@ -179,12 +167,7 @@ class Impacts:
         places = self.index.at(path, line)
         names = dict.fromkeys(op for place in places for op in place.operators)
         side = "backward" if "derivatives" in path else "schema"
-        return [Start(self.operator(name, side)) for name in names]
-
-    def operator(self, name: str, side: str) -> Node:
-        """The node of an overload."""
-        native = self.facts.native(name)
-        return Node.operator(name, side, native.location if native else None)
+        return [Start(self.facts.operator(name, side)) for name in names]
 
     def path(self, given: str) -> str:
         """A file of the index by its path or the end of it. Raises NotFound."""
@@ -214,9 +197,9 @@ class Impacts:
                 Start(stub_node(use)) for use in uses[:1]
             ]
         if match.kind == "grad_fn":
-            return [Start(self.operator(op, "backward")) for op in match.overloads]
+            return [Start(self.facts.operator(op, "backward")) for op in match.overloads]
         if match.kind == "operator":
-            return [Start(self.operator(op, "schema")) for op in match.overloads]
+            return [Start(self.facts.operator(op, "schema")) for op in match.overloads]
         wanted = {(hit.name, hit.location) for hit in match.hits}
         names = {hit.name.rpartition("::")[2] for hit in match.hits}
         return [
@@ -275,6 +258,10 @@ class Impacts:
         return frozenset((*corpus.paths("python"), *corpus.paths("test")))
 
 
+def _length(known: Known) -> int:
+    return known.definition.location.end_line - known.definition.location.line
+
+
 def _surest_first(edge: Edge) -> tuple[bool, int]:
     """Tests in C++ come last: they say little of who else uses something."""
     path = edge.node.location.path if edge.node.location else ""
@@ -282,22 +269,4 @@ def _surest_first(edge: Edge) -> tuple[bool, int]:
 
 
 def _step(number: int, parent: int | None, edge: Edge) -> Step:
-    node = edge.node
-    return Step(
-        number,
-        parent,
-        node.kind,
-        node.symbol,
-        node.location,
-        edge.rule,
-        edge.evidence,
-        edge.confidence,
-        edge.candidates,
-        edge.confidence,
-        int(edge.dispatch),
-    )
-
-
-def _missing(index: Index) -> tuple[str, ...]:
-    """What the source lacks that ways lead through."""
-    return index.info.missing
+    return edge.step(number, parent, edge.confidence, int(edge.dispatch))

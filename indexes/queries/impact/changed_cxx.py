@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from indexes.codegen.registration import registered_operator
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Definition, Location
+from indexes.model.vocabulary import Definition, DefinitionKind, Location
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, read_cpp
 from indexes.readers.cxx.lexer import strip_comments
 from indexes.readers.cxx.scopes import decode
@@ -82,6 +83,34 @@ class _Side:
     def _written(self) -> list[DefinitionFact]:
         return [DefinitionFact(*d) for d in self.facts.definitions]
 
+    def uses(self) -> dict[tuple[str, Tokens], UseFact]:
+        """The macro uses at file scope, by macro and arguments."""
+        found = {}
+        for use in self.facts.uses:
+            self.covered.update(range(use.line, use.end_line + 1))
+            if use.parameters is None:
+                found[use.name, tokens(use.arguments)] = use
+        return found
+
+    def registrations(self) -> dict[tuple[str, str, Tokens], int]:
+        """The lines that register operators, by operator, block and arguments."""
+        found = {}
+        for one in self.facts.libraries:
+            self.covered.add(one.line)
+            if op := registered_operator(one.block, one.method, one.arguments):
+                found[op, one.block, tokens(one.arguments)] = one.line
+        return found
+
+    def macros(self) -> dict[str, tuple[Tokens, int]]:
+        """The bodies and lines of object-like macros."""
+        found = {}
+        for macro in self.facts.macros:
+            last = macro.line + macro.body.count("\n") + 1
+            self.covered.update(range(macro.line, last + 1))
+            if macro.parameters is None:
+                found[macro.name] = (tokens(macro.body), macro.line)
+        return found
+
     def rest(self) -> Counter[Tokens]:
         """What stands outside of definitions, registrations and macros, line by line."""
         return Counter(
@@ -120,30 +149,13 @@ def _definitions(before: _Side, after: _Side) -> Iterator[CppChange]:
 
 
 def _definition(one: DefinitionFact, path: str) -> Definition:
-    where = Location(path, one.line, one.end_line)
-    return Definition(
-        one.name,
-        one.scope,
-        one.kind,  # type: ignore[arg-type]
-        where,
-        one.parameters,
-        one.guard,
-        one.macro,
-        None,
-        bool(one.is_global),
-    )
+    kind, where = cast("DefinitionKind", one.kind), Location(path, one.line, one.end_line)
+    written = (one.name, one.scope, kind, where, one.parameters, one.guard, one.macro)
+    return Definition(*written, cuda_global=bool(one.is_global))
 
 
 def _uses(before: _Side, after: _Side) -> Iterator[CppChange]:
-    sides = []
-    for side in (before, after):
-        found: dict[tuple[str, Tokens], UseFact] = {}
-        for use in side.facts.uses:
-            side.covered.update(range(use.line, use.end_line + 1))
-            if use.parameters is None:
-                found[use.name, tokens(use.arguments)] = use
-        sides.append(found)
-    old, new = sides
+    old, new = before.uses(), after.uses()
     for key in new.keys() - old.keys():
         yield CppChange("added", stub_use=new[key], line=new[key].line)
     for key in old.keys() - new.keys():
@@ -151,38 +163,18 @@ def _uses(before: _Side, after: _Side) -> Iterator[CppChange]:
 
 
 def _registrations(before: _Side, after: _Side) -> Iterator[CppChange]:
-    sides = []
-    for side in (before, after):
-        found: dict[tuple[str, str, Tokens], tuple[str, int]] = {}
-        for row in side.facts.libraries:
-            _, block, method, arguments, line = row[:5]
-            side.covered.add(line)
-            op = registered_operator(block, method, arguments)
-            if op:
-                found[op, block, tokens(arguments)] = (block, line)
-        sides.append(found)
-    old, new = sides
+    old, new = before.registrations(), after.registrations()
     for key in sorted(new.keys() ^ old.keys()):
-        block, line = new.get(key) or old[key]
+        op, block, _ = key
         what = "changed" if key in new else "removed"
-        yield CppChange(what, registration=(key[0], block), line=line)
+        yield CppChange(what, registration=(op, block), line=new.get(key) or old[key])
 
 
 def _macros(before: _Side, after: _Side) -> Iterator[CppChange]:
-    sides = []
-    for side in (before, after):
-        found = {}
-        for macro in side.facts.macros:
-            last = macro.line + macro.body.count("\n") + 1
-            side.covered.update(range(macro.line, last + 1))
-            if macro.parameters is None:
-                found[macro.name] = (tokens(macro.body), macro.line)
-        sides.append(found)
-    old, new = sides
+    old, new = before.macros(), after.macros()
     for name in sorted(old.keys() | new.keys()):
-        if old.get(name, ((), 0))[0] != new.get(name, ((), 0))[0]:
-            line = (new.get(name) or old[name])[1]
-            what = (
-                "changed" if name in new and name in old else "added" if name in new else "removed"
-            )
+        was, _ = old.get(name, ((), 0))
+        now, line = new.get(name) or ((), old[name][1])
+        if was != now:
+            what = "removed" if name not in new else "changed" if name in old else "added"
             yield CppChange(what, macro=name, line=line)

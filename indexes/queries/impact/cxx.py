@@ -58,7 +58,7 @@ class CppEdges(DispatchEdges):
             keys = ", ".join(dict.fromkeys(u.key for u in uses))
             rule = f"its kernel for {keys}: {uses[0].rule}"
             at = Location(path, uses[0].line)
-            yield Edge(self.operator(op, aspect), rule, at, uses[0].confidence)
+            yield Edge(self.facts.operator(op, aspect), rule, at, uses[0].confidence)
 
     @cached_property
     def _yaml(self) -> str:
@@ -92,33 +92,21 @@ class CppEdges(DispatchEdges):
             if not means(registered, known.definition):
                 continue
             if "::" in op or hit.op:
-                node = self.operator(hit.op or op, _aspect(key, "registration"))
+                node = self.facts.operator(hit.op or op, _aspect(key, "registration"))
                 yield Edge(node, f"TORCH_LIBRARY registers it for {key}", hit.location)
 
     # --------------------------------------------------------------------------- uses
 
     def direct_uses(self, known: Known) -> list[Edge]:
         """Every function that uses a definition, in whichever file, name-only uses too."""
-        found: dict[int, Edge] = {}
-        for edge in (
-            *self._kept_uses(known),
-            *self._searched_uses(known, True),
-            *self._constructions(known, True),
-        ):
-            assert edge.node.known
-            found.setdefault(edge.node.known.id, edge)
-        return list(found.values())
+        searched = self._searched_uses(known, True)
+        return _each_once([*self._kept_uses(known), *searched, *self._constructions(known, True)])
 
-    def _uses(self, known: Known, first: bool) -> Iterator[Edge]:
-        found: dict[int, Edge] = {}
-        for edge in (*self._kept_uses(known), *self._constructions(known, first)):
-            assert edge.node.known
-            found.setdefault(edge.node.known.id, edge)
+    def _uses(self, known: Known, first: bool) -> list[Edge]:
+        uses = [*self._kept_uses(known), *self._constructions(known, first)]
         if self._needs_search(known, first):
-            for edge in self._sure(known, list(self._searched_uses(known, first))):
-                assert edge.node.known
-                found.setdefault(edge.node.known.id, edge)
-        yield from found.values()
+            uses += self._sure(known, list(self._searched_uses(known, first)))
+        return _each_once(uses)
 
     def _constructions(self, known: Known, first: bool) -> Iterator[Edge]:
         """A constructor or destructor is used where its class is named."""
@@ -156,11 +144,9 @@ class CppEdges(DispatchEdges):
     def _functor_uses(self, method: Known) -> Iterator[Edge]:
         owner = method.definition.scope.rpartition("::")[2]
         for one in self.facts.named(owner):
-            if (
-                one.definition.kind == "class"
-                and one.definition.qualified == method.definition.scope
-            ):
-                yield Edge(Node.of(one), "the operator() of the class", one.definition.location)
+            found = one.definition
+            if found.kind == "class" and found.qualified == method.definition.scope:
+                yield Edge(Node.of(one), "the operator() of the class", found.location)
 
     def _needs_search(self, known: Known, first: bool) -> bool:
         found = known.definition
@@ -214,35 +200,36 @@ class CppEdges(DispatchEdges):
         for entry in self.facts.entries_with(known.definition.name):
             functions = [f for f in self._formulas(entry) if f.definition == known.definition]
             for function in functions:
-                confidence: Confidence = "exact" if function.candidates == 1 else "ambiguous"
-                inputs = ", ".join(function.formula.inputs)
-                node = formula_node(entry, function.formula)
-                yield Edge(
-                    node,
-                    f"the formula for {inputs} calls it",
-                    function.formula.location,
-                    confidence,
-                    function.candidates,
-                )
+                sure: Confidence = "exact" if function.candidates == 1 else "ambiguous"
+                rule = f"the formula for {', '.join(function.formula.inputs)} calls it"
+                node, at = formula_node(entry, function.formula), function.formula.location
+                yield Edge(node, rule, at, sure, function.candidates)
 
     def of_formula(self, node: Node) -> Iterator[Edge]:
         """The operators whose backward a formula computes."""
         assert node.location
         for op in self.operators_of_entry(node.location.line):
             rule = "derivatives.yaml: its backward computes this formula"
-            yield Edge(self.operator(op, "backward"), rule, node.location)
+            yield Edge(self.facts.operator(op, "backward"), rule, node.location)
 
     def operators_of_entry(self, line: int) -> list[str]:
         """The overloads that the entry around a line of derivatives.yaml differentiates."""
         for entry in self._entries:
-            where = entry.location
-            if where.line <= line <= max(where.end_line, where.line):
+            if entry.location.covers(line):
                 return self.facts.differentiated(entry.op) or [entry.op]
         return []
 
     @cached_property
     def _entries(self) -> Sequence[DerivativeEntry]:
         return self.facts.entries()
+
+
+def _each_once(edges: Sequence[Edge]) -> list[Edge]:
+    """The first edge to each definition."""
+    found: dict[str, Edge] = {}
+    for edge in edges:
+        found.setdefault(edge.node.key, edge)
+    return list(found.values())
 
 
 def _where(found: Definition, first: bool) -> Callable[[str], bool]:

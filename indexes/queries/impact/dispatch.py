@@ -37,11 +37,6 @@ class DispatchEdges:
         self._searches = 0
         self._formulas = lru_cache(None)(lambda e: formula_functions(e, facts))
 
-    def operator(self, name: str, aspect: str) -> Node:
-        """The node of an overload."""
-        native = self.facts.native(name)
-        return Node.operator(name, aspect, native.location if native else None)
-
     def of_stub(self, node: Node) -> Iterator[Edge]:
         """The bodies that call a stub."""
         for caller, call in stub_callers(node.symbol, self.facts):
@@ -64,7 +59,9 @@ class DispatchEdges:
             for base in (native.name, f"{native.name}_"):
                 for other in self.facts.overloads(base):
                     if native.full_name in (other.full_name, other.structured_delegate):
-                        yield Edge(self.operator(other.full_name, "kernel"), rule, at, "by rule")
+                        yield Edge(
+                            self.facts.operator(other.full_name, "kernel"), rule, at, "by rule"
+                        )
 
     def of_operator(self, name: str) -> Iterator[Edge]:
         """The bodies and formulas that call an operator, through the dispatcher."""
@@ -114,14 +111,8 @@ class DispatchEdges:
             fitting = fitting_overloads(call, overloads, None)
             if any(f.full_name == name for f in fitting):
                 sure: Confidence = "exact" if len(fitting) == 1 else "ambiguous"
-                yield Edge(
-                    Node.of(caller),
-                    "passes the operator on by name",
-                    mention.location,
-                    sure,
-                    len(fitting),
-                    dispatch=True,
-                )
+                rule, count = "passes the operator on by name", len(fitting)
+                yield Edge(Node.of(caller), rule, mention.location, sure, count, dispatch=True)
 
     def _method_calls(self, base: str, name: str) -> Iterator[Edge]:
         self._searches += 1
@@ -146,17 +137,12 @@ class DispatchEdges:
         for entry in self.facts.entries_with(base):
             for function in self._formulas(entry):
                 if function.operator == base and function.definition is None:
-                    inputs = ", ".join(function.formula.inputs)
+                    at, inputs = function.formula.location, ", ".join(function.formula.inputs)
                     node = formula_node(entry, function.formula)
+                    rule = f"the formula for {inputs} calls the operator {base}"
                     count = len(self.facts.overloads(base))
-                    yield Edge(
-                        node,
-                        f"the formula for {inputs} calls the operator {base}",
-                        function.formula.location,
-                        "exact" if count == 1 else "ambiguous",
-                        count,
-                        dispatch=True,
-                    )
+                    sure: Confidence = "exact" if count == 1 else "ambiguous"
+                    yield Edge(node, rule, at, sure, count, dispatch=True)
 
 
 def formula_node(entry: DerivativeEntry, formula: Formula) -> Node:

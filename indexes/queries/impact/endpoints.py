@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from indexes.linking.python.paths import bindings, entries, skipping_rule
+from indexes.linking.python.paths import bindings, entries, place_of, skipping_rule
 from indexes.linking.python.test_expressions import named_expression
 from indexes.model.impact import ReachedApi, ReachedOperator, Step, TestCommand
 from indexes.model.vocabulary import Confidence, Location
@@ -37,14 +37,9 @@ def python_names(
     for one in operators:
         for name, location, rule, confidence in _names(one, python, facts):
             sure = worst(one.confidence, confidence)
-            before = found.get(name)
-            if before is None:
-                found[name] = ReachedApi(name, location, rule, (one.name,), sure)
-            elif one.name not in before.operators:
-                listed = (*before.operators, one.name)
-                found[name] = ReachedApi(
-                    name, before.location, before.rule, listed, before.confidence
-                )
+            before = found.get(name) or ReachedApi(name, location, rule, (), sure)
+            if one.name not in before.operators:
+                found[name] = replace(before, operators=(*before.operators, one.name))
     return tuple(found.values())
 
 
@@ -61,14 +56,12 @@ def _names(
         yield path, native.location, "the generated binding of its entry", "exact"
     names = list(paths)
     for entry in entries(paths, python):
-        where = Location(entry.found[0], entry.found[1].line, entry.found[1].end_line)
         names.append(entry.name)
-        yield entry.name, where, f"returns what {entry.through} gives", "by rule"
+        yield entry.name, place_of(entry.found), f"returns what {entry.through} gives", "by rule"
     for name in names:
-        for path, fact in python.by_target(name):
-            if fact.kind == "module":
-                where = Location(path, fact.line, fact.end_line)
-                yield fact.symbol, where, f"forward calls {name}", "by rule"
+        for found in python.by_target(name):
+            if found[1].kind == "module":
+                yield found[1].symbol, place_of(found), f"forward calls {name}", "by rule"
 
 
 def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi]:
@@ -96,9 +89,7 @@ def tests_of(
 ) -> tuple[TestCommand, ...]:
     """Commands that run the tests of the operators reached, those of the surest first; of at
     most so many operators, and how many more there are goes to ``unresolved``."""
-    found: dict[str, TestCommand] = {}
-    for command in _reached_tests(steps, facts):
-        found.setdefault(command.command, command)
+    found = {one.command: one for one in _reached_tests(steps, facts)}
     ranks = dict.fromkeys(found, 0)
     suite = Suite(source, facts)
     for one in _tested(operators, facts, unresolved, most):
@@ -111,17 +102,11 @@ def tests_of(
         for selection, kind in confident:
             sure = one.confidence if kind == _OPINFO else worst(one.confidence, "by rule")
             reason = f"{kind} of {native.name}, reached by its {', '.join(one.aspects)}"
-            before = found.get(selection.command)
-            names = (*before.operators, one.name) if before else (one.name,)
-            found[selection.command] = TestCommand(
-                selection.command,
-                selection.path,
-                before.reason if before else reason,
-                names,
-                sure,
-                len(selection.tests),
-            )
-            ranks.setdefault(selection.command, 1 if kind == _OPINFO else 2)
+            command, path, count = selection.command, selection.path, len(selection.tests)
+            before = found.get(command) or TestCommand(command, path, reason, (), sure, count)
+            names = (*before.operators, one.name)
+            found[command] = replace(before, operators=names, confidence=sure, tests=count)
+            ranks.setdefault(command, 1 if kind == _OPINFO else 2)
     return tuple(sorted(found.values(), key=lambda one: (RANK[one.confidence], ranks[one.command])))
 
 
@@ -135,16 +120,9 @@ def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCo
         others = [
             (c, n) for c, _, n in (t.symbol.rpartition(".") for t in tests_in(facts.store, path))
         ]
-        expression = named_expression(cls, name, others, path)
-        runner = "pytest" if expression.runner == "pytest" else "python"
-        yield TestCommand(
-            shlex.join([runner, path, *expression.arguments]),
-            path,
-            "it calls what is reached" if step.parent is not None else "it changes",
-            (),
-            step.way_confidence,
-            1,
-        )
+        command = named_expression(cls, name, others, path).command(path)
+        reason = "it calls what is reached" if step.parent is not None else "it changes"
+        yield TestCommand(command, path, reason, (), step.way_confidence, 1)
 
 
 def _tested(

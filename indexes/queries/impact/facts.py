@@ -10,6 +10,7 @@ from indexes.linking.facts import Call, Known, LibraryUse
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.corpus import Corpus
+from indexes.queries.impact.graph import Node
 from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
@@ -138,6 +139,12 @@ class ImpactFacts(Lookup):
         for one in {*around, *used}:
             used |= self._in_namespaces.get(one, set())
         return frozenset(used)
+
+    def operator(self, name: str, aspect: str) -> Node:
+        """The node of an overload, reached by one of its sides."""
+        native = self.native(name)
+        place = native.location if native else None
+        return Node("operator", f"{name} {aspect}", name, place, None, aspect)
 
     # ------------------------------------------------------------------------- kernels
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from indexes.linking.facts import Known
-from indexes.model.impact import StepKind
+from indexes.model.impact import Step, StepKind
 from indexes.model.vocabulary import Confidence, Location
+
+_KINDS: dict[str, StepKind] = {
+    "macro": "macro",
+    "class": "class",
+    "enum": "class",
+    "global": "global",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +36,8 @@ class Node:
     def of(known: Known) -> Node:
         """The node of a C++ definition."""
         found = known.definition
-        kinds: dict[str, StepKind] = {
-            "macro": "macro",
-            "class": "class",
-            "enum": "class",
-            "global": "global",
-        }
-        kind = kinds.get(found.kind, "function")
+        kind = _KINDS.get(found.kind, "function")
         return Node(kind, str(known.id), found.qualified, found.location, known)
-
-    @staticmethod
-    def operator(name: str, aspect: str, location: Location | None) -> Node:
-        """An overload, reached by one of its sides."""
-        return Node("operator", f"{name} {aspect}", name, location, None, aspect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +51,9 @@ class Edge:
     candidates: int = 1
     dispatch: bool = False
     """Whether the way leads through the dispatcher here."""
+
+    def step(self, number: int, parent: int | None, weakest: Confidence, dispatches: int) -> Step:
+        """The step of an answer, ``weakest`` and ``dispatches`` being those of the whole way."""
+        node, own = self.node, (self.confidence, self.candidates)
+        what = (node.kind, node.symbol, node.location, self.rule, self.evidence)
+        return Step(number, parent, *what, *own, weakest, dispatches)

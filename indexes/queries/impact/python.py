@@ -76,14 +76,10 @@ class PythonEdges:
         for kind, target, symbol, line, *_ in rows:
             certain = symbol == node.symbol or where.line <= line <= where.end_line
             for op in operators_of_target(self.facts, target):
-                native = self.facts.native(op)
                 exact = certain and f"aten::{op}" == target.removesuffix(".default")
-                yield Edge(
-                    Node.operator(op, ASPECTS[kind], native.location if native else None),
-                    f"{_RULES[kind]} for {target}",
-                    Location(where.path, line),
-                    "exact" if exact else "by rule",
-                )
+                node, rule = self.facts.operator(op, ASPECTS[kind]), f"{_RULES[kind]} for {target}"
+                at = Location(where.path, line)
+                yield Edge(node, rule, at, "exact" if exact else "by rule")
 
     # -------------------------------------------------------------------------- callers
 
@@ -173,10 +169,6 @@ def python_node(path: str, block: Block) -> Node:
     """The node of a function or class of a file."""
     qualified = block.head.qualified
     where = Location(path, block.head.line, block.end_line)
-    test = block.head.name.startswith("test") and "/test_" in f"/{path}"
-    return Node(
-        "test" if test else "python",
-        f"{path}:{qualified}",
-        f"{module_name(path)}.{qualified}",
-        where,
-    )
+    is_test = block.head.name.startswith("test") and "/test_" in f"/{path}"
+    key, symbol = f"{path}:{qualified}", f"{module_name(path)}.{qualified}"
+    return Node("test" if is_test else "python", key, symbol, where)

@@ -122,21 +122,7 @@ class Walk:
         self._numbers[node] = number
         self.nodes.append(node)
         weakest: Confidence = ("exact", "by rule", "ambiguous")[cost.weakest]
-        self.steps.append(
-            Step(
-                number,
-                parent,
-                node.kind,
-                node.symbol,
-                node.location,
-                edge.rule,
-                edge.evidence,
-                edge.confidence,
-                edge.candidates,
-                weakest,
-                cost.dispatches,
-            )
-        )
+        self.steps.append(edge.step(number, parent, weakest, cost.dispatches))
         return number
 
     def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
