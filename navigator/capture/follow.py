@@ -1,6 +1,6 @@
 """Where torch and Python do not ask a function mode: the engine, threads, other profilers.
 
-Each function patches one place and returns a handle whose ``remove()`` restores it.
+Each function patches one place and returns what restores it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import functools
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,25 +22,18 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """An attribute that was replaced."""
-
-    owner: Any
-    name: str
-    original: Any
-
-    def remove(self) -> None:
-        setattr(self.owner, self.name, self.original)
+Undo = Callable[[], None]
+"""Puts back what was replaced."""
 
 
-def replace(owner: Any, name: str, value: Any) -> Patch:
-    patch = Patch(owner, name, getattr(owner, name))
+def replace(owner: Any, name: str, value: Any) -> Undo:
+    """Replace an attribute."""
+    original = getattr(owner, name)
     setattr(owner, name, value)
-    return patch
+    return functools.partial(setattr, owner, name, original)
 
 
-def follow_backward(recorder: Recorder) -> Patch:
+def follow_backward(recorder: Recorder) -> Undo:
     """See every backward pass that Python starts, and the user's Python code run by it.
 
     The function mode is off while ``Tensor.backward`` is handled; without it no line would
@@ -55,7 +47,7 @@ def follow_backward(recorder: Recorder) -> Patch:
     return replace(Variable, "_execution_engine", Engine())
 
 
-def follow_parameters(recorder: Recorder) -> Patch:
+def follow_parameters(recorder: Recorder) -> Undo:
     """See every ``nn.Parameter`` that is made."""
     original = torch.nn.Parameter.__new__
 
@@ -68,7 +60,7 @@ def follow_parameters(recorder: Recorder) -> Patch:
     return replace(torch.nn.Parameter, "__new__", new)
 
 
-def follow_threads(recorder: Recorder) -> list[Patch]:
+def follow_threads(recorder: Recorder) -> list[Undo]:
     """Give every thread that the program starts a function mode of its own."""
     start = threading.Thread.start
     original = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
@@ -91,42 +83,33 @@ def follow_threads(recorder: Recorder) -> list[Patch]:
     ]
 
 
-def follow_profilers(recorder: Recorder) -> list[Patch]:
+def follow_profilers(recorder: Recorder) -> list[Undo]:
     """Step aside while the program runs a profiler of its own: there can be only one."""
-    module = torch.autograd.profiler
-    observing = torch.profiler.profiler  # an ExecutionTraceObserver would see our markers
-    prepare, enable, disable = (
-        getattr(module, name)
-        for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler")
-    )
 
-    def aside(function: Callable[..., Any]) -> Callable[..., Any]:
+    def aside(owner: Any, name: str) -> Undo:
+        original = getattr(owner, name)
+
         def call(*args: Any, **kwargs: Any) -> Any:
             recorder.step_aside()
-            return function(*args, **kwargs)
+            return original(*args, **kwargs)
 
-        return call
+        return replace(owner, name, call)
 
-    def back(function: Callable[..., Any]) -> Callable[..., Any]:
+    def back(owner: Any, name: str) -> Undo:
+        original = getattr(owner, name)
+
         def call(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
+            result = original(*args, **kwargs)
             if not torch._C._autograd._profiler_enabled():
                 recorder.step_back()
             return result
 
-        return call
+        return replace(owner, name, call)
 
-    observers = [
-        replace(observing, name, change(getattr(observing, name)))
-        for name, change in (
-            ("_enable_execution_trace_observer", aside),
-            ("_disable_execution_trace_observer", back),
-        )
-        if hasattr(observing, name)
-    ]
-    return [
-        *observers,
-        replace(module, "_prepare_profiler", aside(prepare)),
-        replace(module, "_enable_profiler", aside(enable)),
-        replace(module, "_disable_profiler", back(disable)),
-    ]
+    module, observing = torch.autograd.profiler, torch.profiler.profiler
+    patches = [aside(module, "_prepare_profiler"), aside(module, "_enable_profiler")]
+    patches.append(back(module, "_disable_profiler"))
+    if hasattr(observing, "_enable_execution_trace_observer"):  # it would see our markers
+        patches.append(aside(observing, "_enable_execution_trace_observer"))
+        patches.append(back(observing, "_disable_execution_trace_observer"))
+    return patches

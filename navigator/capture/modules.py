@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -59,8 +60,8 @@ class ModulePaths(threading.local):
             self._names = {id(child): name for name, child in root.named_modules()}
 
 
-def follow_modules(paths: ModulePaths) -> list[Any]:
-    """Install global hooks that keep ``paths``; the handles have ``remove()``."""
+def follow_modules(paths: ModulePaths) -> list[Callable[[], None]]:
+    """Install global hooks that keep ``paths``; what is returned removes them."""
 
     def before(module: Any, _inputs: Any) -> None:
         if not is_compiling():
@@ -74,10 +75,9 @@ def follow_modules(paths: ModulePaths) -> list[Any]:
     warnings.filterwarnings(
         "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
     )
-    return [
-        register_module_forward_pre_hook(before),
-        register_module_forward_hook(after, **_always_call()),
-    ]
+    entered = register_module_forward_pre_hook(before)
+    left = register_module_forward_hook(after, **_always_call())
+    return [entered.remove, left.remove]
 
 
 def _always_call() -> dict[str, bool]:

@@ -47,21 +47,14 @@ def _before(name: str, action: Callable[[], None]) -> None:
 
 
 def _on_termination(finish: Callable[[], None]) -> None:
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _finish_and_die(finish, number))
+    """Do what the signals do by default, after the trace is written."""
 
-
-def _finish_and_die(
-    finish: Callable[[], None], number: int
-) -> Callable[[int, FrameType | None], None]:
-    """What the signal does by default, after the trace is written."""
-
-    def handler(_number: int, _frame: FrameType | None) -> None:
+    def die(number: int, _frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
         finish()
         os.kill(os.getpid(), number)
 
-    return handler
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, die)

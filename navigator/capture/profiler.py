@@ -168,14 +168,11 @@ class _Walk:
 
 
 def _add_place(tensor: Any, places: dict[str, None]) -> None:
-    if tensor.layout is not torch.strided or tensor.device != _CPU:
-        places[_place_name(tensor.device, tensor.layout)] = None
-
-
-def _place_name(device: Any, layout: Any) -> str:
-    """``cuda:0`` for a strided tensor, else ``cpu/sparse_coo``."""
-    suffix = "" if layout is torch.strided else "/" + str(layout).removeprefix("torch.")
-    return f"{device}{suffix}"
+    """``cuda:0`` for a strided tensor, else ``cpu/sparse_coo``; nothing for a plain one."""
+    if tensor.layout is not torch.strided:
+        places[f"{tensor.device}/{str(tensor.layout).removeprefix('torch.')}"] = None
+    elif tensor.device != _CPU:
+        places[str(tensor.device)] = None
 
 
 def _experimental(options: dict[str, bool]) -> Any:

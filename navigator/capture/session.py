@@ -28,8 +28,8 @@ class Session:
         self._pid = os.getpid()
         self._file = file
         self._announcer = Announcer(self._tick)
-        self._undo: list[Any] = []
-        """Handles whose ``remove()`` restores what was patched; empty when not started."""
+        self._undo: list[Callable[[], None]] = []
+        """Restore what was patched; empty when not started."""
         self.active = False
         """Whether calls are recorded; ends early when the file cannot be written."""
 
@@ -44,8 +44,8 @@ class Session:
         self._announcer.stop()
         self._stop()
         self.active = False
-        for handle in self._undo:
-            handle.remove()
+        for undo in self._undo:
+            undo()
         self._undo = []
         self._file.write([*self._rest(), metadata("end", {"calls": self._calls()}, self._pid)])
         self._file.close()

@@ -59,11 +59,16 @@ def sureness(confidence: Confidence, form: str = "") -> str:
 # ------------------------------------------------------------------------------ source
 
 
-def source_lines(info: SourceInfo) -> Iterator[str]:
-    """Which source an answer was read from, and what that source lacks."""
+def version_words(info: SourceInfo) -> str:
+    """``PyTorch 2.7.0 (checkout) at 134179474539``."""
     commit = f" at {info.commit[:12]}" if info.commit else ""
     edited = ", with uncommitted edits" if info.dirty else ""
-    yield f"source: PyTorch {clean(info.version)} ({info.kind}){commit}{edited}"
+    return f"PyTorch {clean(info.version)} ({info.kind}){commit}{edited}"
+
+
+def source_lines(info: SourceInfo) -> Iterator[str]:
+    """Which source an answer was read from, and what that source lacks."""
+    yield f"source: {version_words(info)}"
     for one in info.missing:
         what, _, command = one.rpartition(": ")
         yield from wrap(f"not here: {what}", "  ")

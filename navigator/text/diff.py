@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from indexes.model.vocabulary import SourceInfo
 from indexes.queries.diff.model import Change, Diff
-from navigator.text.answers import wrap
+from navigator.text.answers import version_words, wrap
 from navigator.text.clean import clean
 from navigator.text.markdown import code, heading, words
 
@@ -26,13 +25,6 @@ TITLES = {
 }
 _SIGNS = {"added": "+", "removed": "-"}
 _OPS_SHOWN = 6
-
-
-def version_words(info: SourceInfo) -> str:
-    """``PyTorch 2.7.0 (checkout) at 134179474539``."""
-    commit = f" at {info.commit[:12]}" if info.commit else ""
-    edited = ", with uncommitted edits" if info.dirty else ""
-    return f"PyTorch {clean(info.version)} ({info.kind}){commit}{edited}"
 
 
 def counts(changes: Iterable[Change]) -> str:

@@ -180,7 +180,7 @@ class Builder:
         return found
 
     def _is_operator(self, row: int) -> bool:
-        return self.table.text(row).startswith("aten::")
+        return self.table.name_of(row).startswith("aten::")
 
     def _open_side(self, side: _Side) -> None:
         _, row, frame, module = self._around(side.thread, side.start)
@@ -223,7 +223,7 @@ class Builder:
         if kind in (NODE, ENGINE):
             self._settle_node(row, parent)
         elif kind == ANNOTATION:
-            if table.text(row).startswith(_OPTIMIZER_PREFIX):
+            if table.name_of(row).startswith(_OPTIMIZER_PREFIX):
                 table.phase[row] = OPTIMIZER
         elif parent >= 0 and table.node[row] >= 0:
             self._settle_origin(row, parent, kind)
@@ -238,7 +238,7 @@ class Builder:
     def _kind_of(self, row: int, parent: int) -> int:
         table = self.table
         under_engine = parent >= 0 and table.kind[parent] == ENGINE
-        if under_engine and table.text(parent) == ENGINE_PREFIX + table.text(row):
+        if under_engine and table.name_of(parent) == ENGINE_PREFIX + table.name_of(row):
             return NODE
         return self._kind_of_name(table.name[row])
 

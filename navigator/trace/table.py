@@ -196,13 +196,13 @@ class Table:
         name, overload = self.names[number]
         return f"{name}.{overload}" if overload else name
 
-    def text(self, row: int) -> str:
+    def name_of(self, row: int) -> str:
         """The name of a row, without the overload."""
         name, _ = self.names[self.name[row]]
         return name
 
     def _node_name(self, row: int) -> str:
-        name = self.text(row)
+        name = self.name_of(row)
         return name.rpartition(": ")[2] if self.kind[row] == ENGINE else name
 
     def _place(self, row: int) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from indexes.source.files import open_file
+from navigator.trace.readers.events import json_object
 from navigator.trace.trace import BadTrace
 
 BLOCK = 4 << 20
@@ -50,15 +51,10 @@ def event_chunks(
         with open_file(path, None) as file:
             plain = file.read(2) != b"\x1f\x8b"
             file.seek(0)
-            blocks = _plain_blocks(file) if plain else _gzip_blocks(file, cutter)
+            blocks = iter(lambda: file.read(BLOCK), b"") if plain else _gzip_blocks(file, cutter)
             yield from cutter.chunks(blocks)
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
-
-
-def _plain_blocks(file: IO[bytes]) -> Iterator[bytes]:
-    while block := file.read(BLOCK):
-        yield block
 
 
 def _gzip_blocks(file: IO[bytes], cutter: _Cutter) -> Iterator[bytes]:
@@ -116,7 +112,7 @@ class _Cutter:
         while True:
             found = self.array.search(head)
             if found:
-                self.around.fields |= _object(head[: found.end()] + b"]}")
+                self.around.fields |= json_object(head[: found.end()] + b"]}")
                 return found.end(), head[found.end() :]
             block = next(blocks, b"") if len(head) < _LARGEST else b""
             if not block or head.lstrip()[:1] != b"{":
@@ -154,15 +150,7 @@ class _Cutter:
         self.around.fields |= _trailer(last[end:].strip())
 
 
-def _object(text: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def _trailer(text: str) -> dict[str, Any]:
     """``], "traceName": ...}`` as fields."""
     rest = text.lstrip(" \t\r\n,").removeprefix("]").lstrip(" \t\r\n,")
-    return _object(("{" + rest).encode()) if rest.endswith("}") and len(rest) > 1 else {}
+    return json_object("{" + rest) if rest.endswith("}") and len(rest) > 1 else {}

@@ -121,3 +121,12 @@ def args_of(event: Event) -> Args:
 def plain_args(event: Event) -> dict[str, Any]:
     """``args`` of an event of our own; empty when they are unreadable."""
     return _decoded(_OBJECT, event.args) or {}
+
+
+def json_object(text: str | bytes) -> dict[str, Any]:
+    """An object in any JSON that Python reads; empty for everything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,18 +17,11 @@ from navigator.trace.trace import BadTrace, Trace, Watch
 from navigator.trace.wording import size
 
 _FRAMES = 12
-_DAMAGE = (
-    pickle.UnpicklingError,
-    EOFError,
-    LookupError,
-    ValueError,
-    AttributeError,
-    TypeError,
-    MemoryError,
-    RecursionError,
-    OverflowError,
-)
-"""What the unpickler raises for bytes that are no pickle."""
+_DAMAGE = (pickle.UnpicklingError, EOFError, LookupError, ValueError, AttributeError, TypeError)
+"""What the unpickler raises for bytes that are no pickle, beside running out of room."""
+
+Frames = tuple[tuple[str, int, str], ...]
+"""(path, line, function), innermost first."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -71,7 +65,7 @@ def _load(path: Path) -> dict[str, Any]:
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error
-    except _DAMAGE as error:
+    except (*_DAMAGE, MemoryError, RecursionError, OverflowError) as error:
         raise BadTrace(f"{path} is no memory snapshot: {error}") from error
     if not isinstance(value, dict) or "segments" not in value:
         raise BadTrace(f"{path} is no memory snapshot: it has no segments")
@@ -79,50 +73,46 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _items(snapshot: dict[str, Any], table: Table) -> Iterator[Item]:
-    stacks: dict[tuple[tuple[str, int, str], ...], int] = {}
-    traces = snapshot.get("device_traces")
-    for device, entries in enumerate(traces if isinstance(traces, list) else []):
-        for entry in entries if isinstance(entries, list) else []:
+    @cache
+    def stack(frames: Frames) -> int:
+        found = [StackFrame(Location(path, line), name) for path, line, name in frames[:_FRAMES]]
+        table.stacks.append(Stack(tuple(found), min(_users(frames), _FRAMES - 1)))
+        return len(table.stacks) - 1
+
+    for device, entries in enumerate(_list(snapshot.get("device_traces"))):
+        for entry in _list(entries):
             if isinstance(entry, dict):
-                yield _item(entry, device, table, stacks)
+                frames = tuple(_frames(entry))
+                yield _item(entry, f"cuda:{device}", stack(frames) if frames else NONE)
 
 
-def _item(
-    entry: dict[str, Any],
-    device: int,
-    table: Table,
-    stacks: dict[tuple[tuple[str, int, str], ...], int],
-) -> Item:
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _item(entry: dict[str, Any], device: str, stack: int) -> Item:
     count = entry.get("size")
     bytes_ = count if isinstance(count, int) and 0 <= count < 2**62 else 0
-    key = tuple(_frames(entry.get("frames")))
-    if key and key not in stacks:
-        frames = tuple(StackFrame(Location(p, line), name) for p, line, name in key)
-        table.stacks.append(Stack(frames[:_FRAMES], min(_users(key), _FRAMES - 1)))
-        stacks[key] = len(table.stacks) - 1
     return Item(
         kind=REGION,
         name=str(entry.get("action", "?")),
         thread=str(entry.get("stream", 0)),
-        output=f"{size(bytes_)} cuda:{device}",
+        output=f"{size(bytes_)} {device}",
         sequence=bytes_ if entry.get("action") == "alloc" else NONE,
-        place=f"cuda:{device}",
-        stack=stacks.get(key, NONE),
+        place=device,
+        stack=stack,
     )
 
 
-def _frames(frames: object) -> Iterator[tuple[str, int, str]]:
-    for frame in frames if isinstance(frames, list) else []:
+def _frames(entry: dict[str, Any]) -> Iterator[tuple[str, int, str]]:
+    for frame in _list(entry.get("frames")):
         if isinstance(frame, dict):
             line = frame.get("line")
-            yield (
-                str(frame.get("filename", "")),
-                line if isinstance(line, int) else 0,
-                str(frame.get("name", "")),
-            )
+            place = str(frame.get("filename", "")), line if isinstance(line, int) else 0
+            yield *place, str(frame.get("name", ""))
 
 
-def _users(frames: tuple[tuple[str, int, str], ...]) -> int:
+def _users(frames: Frames) -> int:
     """The innermost Python frame outside of torch; else of Python; else the innermost."""
     python = [at for at, (path, _, _) in enumerate(frames) if path.endswith(".py")]
     own = (at for at in python if "/torch/" not in frames[at][0])

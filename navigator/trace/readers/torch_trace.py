@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from indexes.model.vocabulary import Location
 from indexes.source.files import read_text
 from navigator.trace.model import StackFrame
+from navigator.trace.readers.events import json_object
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack, Table
 from navigator.trace.trace import BadTrace, Trace, Watch
@@ -56,7 +56,9 @@ def read(path: Path, _watch: Watch) -> Trace:
                 frame = f"{header.get('frame_id', '?')}/{header.get('frame_compile_id', '?')}"
                 _add(f"{kind} {frame}", payload, items, trace.table)
             elif _artifact(header) == "torch_version":
-                _set_version("\n".join(payload), trace)
+                facts = json_object("\n".join(payload))
+                meta.torch = str(facts.get("pytorch_version", ""))
+                meta.torch_git = str(facts.get("commit") or "")
     if not items:
         meta.problems.append("the log holds no graph: nothing was compiled, or not to its end")
     meta.lacks.append(
@@ -84,26 +86,12 @@ def _records(log: Path) -> Iterator[Record]:
 
 def _header(line: str) -> dict[str, Any]:
     match = _LINE.match(line)
-    try:
-        value = json.loads(match["header"]) if match else {}
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return json_object(match["header"]) if match else {}
 
 
 def _artifact(header: dict[str, Any]) -> str:
     artifact = header.get("artifact")
     return str(artifact.get("name", "")) if isinstance(artifact, dict) else ""
-
-
-def _set_version(payload: str, trace: Trace) -> None:
-    try:
-        facts = json.loads(payload)
-    except ValueError:
-        return
-    if isinstance(facts, dict):
-        trace.meta.torch = str(facts.get("pytorch_version", ""))
-        trace.meta.torch_git = str(facts.get("commit") or "")
 
 
 def _add(name: str, lines: list[str], items: list[Item], table: Table) -> None:

@@ -10,7 +10,8 @@ from textual.message import Message
 from textual.widgets import Input
 
 from indexes.queries.diff.model import Change, Diff
-from navigator.text.diff import TITLES, counts, title, version_words
+from navigator.text.answers import version_words
+from navigator.text.diff import TITLES, counts, title
 from navigator.tui.config import Config
 from navigator.tui.debounce import Debounce
 from navigator.tui.messages import Failed

@@ -248,11 +248,11 @@ async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_
         screen = screen_of(person)
         await person.until(lambda: not screen.query_one(OutputLog).display)
         await person.sees("Tensor.backward")
-        assert screen.query_one(ChainPane).region.height > 0
+        await person.until(lambda: screen.query_one(ChainPane).region.height > 0)
         assert screen.pane.ops.size.height >= 6
         await person.presses("O")
         await person.sees("hello you")
-        assert screen.query_one(ChainPane).region.height == 0
+        await person.until(lambda: screen.query_one(ChainPane).region.height == 0)
 
 
 async def test_in_few_rows_the_output_of_a_failure_stays(opener: Opener, tmp_path: Path) -> None:
