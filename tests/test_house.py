@@ -1,17 +1,55 @@
-"""What a stranger finds: folders of a size that can be kept in mind."""
+"""What keeps the house in order: its rooms, its imports and what is not to be found in it."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
+import pytest
+
 ROOT = Path(__file__).parents[1]
+PACKAGES = ("indexes", "navigator")
 
 
-def test_no_folder_holds_more_modules_than_a_reader_can_keep_in_mind() -> None:
-    folders = [init.parent for top in ("indexes", "navigator") for init in _packages(top)]
-    crowded = {str(f.relative_to(ROOT)): len(list(f.glob("*.py"))) for f in folders}
-    assert {folder: count for folder, count in crowded.items() if count > 26} == {}
+def sources() -> Iterator[Path]:
+    for package in PACKAGES:
+        yield from sorted((ROOT / package).rglob("*.py"))
 
 
-def _packages(top: str) -> list[Path]:
-    return sorted((ROOT / top).rglob("__init__.py"))
+def test_no_folder_holds_more_modules_than_can_be_kept_in_mind() -> None:
+    folders = {path.parent for path in sources()}
+    modules = {f: [p for p in f.glob("*.py") if p.name != "__init__.py"] for f in folders}
+    assert {str(f.relative_to(ROOT)): len(m) for f, m in modules.items() if len(m) > 25} == {}
+
+
+def test_the_formatter_wins() -> None:
+    words = ("fmt: " + "skip", "fmt: " + "off")
+    assert [path for path in sources() if any(w in path.read_text() for w in words)] == []
+
+
+_ALLOWED = ("__future__", "_thread", "torch._")
+"""``_thread`` is documented: the recorder's thread is none of the program's own. What torch tells
+of its profiler it tells under private names."""
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_private_module_of_others_is_imported(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        for name in names:
+            private = any(part.startswith("_") for part in name.split("."))
+            assert not private or name.startswith(_ALLOWED), f"{path}:{node.lineno} imports {name}"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
+    circles = []
+    for module in sorted(graph.modules):
+        for imported in graph.find_modules_directly_imported_by(module):
+            if graph.find_shortest_chain(imported, module):
+                circles.append(f"{module} -> {imported}")
+    assert circles == []

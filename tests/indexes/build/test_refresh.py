@@ -266,3 +266,13 @@ def test_the_tree_may_be_moved_or_named_in_another_way(tree_copy: Path, cache: P
         assert answers(index) == before
     with opened(renamed / "aten" / "src", cache) as index:
         assert (index.report.read, answers(index)) == (0, before)
+
+
+def test_what_could_not_be_read_goes_with_its_file(tree_copy: Path, cache: Path) -> None:
+    file = tree_copy / NATIVE / "Binary.cpp"
+    file.write_bytes(b"\x00\x01")
+    with opened(tree_copy, cache) as index:
+        assert [p for p in index.problems() if p.path.endswith("Binary.cpp")]
+    file.unlink()
+    with opened(tree_copy, cache) as index:
+        assert not [p for p in index.problems() if p.path.endswith("Binary.cpp")]
