@@ -29,8 +29,8 @@ def link_inputs(store: Store) -> tuple[Sequence[Any], ...]:
     """What links depend on, besides the operators: definitions that could be kernels, where
     lines do not matter, and aliases of types."""
     candidates = store.query(
-        f"SELECT d.id,d.name,d.scope,d.kind,d.parameters,d.guard,d.macro,d.base,f.path"
-        f" FROM {DEFINITION_FROM} WHERE {_IS_CANDIDATE} ORDER BY d.id",
+        "SELECT d.id,d.name,d.scope,d.kind,d.parameters,d.guard,d.macro,d.macro_path,d.macro_line,"
+        f"d.base,f.path FROM {DEFINITION_FROM} WHERE {_IS_CANDIDATE} ORDER BY f.path,d.id",
         (store.meta(_WANTED) or "[]",),
     )
     return candidates, sorted(_aliases(store).items())
@@ -50,7 +50,8 @@ def link_kernels(store: Store, has_sources: bool) -> None:
     names = json.dumps(sorted({name for row in rows for name in wanted_names(row)}))
     store.set_meta(_WANTED, names)
     found = store.query(
-        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {_IS_CANDIDATE} ORDER BY d.id",
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {_IS_CANDIDATE}"
+        " ORDER BY f.path,d.id",
         (names,),
     )
     candidates = Candidates((one.id, one.definition) for one in map(known, found))
@@ -73,7 +74,10 @@ def _rows(store: Store, natives: Mapping[str, NativeFunction]) -> list[tuple[int
 def _aliases(store: Store) -> dict[str, str]:
     """Type aliases that the tree declares in its ATen and c10 namespaces."""
     marks = ",".join("?" * len(ALIAS_SCOPES))
-    sql = f"SELECT name,target FROM aliases WHERE scope IN ({marks}) ORDER BY file,rowid"
+    sql = (
+        f"SELECT a.name,a.target FROM aliases a JOIN files f ON f.id=a.file WHERE scope IN ({marks})"
+        " ORDER BY f.path,a.rowid"
+    )
     return dict(store.query(sql, ALIAS_SCOPES))
 
 
