@@ -8,7 +8,7 @@ again together with what follows, and no macro is expanded inside itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from indexes.model.regex import regex
@@ -19,9 +19,8 @@ _NONE: frozenset[str] = frozenset()
 _ENOUGH = 60_000
 """Tokens after which an expansion is given up: no macro of a sane tree comes near."""
 
-Token = tuple[str, frozenset[str] | None]
-"""A token and the macros that it must not be expanded by again; None for one that is no macro,
-which is passed over when it is read again with every body that it comes into."""
+Token = tuple[str, frozenset[str]]
+"""A token and the macros that it must not be expanded by again."""
 
 
 _NESTS = regex(r"[\"(\[{)\]}]")
@@ -115,132 +114,51 @@ class Preprocessor:
     def expand(self, text: str) -> str:
         """``text`` with every macro in it expanded; empty when that has no end."""
         self._left = _ENOUGH
-        made = self._expand([(t, _NONE) for t in _tokens(text)])
-        return "".join(token for token, _ in made) if self._left > 0 else ""
+        made = self._expand([(token, _NONE) for token in _tokens(text)])
+        return made if self._left > 0 else ""
 
-    def _expand(self, tokens: Sequence[Token]) -> list[Token]:
+    def _expand(self, tokens: Sequence[Token]) -> str:
         waiting = list(reversed(tokens))
-        out: list[Token] = []
+        out: list[str] = []
         while waiting and self._left > 0:
             self._left -= 1
-            token = waiting.pop()
-            text, hidden = token
-            if hidden is None or text in hidden:
-                out.append(token)
-            elif (macro := self._macro(text)) is None:
-                out.append((text, None))
-            elif macro.parameters is None:
-                made = self._replaced(macro, {}, {}, hidden | {text})
-                waiting.extend(reversed(made))
-            elif (arguments := _arguments(waiting)) is not None:
-                waiting.extend(reversed(self._called(macro, arguments, hidden | {text})))
+            text, hidden = waiting.pop()
+            macro = None if text in hidden else self._macro(text)
+            takes = macro is not None and macro.parameters is not None
+            given = _arguments(waiting) if takes else []
+            if macro is None or given is None:
+                out.append(text)
             else:
-                out.append(token)
-        return out
+                made = _tokens(self._replaced(macro, given))
+                hidden |= {text}
+                waiting += [(token, hidden) for token in reversed(made)]
+        return "".join(out)
 
     def _macro(self, text: str) -> MacroFact | None:
         return self._lookup(text) if text[0].isalpha() or text[0] == "_" else None
 
-    def _called(
-        self, macro: MacroFact, arguments: list[list[Token]], hidden: frozenset[str]
-    ) -> list[Token]:
-        texts = ["".join(t for t, _ in one).strip() for one in arguments]
-        if texts == [""] and not macro.parameters:
-            texts = []
-        raw = bind(macro.parameters or [], texts)
+    def _replaced(self, macro: MacroFact, given: list[list[Token]]) -> str:
+        """The body of a macro with the arguments of a use put in place."""
+        if macro.parameters is None:
+            return substitute(macro.body, {}, {})
+        texts = ["".join(text for text, _ in one).strip() for one in given]
+        raw = bind(macro.parameters, [] if texts == [""] and not macro.parameters else texts)
+        ready = {text: self._expand(one).strip() for text, one in zip(texts, given, strict=True)}
         if raw is None:
-            return []
-        expanded = {"".join(t for t, _ in one).strip(): self._expand(one) for one in arguments}
-        ready = {name: self._ready(text, expanded) for name, text in raw.items()}
-        return self._replaced(macro, raw, ready, hidden)
-
-    def _body(self, macro: MacroFact, parameters: Collection[str]) -> list[Token]:
-        """The tokens that a macro writes."""
-        if macro.name not in self._bodies:
-            live = {t for t in _tokens(macro.body) if t in parameters or self._macro(t)}
-            self._bodies[macro.name] = [
-                (text, _NONE if text in live else None) for text in _tokens(macro.body)
-            ]
-        return self._bodies[macro.name]
-
-    def _ready(self, text: str, expanded: dict[str, list[Token]]) -> list[Token]:
-        """An argument expanded; several at once where ``...`` takes them."""
-        if text in expanded:
-            return expanded[text]
-        return self._expand([(t, _NONE) for t in _tokens(text)])
-
-    def _replaced(
-        self,
-        macro: MacroFact,
-        raw: dict[str, str],
-        ready: dict[str, list[Token]],
-        hidden: frozenset[str],
-    ) -> list[Token]:
-        if "#" not in macro.body:
-            return _put_in_place(self._body(macro, raw), ready, hidden)
-        out: list[Token] = []
-        body = _tokens(macro.body)
-        for at, text in enumerate(body):
-            if text == "#" and _neighbour(body, at, 1) in raw:
-                continue
-            if _neighbour(body, at, -1) == "#" and text in raw:
-                out.append((f'"{raw[text]}"', hidden))
-                continue
-            if text == "##":
-                while out and out[-1][0].isspace():
-                    out.pop()
-                continue
-            pasted = _neighbour(body, at, -1) == "##" or _neighbour(body, at, 1) == "##"
-            if _neighbour(body, at, -1) == "##" and text.isspace():
-                continue
-            made = self._one(text, pasted, raw, ready)
-            if _neighbour(body, at, -1) == "##" and out and made:
-                head, _ = out.pop()
-                made = [(head + made[0][0], _NONE), *made[1:]]
-            out += _hidden_from(made, hidden)
-        return out
-
-    def _one(
-        self, text: str, pasted: bool, raw: dict[str, str], ready: dict[str, list[Token]]
-    ) -> list[Token]:
-        if text not in raw:
-            return [(text, _NONE)]
-        if pasted:
-            return [(t, _NONE) for t in _tokens(raw[text])]
-        return ready[text]
+            return ""
+        expanded = {
+            # What ``...`` takes is several arguments at once.
+            name: ready[text]
+            if text in ready
+            else self._expand([(t, _NONE) for t in _tokens(text)])
+            for name, text in raw.items()
+        }
+        return substitute(macro.body, raw, expanded)
 
 
 @lru_cache(maxsize=2048)
 def _tokens(text: str) -> list[str]:
     return _TOKENS.findall(text)
-
-
-def _put_in_place(
-    body: list[Token], ready: dict[str, list[Token]], hidden: frozenset[str]
-) -> list[Token]:
-    out: list[Token] = []
-    for token in body:
-        text, known = token
-        if known is None:
-            out.append(token)
-        elif text in ready:
-            out += _hidden_from(ready[text], hidden)
-        else:
-            out.append((text, hidden))
-    return out
-
-
-def _hidden_from(tokens: Sequence[Token], macros: frozenset[str]) -> list[Token]:
-    """Tokens that were made by these macros."""
-    return [one if one[1] is None else (one[0], one[1] | macros) for one in tokens]
-
-
-def _neighbour(body: Sequence[str], at: int, step: int) -> str:
-    """The next token that is no space, in one direction."""
-    at += step
-    while 0 <= at < len(body) and body[at].isspace():
-        at += step
-    return body[at] if 0 <= at < len(body) else ""
 
 
 def _arguments(waiting: list[Token]) -> list[list[Token]] | None:

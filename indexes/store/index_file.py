@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from json import dumps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexes.codegen.registration import registered_operator
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Problem
-from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
 from indexes.readers.cxx.idioms import meaning_of, stub_of
 from indexes.readers.cxx.lexer import MacroFact
 from indexes.readers.python.facts import PythonFact
@@ -31,6 +30,9 @@ from indexes.store.tables import (
     first_number,
     numbers_of,
 )
+
+if TYPE_CHECKING:
+    from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
 
 _PACKAGE = Path(__file__).parents[1]
 
