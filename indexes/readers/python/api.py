@@ -15,7 +15,7 @@ from indexes.readers.python.blocks import (
     Block,
     Text,
     blocks,
-    parse,
+    parsed,
     without_bodies,
     without_strings,
 )
@@ -56,10 +56,9 @@ def read_api(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
     source = without_strings(text.data, text.strings)
     if _MODULES in path:
         source = without_bodies(source, _other_methods(source))
-    try:
-        tree = parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return [], [Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")]
+    tree = parsed(source, path)
+    if isinstance(tree, Problem):
+        return [], [tree]
     reader = _Reader(path, tree, {block.head.line: block.end_line for block in text.blocks})
     return list(reader.facts()), []
 

@@ -15,6 +15,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Problem
 
 if TYPE_CHECKING:
     import ast
@@ -269,6 +270,14 @@ def parse(source: bytes | str) -> ast.Module:
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         return ast.parse(source)
+
+
+def parsed(source: bytes | str, path: str) -> ast.Module | Problem:
+    """As ``parse``; the problem of a file that is not Python."""
+    try:
+        return parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")
 
 
 def without_bodies(data: bytes, emptied: Iterable[Block]) -> bytes:

@@ -2,60 +2,51 @@
 
 from __future__ import annotations
 
-import re
+import ast
 
 from indexes.model.regex import regex
-from indexes.readers.python.blocks import Text, occurrences, statement_end
+from indexes.model.vocabulary import Problem
+from indexes.readers.python.blocks import Text, parsed
 from indexes.readers.python.facts import PythonFact, canonical, module_name
 
-_ADD = regex(
-    rb"(?:(\w+)[ \t]*=[ \t]*)?(?:\w+\.)*(_?add_docstr(?:_all)?)\(\s*(?:#[^\n]*\s*)*"
-    rb"(?:([A-Za-z_][\w.]*)|[\"'](\w+)[\"'])\s*,"
-)
-_FROM_C = regex(rb"from torch\._C import (\([^)]*\)|[^\n]*)")
+_ADDS = regex(r"\b_?add_docstr(?:_all)?$")
+_DOTTED = regex(r"[A-Za-z_][\w.]*")
 _OVERRIDE = regex(rb"\n[ \t]+((?:torch|Tensor)(?:\.\w+)+)[ \t]*:\s*(?:\(\s*)?lambda")
 
 
-def read_docstrings(text: Text, path: str) -> list[PythonFact]:
+def read_docstrings(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
     """Every ``add_docstr(torch.abs, ...)`` and ``add_docstr_all("abs", ...)`` of a file."""
-    data, strings = text.data, text.strings
-    module = module_name(path)
-    bindings = _imported_bindings(data)
+    tree = parsed(text.data, path)
+    if isinstance(tree, Problem):
+        return [], [tree]
+    nodes = list(ast.walk(tree))
+    imports = (one for one in nodes if isinstance(one, ast.ImportFrom) and one.module == "torch._C")
+    bindings = {alias.asname or alias.name for one in imports for alias in one.names}
     facts: list[PythonFact] = []
-    line, counted = 1, 0
-    for at in occurrences(data, b"add_docstr"):
-        start = data.rfind(b"\n", 0, at) + 1
-        indent = len(data[start:at]) - len(data[start:at].lstrip())
-        match = _ADD.match(data, start + indent)
-        if match is None or match.end() < at or strings.end_at(at):
-            continue
-        line += data.count(b"\n", counted, start)
-        counted = start
-        end = statement_end(data, start, indent, strings)
-        end_line = line + data.count(b"\n", start, end)
-        target = _documented(match, bindings)
-        symbol = f"{module}.{match[1].decode()}" if match[1] else target
-        facts.append(PythonFact("docs", target, symbol, line, end_line))
-    return facts
+    for one in (node for node in nodes if isinstance(node, (ast.Expr, ast.Assign))):
+        if target := _documented(one.value, bindings):
+            bound = one.targets[0] if isinstance(one, ast.Assign) else None
+            name = bound.id if isinstance(bound, ast.Name) else ""
+            symbol = f"{module_name(path)}.{name}" if name else target
+            facts.append(PythonFact("docs", target, symbol, one.lineno, one.end_lineno or 0))
+    return sorted(facts, key=lambda fact: fact.line), []
 
 
-def _imported_bindings(data: bytes) -> set[str]:
-    """Names taken from ``torch._C``: the modules of generated bindings such as ``_linalg``."""
-    return {
-        name.decode() for match in _FROM_C.finditer(data) for name in re.findall(rb"\w+", match[1])
-    }
-
-
-def _documented(match: re.Match[bytes], bindings: set[str]) -> str:
-    if match[4]:
-        return f"torch.Tensor.{match[4].decode()}"
-    dotted = match[3].decode()
+def _documented(call: ast.expr, bindings: set[str]) -> str:
+    """What a call documents; empty for anything else. ``bindings`` are modules of generated
+    bindings that the file imports from ``torch._C``."""
+    if not isinstance(call, ast.Call) or not call.args or not _ADDS.search(ast.unparse(call.func)):
+        return ""
+    given = call.args[0]
+    if isinstance(given, ast.Constant) and isinstance(given.value, str):
+        return f"torch.Tensor.{given.value}"
+    dotted = ast.unparse(given)
     head = dotted.partition(".")[0]
     if head in bindings:
         dotted = f"torch._C.{dotted}"
     elif head == "_C":
         dotted = f"torch.{dotted}"
-    return canonical(dotted)
+    return canonical(dotted) if _DOTTED.fullmatch(dotted) else ""
 
 
 def read_overrides(data: bytes) -> list[PythonFact]:

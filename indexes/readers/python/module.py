@@ -65,10 +65,7 @@ _Reader = Callable[[Text, str], tuple[Iterable[PythonFact], Iterable[Problem]]]
 _READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
     (lambda path, data: python_api.is_api_file(path), python_api.read_api),
     (opinfo.is_opinfo_file, opinfo.read_opinfo),
-    (
-        lambda path, data: b"add_docstr" in data,
-        lambda text, path: (docs.read_docstrings(text, path), ()),
-    ),
+    (lambda path, data: b"add_docstr" in data, docs.read_docstrings),
     (
         lambda path, data: path.endswith("torch/overrides.py"),
         lambda text, path: (docs.read_overrides(text.data), ()),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.python.blocks import Text, parse
+from indexes.readers.python.blocks import Text, parsed
 from indexes.readers.python.facts import PythonFact, pack
 
 _FOREACH_PREFIX = "_foreach_"
@@ -43,10 +43,9 @@ def is_opinfo_file(path: str, data: bytes) -> bool:
 
 def read_opinfo(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
     """The OpInfo entries of a file, one fact for each name that leads to an operator."""
-    try:
-        tree = parse(text.data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return [], [Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")]
+    tree = parsed(text.data, path)
+    if isinstance(tree, Problem):
+        return [], [tree]
     entries = list(_entries(tree))
     explicit = {(one.name, one.text("variant_test_name")): one.text("aten_name") for one in entries}
     return [fact for entry in entries for fact in _facts(entry, explicit)], []

@@ -14,7 +14,7 @@ from typing import cast
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python import registration_api as python_roots
-from indexes.readers.python.blocks import Block, Text, occurrences, parse, without_bodies
+from indexes.readers.python.blocks import Block, Text, occurrences, parsed, without_bodies
 from indexes.readers.python.calls import Deferred, Registration
 from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.facts import PythonFact, PythonKind, module_name, pack
@@ -46,10 +46,9 @@ def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Pr
     data, extents = text.data, text.blocks
     kept = _kept(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
-    try:
-        tree = parse(without_bodies(data, outer))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return [], [Problem(path, getattr(error, "lineno", 0) or 0, f"not read: {error}")]
+    tree = parsed(without_bodies(data, outer), path)
+    if isinstance(tree, Problem):
+        return [], [tree]
     evaluator = Evaluator(module_name(path), path.endswith("/__init__.py"))
     try:
         evaluator.run(tree)
