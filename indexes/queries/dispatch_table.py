@@ -188,16 +188,8 @@ class Dispatch:
         if winner is None:
             return DispatchSlot(row.key, "", row.kind, row.origin, row.rule, confidence)
         replaced, places = self._known_places(winner)
-        return DispatchSlot(
-            row.key,
-            row.kernel,
-            row.kind,
-            row.origin,
-            row.rule + replaced,
-            confidence,
-            row.fallthrough,
-            *places,
-        )
+        what = (row.key, row.kernel, row.kind, row.origin, row.rule + replaced)
+        return DispatchSlot(*what, confidence, row.fallthrough, *places)
 
     @cached_property
     def _shared(self) -> Mapping[int, DispatchSlot]:
@@ -215,16 +207,8 @@ class Dispatch:
         return self._registration(one), self._definition(one), self._evidence(one), one.condition
 
     def _own(self, one: Registration) -> DispatchSlot:
-        return DispatchSlot(
-            self.keys.resolve(one.key),
-            one.kernel,
-            "registered",
-            one.origin,
-            one.rule,
-            "exact",
-            one.fallthrough,
-            *self._where(one),
-        )
+        what = (self.keys.resolve(one.key), one.kernel, "registered", one.origin, one.rule)
+        return DispatchSlot(*what, "exact", one.fallthrough, *self._where(one))
 
     def _definition(self, one: Registration) -> Location | None:
         if written := self._written.get(id(one)):

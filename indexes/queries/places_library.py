@@ -44,17 +44,12 @@ def _registrations(facts: Lookup, uses: list[LibraryUse], place: Location) -> li
         registration = one.registration
         found.setdefault(registration.key, []).append(registration.op)
         rules[registration.key] = registration.rule
-    return [
-        Place(
-            "registration",
-            f"{key}: {_named(ops)}",
-            place,
-            rules[key],
-            tuple(op for op in ops if facts.native(op)),
-            "registered with the dispatcher here",
-        )
-        for key, ops in found.items()
-    ]
+    places = []
+    for key, ops in found.items():
+        name, known = f"{key}: {_named(ops)}", tuple(op for op in ops if facts.native(op))
+        why = "registered with the dispatcher here"
+        places.append(Place("registration", name, place, rules[key], known, why))
+    return places
 
 
 def _named(ops: list[str]) -> str:
@@ -67,31 +62,21 @@ def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
     word = re.compile(rf"(?<!\w){re.escape(function.name)}(?!\w)")
     uses = library_uses(facts, word=function.name)
     named = [use for use in uses if word.search(use.arguments)]
-    return registrations_among(named, facts, function)
-
-
-def registrations_among(
-    uses: Sequence[LibraryUse], facts: Lookup, function: Definition
-) -> list[Hit]:
-    """Those of some calls on libraries that register a function."""
-    return [hit for hit, found in registered(uses, facts) if means(found, function)]
+    return [hit for hit, found in registered(named, facts) if means(found, function)]
 
 
 def registered(uses: Sequence[LibraryUse], facts: Lookup) -> list[tuple[Hit, Definition | None]]:
     """What some calls on libraries register, each with the definition of its kernel."""
-    return [
-        (
-            Hit(
-                "registration",
-                f"{one.registration.key}: {one.registration.op or 'fallback'}",
-                one.use.location,
-                one.registration.rule,
-                one.registration.op if facts.native(one.registration.op) else None,
-            ),
-            registered_definition(one, facts),
+    found = []
+    for one in written_registrations(uses, named_macros(facts, uses)):
+        made = one.registration
+        name, op = (
+            f"{made.key}: {made.op or 'fallback'}",
+            made.op if facts.native(made.op) else None,
         )
-        for one in written_registrations(uses, named_macros(facts, uses))
-    ]
+        hit = Hit("registration", name, one.use.location, made.rule, op)
+        found.append((hit, registered_definition(one, facts)))
+    return found
 
 
 def means(registered: Definition | None, function: Definition) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexes.linking.formulas import formula_functions
 from indexes.linking.reverse import callers_of, reaching, stub_callers, stubs_of
 from indexes.model.vocabulary import Definition, Hit, Location
 from indexes.queries.places_library import registrations_of
@@ -58,20 +59,10 @@ def _formulas(facts: Lookup, names: set[str]) -> list[Hit]:
     hits = []
     for name in sorted(names):
         for entry in facts.entries_with(name):
-            from indexes.linking.formulas import formula_functions  # few names are in any
-
             for function in formula_functions(entry, facts):
                 if function.name.rpartition("::")[2] == name and function.definition:
-                    formula = function.formula
-                    hits.append(
-                        Hit(
-                            "formula",
-                            f"{entry.op}: {formula.text}",
-                            formula.location,
-                            name,
-                            entry.op,
-                        )
-                    )
+                    said, where = f"{entry.op}: {function.formula.text}", function.formula.location
+                    hits.append(Hit("formula", said, where, name, entry.op))
     return hits
 
 

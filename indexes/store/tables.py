@@ -174,12 +174,6 @@ def numbers(listed: str) -> list[int]:
 
 # ------------------------------------------------------------------------------- JSON
 
-NATIVE_LINE, NATIVE_END_LINE = "$.location.line", "$.location.end_line"
-NATIVE_TAGS = "$.tags"
-"""Where SQLite finds these in the text of an overload."""
-DERIVATIVE_PATH, DERIVATIVE_LINE = "$.location.path", "$.location.line"
-"""Where it finds these in the text of an entry of derivatives.yaml."""
-
 
 DOCUMENTS: dict[str, Any] = {"tensorimpl": tuple[Member, ...], "engine": tuple[EngineFunction, ...]}
 """What each of ``documents`` holds."""

@@ -52,12 +52,12 @@ class NewOperator:
     source: SourceInfo
     schema: str
     checks: tuple[Check, ...]
-    neighbours: tuple[Neighbour, ...]
-    draft: tuple[str, ...]
+    neighbours: tuple[Neighbour, ...] = ()
+    draft: tuple[str, ...] = ()
     """An entry for native_functions.yaml, in the shape of the nearest neighbour's."""
-    additions: tuple[Addition, ...]
-    costs: tuple[Cost, ...]
-    conventions: tuple[Convention, ...]
+    additions: tuple[Addition, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    conventions: tuple[Convention, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -165,9 +165,7 @@ class Planner:
         try:
             schema = parse_schema(text)
         except ValueError as error:
-            return NewOperator(
-                info, text, (Check("schema", False, str(error)),), (), (), (), (), ()
-            )
+            return NewOperator(info, text, (Check("schema", False, str(error)),))
         near = neighbours(schema, self._natives, _MODELS)
         models = self._best_first(near)
         additions = tuple(self._additions(models))
@@ -276,13 +274,9 @@ class Planner:
         for one in _LISTS:
             yield from self._of_list(one, models)
         if (line := self._line_of(_BC_LIST, r"ALLOW_LIST = \[")) is not None:
-            yield Addition(
-                "Compatibility list",
-                "only if the schema of an operator that is there changes",
-                line,
-                "",
-                tuple(self._lines(line.path, line.line, line.line + 2)),
-            )
+            when = "only if the schema of an operator that is there changes"
+            shape = tuple(self._lines(line.path, line.line, line.line + 2))
+            yield Addition("Compatibility list", when, line, "", shape)
 
     def _of_part(self, part: _Part, models: Sequence[Neighbour]) -> Iterator[Addition]:
         """The entries of the nearest neighbour that has any, one for each device."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from indexes.linking.python.paths import operator_named
 from indexes.model.errors import NotFound, SourceError
@@ -101,6 +101,15 @@ class Contribution:
         return tuple(dict.fromkeys(step.location.path for step in self.steps))
 
 
+class _Subject(NamedTuple):
+    """What is to be changed."""
+
+    kind: SubjectKind
+    name: str
+    steps: list[Step]
+    operators: tuple[str, ...] = ()
+
+
 class Contributions:
     """Prepares contributions to one tree; keeps what it has read of it."""
 
@@ -130,13 +139,19 @@ class Contributions:
         Raises NotFound with near names."""
         place = _PLACE.fullmatch(name.strip().removeprefix(f"{self._index.source.root}/"))
         if place and self._is_file(place["path"]):
-            return self._of_file(place["path"], int(place["line"] or 0), device, histories)
+            subject = self._of_file(place["path"], int(place["line"] or 0))
+        else:
+            subject = self._of_name(name)
+        return self._make(subject, device, histories)
+
+    def _of_name(self, name: str) -> _Subject:
         match = self._index.resolve(name)
         if match.overloads and match.kind != "symbol":
-            return self._of_operator(match.overloads[0], device, histories)
+            op = match.overloads[0]
+            return _Subject("operator", op, list(_steps(self._index.chain(op))))
         if not match.hits:
             raise NotFound(f"nothing is named {name!r} here", match.suggestions)
-        return self._of_symbol(match.text, match.hits, device, histories)
+        return self._of_symbol(match.text, match.hits)
 
     def _is_file(self, path: str) -> bool:
         try:
@@ -147,38 +162,22 @@ class Contributions:
 
     # ------------------------------------------------------------------------ subjects
 
-    def _of_operator(self, op: str, device: str, histories: int) -> Contribution:
-        chain = self._index.chain(op)
-        steps = list(_steps(chain))
-        natives = [chain.native]
-        return self._make("operator", op, steps, (), natives, device, histories)
-
-    def _of_symbol(
-        self, name: str, hits: Sequence[Hit], device: str, histories: int
-    ) -> Contribution:
+    def _of_symbol(self, name: str, hits: Sequence[Hit]) -> _Subject:
         steps = [
             Step(hit.kind, hit.name, hit.location, hit.detail or "its definition") for hit in hits
         ]
-        operators = self._operators_at(hit.location for hit in hits)
-        return self._make(
-            "symbol", name, steps, operators, self._natives(operators), device, histories
-        )
+        return _Subject("symbol", name, steps, self._operators_at(hit.location for hit in hits))
 
-    def _of_file(self, path: str, line: int, device: str, histories: int) -> Contribution:
+    def _of_file(self, path: str, line: int) -> _Subject:
         places = self._places(path, line)
         steps = [
             Step(p.kind, p.name, p.location, p.rule or "it stands at this line") for p in places
         ]
         steps = steps or [Step("file", path, Location(path, line), "the file itself")]
-        operators = (
-            tuple(dict.fromkeys(op for p in places for op in p.operators))
-            if line
-            else self._operators_in(path)
-        )
-        name = f"{path}:{line}" if line else path
-        return self._make(
-            "file", name, steps, operators, self._natives(operators), device, histories
-        )
+        if not line:
+            return _Subject("file", path, steps, self._operators_in(path))
+        operators = tuple(dict.fromkeys(op for p in places for op in p.operators))
+        return _Subject("file", f"{path}:{line}", steps, operators)
 
     def _places(self, path: str, line: int) -> tuple[Place, ...]:
         try:
@@ -215,18 +214,11 @@ class Contributions:
 
     # ----------------------------------------------------------------------- answering
 
-    def _make(
-        self,
-        kind: SubjectKind,
-        name: str,
-        steps: list[Step],
-        operators: Sequence[str],
-        natives: list[NativeFunction],
-        device: str,
-        histories: int,
-    ) -> Contribution:
+    def _make(self, subject: _Subject, device: str, histories: int) -> Contribution:
+        kind, name, steps, operators = subject
         shown = steps[:_MAX_PLACES]
         files = tuple(dict.fromkeys(step.location.path for step in shown))
+        natives = self._natives((name,) if kind == "operator" else operators)
         op = natives[0] if kind == "operator" else None
         touched = [path for path in files if not path.startswith("docs/")]
         return Contribution(
@@ -235,7 +227,7 @@ class Contributions:
             name,
             tuple(shown),
             len(steps) - len(shown),
-            tuple(operators),
+            operators,
             tuple(self.rebuild.cost(path, op) for path in files),
             self.reviewers.of_all(files),
             self.reviewers.covering(touched),

@@ -13,8 +13,7 @@ from itertools import chain
 
 from indexes.model.vocabulary import Definition, DtypeDispatch
 from indexes.queries.diff.bodies import Bodies, dispatched
-from indexes.queries.diff.model import Change, Side
-from indexes.queries.diff.sides import side_change
+from indexes.queries.diff.model import Change, Side, side_change
 
 _EXPANDED = "by what the macros of each version expand to"
 _SAME_TEXT = "the function is written the same: its macros differ"

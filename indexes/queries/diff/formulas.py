@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from indexes.model.vocabulary import DerivativeEntry, Formula
-from indexes.queries.diff.model import Change, Side
-from indexes.queries.diff.sides import side_change
+from indexes.queries.diff.model import Change, Side, side_change
 from indexes.readers.yaml.deprecated import Deprecated
 
 Entries = Mapping[str, DerivativeEntry]

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from indexes.model.vocabulary import Definition, KernelRow, StubRow
 from indexes.queries.diff.bodies import Bodies, unnamed
 from indexes.queries.diff.dtypes import dtype_change
-from indexes.queries.diff.model import Change, Facet, Side
-from indexes.queries.diff.sides import side_change
+from indexes.queries.diff.model import Change, Facet, Side, side_change
 
 _MOVED = "the same symbol, defined in another file"
 _RENAMED = "another symbol with the same body, but for its own name"

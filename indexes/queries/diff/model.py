@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from indexes.model.vocabulary import Location, SourceInfo
 
@@ -21,18 +21,7 @@ Facet = Literal[
 ]
 """What differs. ``entry`` is any other field of native_functions.yaml."""
 
-FACETS: tuple[Facet, ...] = (
-    "operator",
-    "schema",
-    "dispatch",
-    "entry",
-    "tags",
-    "formula",
-    "deprecated",
-    "kernel",
-    "stub",
-    "dtypes",
-)
+FACETS: tuple[Facet, ...] = get_args(Facet)
 
 What = Literal["added", "removed", "changed", "moved", "renamed", "edited"]
 """``moved``: to another file. ``edited``: the same function with another body."""
@@ -67,6 +56,14 @@ class Change:
     """Whether the version before can run what is made with the one after."""
     rules: tuple[str, ...] = ()
     """Why, a line each: what differs, and the rule of PyTorch that it keeps or breaks."""
+
+
+def side_change(
+    facet: Facet, ops: tuple[str, ...], subject: str, before: Side | None, after: Side | None
+) -> Change:
+    """``added`` without a side before, ``removed`` without one after, else ``changed``."""
+    what: What = "added" if before is None else "removed" if after is None else "changed"
+    return Change(facet, what, ops, subject, before, after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from indexes.codegen.rows import Row, kernel_rows
 from indexes.codegen.variants import is_generated
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.diff.compatibility import breaks_backward, breaks_forward
-from indexes.queries.diff.model import Change, Facet, Side, Verdict
-from indexes.queries.diff.sides import side_change
+from indexes.queries.diff.model import Change, Facet, Side, Verdict, side_change
 from indexes.readers.yaml.schema import parse_schema
 
 _REMOVED = "check_forward_backward_compatibility: an overload of the version before must stay"
@@ -57,25 +57,13 @@ def _registered(functions: Natives) -> dict[str, dict[str, Row]]:
 
 
 def _removed(old: NativeFunction) -> Change:
-    side = Side(old.schema, old.location)
-    return Change(
-        "operator",
-        "removed",
-        (old.full_name,),
-        _origin(old),
-        side,
-        None,
-        "breaking",
-        "",
-        (_REMOVED,),
-    )
+    change = _changed("operator", old, _origin(old), Side(old.schema, old.location), None)
+    return replace(change, backward="breaking", rules=(_REMOVED,))
 
 
 def _added(new: NativeFunction) -> Change:
-    side = Side(new.schema, new.location)
-    return Change(
-        "operator", "added", (new.full_name,), _origin(new), None, side, "compatible", "", (_ADDED,)
-    )
+    change = _changed("operator", new, _origin(new), None, Side(new.schema, new.location))
+    return replace(change, backward="compatible", rules=(_ADDED,))
 
 
 def _origin(function: NativeFunction) -> str:
@@ -105,17 +93,10 @@ def schema_change(old: NativeFunction, new: NativeFunction) -> Change:
         *(() if backward else (_KEPT,)),
         *(() if forward else (_KEPT_FORWARD,)),
     ]
-    return Change(
-        "schema",
-        "changed",
-        (new.full_name,),
-        "schema",
-        Side(old.schema, old.location),
-        Side(new.schema, new.location),
-        _verdict(backward),
-        _verdict(forward),
-        tuple(rules),
-    )
+    before, after = Side(old.schema, old.location), Side(new.schema, new.location)
+    change = _changed("schema", new, "schema", before, after)
+    said = tuple(rules)
+    return replace(change, backward=_verdict(backward), forward=_verdict(forward), rules=said)
 
 
 def _verdict(broken: tuple[tuple[str, str], ...]) -> Verdict:
