@@ -75,8 +75,8 @@ def _aliases(store: Store) -> dict[str, str]:
     """Type aliases that the tree declares in its ATen and c10 namespaces."""
     marks = ",".join("?" * len(ALIAS_SCOPES))
     sql = (
-        f"SELECT a.name,a.target FROM aliases a JOIN files f ON f.id=a.file WHERE scope IN ({marks})"
-        " ORDER BY f.path,a.rowid"
+        "SELECT a.name,a.target FROM aliases a JOIN files f ON f.id=a.file"
+        f" WHERE scope IN ({marks}) ORDER BY f.path,a.rowid"
     )
     return dict(store.query(sql, ALIAS_SCOPES))
 
