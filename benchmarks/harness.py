@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-What = Literal["cpu", "wall", "peak"]
+What = Literal["cpu", "wall", "peak", "disk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Cost:
     """Seconds."""
     peak: float = 0.0
     """MiB of the largest process."""
+    disk: float = 0.0
+    """MB of what it leaves on disk."""
 
 
 @dataclass(frozen=True, slots=True)

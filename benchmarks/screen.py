@@ -30,7 +30,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
     bench.torchnav("index")()
     yield Comparison(
         (
-            Figure("screen: exec to first rows painted", 1.5),
+            Figure("screen: exec to first rows painted", 2.5),
             Figure("screen: exec to first rows painted, CPU", None, "cpu"),
         ),
         lambda: _first_rows(bench),
@@ -39,7 +39,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
         bench.several,
     )
     yield Comparison(
-        (Figure("screen without an index: exec to first rows painted", 1.5),),
+        (Figure("screen without an index: exec to first rows painted", 2.5),),
         lambda: _without_index(bench, _first_rows),
         "import textual.app",
         bench.command([sys.executable, "-c", "import textual.app"]),
@@ -54,7 +54,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
         yield Comparison(_percentiles(name), _one_run(bench, taken), runs=bench.runs)
     for name in _FILES:
         yield Comparison(
-            (Figure(f"enter to {name} painted, beside a plain view", 1.25),),
+            (Figure(f"enter to {name} painted, beside a plain view", None),),
             _one_run(bench, _opening(name)),
             "the same without colours",
             lambda name=name: _typical(_opening(name, _PLAIN)(bench)),
@@ -64,8 +64,8 @@ def figures(bench: Bench) -> Iterator[Comparison]:
 
 def _percentiles(name: str) -> tuple[Figure, ...]:
     return (
-        Figure(f"{name}, p50", 30, unit=" ms", scale=_MS),
-        Figure(f"{name}, p95", 60, unit=" ms", scale=_MS, percentile=95),
+        Figure(f"{name}, p50", 50, unit=" ms", scale=_MS),
+        Figure(f"{name}, p95", 100, unit=" ms", scale=_MS, percentile=95),
     )
 
 

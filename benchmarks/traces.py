@@ -38,12 +38,12 @@ def figures(bench: Bench) -> Iterator[Comparison]:
             ("1 GB", 0, 10**9),
         ):
             write_trace(file, events, size)
-            yield from _opened(bench, name, file)
+            yield from _opened(bench, name, file, events)
         file.unlink()
         yield _ranks(bench, Path(folder, "ranks"))
 
 
-def _opened(bench: Bench, name: str, file: Path) -> Iterator[Comparison]:
+def _opened(bench: Bench, name: str, file: Path, events: int) -> Iterator[Comparison]:
     """In processes of their own, started cold."""
     parse = bench.command((sys.executable, "-c", _PARSE, str(file)))
     runs = 1 if name == "1 GB" else bench.runs  # the parser needs 9 GB for it
@@ -54,6 +54,7 @@ def _opened(bench: Bench, name: str, file: Path) -> Iterator[Comparison]:
         Figure(f"trace, {name}: all rows", None),
         Figure("  the same, CPU", None, "cpu"),
         Figure("  memory", None, "peak"),
+        Figure("  memory, MiB", 1024 if events == 10**6 else None, "peak", " MiB", 1.0),
     )
     yield Comparison(wanted, whole, "orjson", parse, runs)
 

@@ -3,65 +3,62 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.harness import Bench, Comparison, Cost, Figure, copied
 
-NEEDS = ("rg",)
+NEEDS = ("rg", "git")
 _KERNEL = "aten/src/ATen/native/cpu/BinaryOpsKernel.cpp"
+_MACROS = "aten/src/ATen/Dispatch.h"
 _YAML = "aten/src/ATen/native/native_functions.yaml"
+_LIGHT, _HEAVY = 10.0, 30.0
+"""How many times as long as ripgrep of one word an answer may take."""
 _QUESTIONS = (
-    ("op", "add.Tensor", "--json"),
-    ("op", "softmax", "--json"),
-    ("find", "upsample_bil", "--json"),
-    ("at", f"{_KERNEL}:130", "--json"),
-    ("uses", "add_stub", "--json"),
+    (_LIGHT, ("op", "add.Tensor", "--json")),
+    (_LIGHT, ("op", "softmax", "--json")),
+    (_LIGHT, ("find", "upsample_bil", "--json")),
+    (_LIGHT, ("at", f"{_KERNEL}:130", "--json")),
+    (_LIGHT, ("uses", "add_stub", "--json")),
+    (_LIGHT, ("kernel", "void at::native::cunn_SoftMaxForward<4>", "--json")),
+    (_HEAVY, ("table", "add.Tensor", "--json")),
+    (_HEAVY, ("callers", "add_stub", "--json")),
+    (_HEAVY, ("impact", "add_stub", "--json")),
+    (_HEAVY, ("contribute", "add.Tensor", "--json")),
+    (_HEAVY, ("gaps", "--json")),
 )
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
     """Cold processes on a warm index."""
     bench.torchnav("index")()
-    search, several = bench.ripgrep(), bench.several
-    unchanged = bench.torchnav("index")
-    yield Comparison((Figure("nothing changed", 1.5),), unchanged, "ripgrep", search, several)
-    for question in _QUESTIONS:
-        asked = " ".join(part.rpartition("/")[2] for part in question)
-        yield Comparison(
-            (Figure(f"{asked}, asked again", 1.5),),
-            bench.torchnav(*question),
-            "ripgrep",
-            search,
-            several,
-        )
-        yield Comparison(
-            (Figure(f"{asked}, asked first", 1.5),),
-            _asked_first(bench, question),
-            "ripgrep",
-            search,
-            several,
-        )
+    unchanged = Figure("nothing changed", 6.0)
+    yield _beside_ripgrep(bench, unchanged, bench.torchnav("index"))
+    for bar, question in _QUESTIONS:
+        asked = " ".join(part.rpartition("/")[2][:30] for part in question)
+        yield _beside_ripgrep(bench, Figure(asked, bar), bench.torchnav(*question))
     with copied(bench) as tree:
         yield from _edits(bench, tree)
+        yield _affected(bench, tree)
 
 
-def _asked_first(bench: Bench, question: Sequence[str]) -> Callable[[], Cost]:
-    """A question whose answer is not kept yet."""
-    ask = bench.torchnav(*question)
+def _beside_ripgrep(bench: Bench, figure: Figure, ours: Callable[[], Cost]) -> Comparison:
+    return Comparison((figure,), ours, "ripgrep", bench.ripgrep(), bench.several)
 
-    def asked() -> Cost:
-        for kept in bench.cache.glob("indexes/*.answers"):
-            shutil.rmtree(kept)
-        return ask()
 
-    return asked
+def _affected(bench: Bench, tree: Path) -> Comparison:
+    """What one edited file of a repository affects."""
+    for command in ("init -q", "add -A", "-c user.name=a -c user.email=a commit -qm first"):
+        subprocess.run(["git", *command.split()], cwd=tree, check=True)
+    _append(tree / _KERNEL, "\nvoid yet_another_one() {}\n")
+    ask = bench.torchnav("affected", "--json", tree=tree)
+    ask()
+    return _beside_ripgrep(bench, Figure("affected, one file edited", _HEAVY), ask)
 
 
 def _edits(bench: Bench, tree: Path) -> Iterator[Comparison]:
-    """Edits of a copy of the tree, beside a run on the tree that finds nothing changed."""
-    unchanged = bench.torchnav("index")
+    """Bringing the index up to date after an edit of a copy of the tree."""
     refresh = bench.torchnav("index", tree=tree)
     refresh()
 
@@ -72,14 +69,13 @@ def _edits(bench: Bench, tree: Path) -> Iterator[Comparison]:
 
         return edited
 
-    kernel, yaml = tree / _KERNEL, tree / _YAML
-    for name, bar, edit in (
-        ("one kernel file edited", 2.0, lambda: _append(kernel, "\nvoid another_one() {}\n")),
-        ("one YAML entry edited", 3.0, lambda: _edit_entry(yaml)),
+    for name, edit in (
+        ("one kernel file edited", lambda: _append(tree / _KERNEL, "\nvoid another_one() {}\n")),
+        ("a header of macros edited", lambda: _append(tree / _MACROS, "\n#define ANOTHER_ONE 1\n")),
+        ("one YAML entry edited", lambda: _edit_entry(tree / _YAML)),
     ):
-        yield Comparison(
-            (Figure(name, bar),), after(edit), "nothing changed", unchanged, bench.runs * 2
-        )
+        figure = Figure(f"{name}, CPU", 1.5, "cpu", " s", 1.0)
+        yield Comparison((figure,), after(edit), runs=bench.runs * 2)
 
 
 def _append(file: Path, text: str) -> None:
