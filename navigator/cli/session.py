@@ -3,6 +3,7 @@ and how errors are told."""
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -95,16 +96,8 @@ def _told(run: Callable[[], int | None], settings: Settings) -> int:
         return run() or 0
     except TorchnavError as error:
         return _tell(error, settings)
-    except Exception as error:
-        if not _is_of_database(error):
-            raise
+    except sqlite3.Error as error:
         return _tell(SourceError(f"the index can't be used: {error}"), settings)
-
-
-def _is_of_database(error: Exception) -> bool:
-    import sqlite3
-
-    return isinstance(error, sqlite3.Error)
 
 
 def _tell(error: TorchnavError, settings: Settings) -> int:
