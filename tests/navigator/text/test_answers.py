@@ -8,6 +8,7 @@ import pytest
 
 from indexes.model.vocabulary import (
     Chain,
+    Choice,
     Confidence,
     Hop,
     Location,
@@ -17,7 +18,7 @@ from indexes.model.vocabulary import (
     SourceInfo,
     Unresolved,
 )
-from navigator.text.answers import chain_lines, source_lines, wrap
+from navigator.text.answers import chain_lines, choice_note, source_lines, wrap
 from navigator.text.clean import clean
 
 
@@ -157,3 +158,26 @@ def test_source_and_what_it_lacks() -> None:
         "  not here: kernels",
         "    -> torchnav clone",
     ]
+
+
+@pytest.mark.parametrize(
+    ("choices", "note"),
+    [
+        ([], ""),
+        ([("if (use_mkldnn)", "then", 42)], "if use_mkldnn (:42)"),
+        ([("if (!a || b)", "else", 7)], "if !(!a || b) (:7)"),
+        (
+            [("if (a)", "otherwise", 86), ("switch (k) case K::one", "case", 90)],
+            "if !a (:86) and switch (k) case K::one (:90)",
+        ),
+        (
+            [("if (a)", "then", 1), ("if (b())", "else", 2), ("if (c)", "then", 3)],
+            "if !b() (:2) and c (:3); inside of 1 more",
+        ),
+    ],
+)
+def test_a_condition_is_told_as_code_with_its_line(
+    choices: list[tuple[str, str, int]], note: str
+) -> None:
+    told = [Choice(text, arm, Location("a.cpp", line)) for text, arm, line in choices]
+    assert choice_note(told) == note
