@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from navigator.trace.table import NODE, OP, REGION
-from navigator.trace.trace import Trace
+
+if TYPE_CHECKING:  # the other way round it shows itself in notebooks
+    from navigator.trace.trace import Trace
 
 GroupBy = Literal["operator", "module", "line", "node", "kernel"]
 GROUPS: tuple[GroupBy, ...] = ("operator", "module", "line", "node", "kernel")

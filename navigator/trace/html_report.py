@@ -6,6 +6,7 @@ Everything from the trace and the source is escaped.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import KernelRow, Location
@@ -13,12 +14,14 @@ from indexes.queries.index import Index
 from indexes.source.source import permalink
 from navigator.text.clean import html_text as escaped
 from navigator.trace.groups import Group, gather
-from navigator.trace.link import Linker
 from navigator.trace.model import TraceMeta, TraceOp
 from navigator.trace.table import OP
 from navigator.trace.timeline import Timeline, timeline
-from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
+
+if TYPE_CHECKING:  # the other way round it shows itself in notebooks
+    from navigator.trace.link import Linker
+    from navigator.trace.trace import Trace
 
 _OPERATORS = 300
 _LINES = 40

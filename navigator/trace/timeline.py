@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE, OP, PHASES, REGION
-from navigator.trace.trace import Trace
+
+if TYPE_CHECKING:  # the other way round it shows itself in notebooks
+    from navigator.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
