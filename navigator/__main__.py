@@ -4,4 +4,5 @@ from __future__ import annotations
 
 from navigator.cli.main import run
 
-run()
+if __name__ == "__main__":  # a worker of ours loads this module again
+    run()

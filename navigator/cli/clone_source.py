@@ -230,6 +230,4 @@ class _Cloner:
     def _unreachable(self, said: str) -> SourceError:
         fatal = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))]
         reason = (fatal or said.splitlines())[0].partition(": ")[2] or said
-        return SourceError(
-            f"cloning {self.request.url} stopped: {reason}; run the same command again to go on"
-        )
+        return SourceError(f"cloning {self.request.url} stopped: {reason}; rerun to resume")

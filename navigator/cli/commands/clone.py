@@ -23,7 +23,7 @@ def clone(settings: Settings, ref: str | None, url: str, history: bool) -> None:
     """Fetch PyTorch's source at REF, a tag, branch or commit; by default that of the installed
     torch.
 
-    Shallow, sparse and without what torchnav does not read. Run it again to go on after an
+    Shallow, sparse and without what torchnav does not read. Rerun it to resume after an
     interruption. Other commands then find the clone by themselves.
     """
     with ProgressLine() as line:

@@ -173,7 +173,7 @@ def test_no_such_ref(upstream: Path, tmp_path: Path) -> None:
     "address", ["http://127.0.0.1:9/pytorch", "file:///nowhere/at/all", "ext::sh -c date"]
 )
 def test_no_repository_there_is_one_line(address: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="run the same command again") as error:
+    with pytest.raises(SourceError, match="rerun to resume") as error:
         clone(plan("main", address), tmp_path / "cache")
     assert "\n" not in str(error.value)
     assert clones(tmp_path / "cache") == ()
