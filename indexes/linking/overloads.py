@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from indexes.linking.facts import Call
 from indexes.linking.preprocess import opened_call, split_arguments
 from indexes.model.regex import regex
-from indexes.model.vocabulary import NativeFunction
+from indexes.model.vocabulary import Definition, NativeFunction
 from indexes.readers.cxx.lexer import close
 from indexes.readers.yaml.schema import Argument, parse_schema
 
@@ -25,17 +25,15 @@ def call_arguments(lines: Sequence[str], line: int, name: str) -> list[str] | No
     return None if ended < 0 else split_arguments(text[opened + 1 : ended])
 
 
-def receiver_is_tensor(
-    lines: Sequence[str], line: int, name: str, first_line: int, parameters: str
-) -> bool:
+def receiver_is_tensor(lines: Sequence[str], call: Call, caller: Definition) -> bool:
     """Whether ``x`` in ``x.name(...)`` is declared a Tensor: a parameter, or a local above."""
-    found = re.search(rf"([A-Za-z_]\w*)\s*(?:\.|->)\s*{re.escape(name)}\s*\(", lines[line - 1])
+    named = rf"([A-Za-z_]\w*)\s*(?:\.|->)\s*{re.escape(call.name)}\s*\("
+    found = re.search(named, lines[call.line - 1])
     if not found:
         return False
     declared = re.compile(rf"\bTensor\s*[&*]*\s*(?:const\s+)?{re.escape(found.group(1))}\b")
-    if declared.search(parameters):
-        return True
-    return any(declared.search(text) for text in lines[first_line - 1 : line])
+    above = lines[caller.location.line - 1 : call.line]
+    return any(map(declared.search, (caller.parameters, *above)))
 
 
 def by_hand(function: NativeFunction) -> bool:

@@ -27,16 +27,9 @@ def add_derivative(
     if entry is None:
         hops.miss(parent, "derivative", native.full_name, _why_none(native, rule, facts))
         return
-    sure, note = entry.op == native.full_name, ", ".join(nodes.values())
-    number = hops.add(
-        parent,
-        "derivative",
-        entry.op,
-        entry.location,
-        rule,
-        "exact" if sure else "by rule",
-        note=note,
-    )
+    sure: Confidence = "exact" if entry.op == native.full_name else "by rule"
+    what = (entry.op, entry.location, rule, sure)
+    number = hops.add(parent, "derivative", *what, note=", ".join(nodes.values()))
     formulas = _add_formulas(entry, number, hops)
     for function in formula_functions(entry, facts):
         _add_function(function, formulas[function.formula.location.line], facts, hops, source)

@@ -162,16 +162,11 @@ class _ChainBuilder:
             self._ufunc(row, keys, parent)
             return
         for definition in row.definitions:
+            what = (role, definition, row.rule, row.confidence)
+            device = devices[0] if len(devices) == 1 else None
+            line, dtypes = self._yaml_line(row), self.walker.dtypes(definition)
             number = self.hops.add_definition(
-                parent,
-                role,
-                definition,
-                row.rule,
-                row.confidence,
-                device=devices[0] if len(devices) == 1 else None,
-                keys=keys,
-                evidence=[self._yaml_line(row)],
-                dtypes=self.walker.dtypes(definition),
+                parent, *what, device=device, keys=keys, evidence=[line], dtypes=dtypes
             )
             known = self.facts.known(definition)
             if known and role != "meta" and self._level < len(_DEPTHS):
@@ -183,17 +178,10 @@ class _ChainBuilder:
         """torchgen makes the kernel, the stub and the loop around the inner loops."""
         first, device, line = row.definitions[0], device_of_key(row.key), self._yaml_line(row)
         rule = f"{row.rule}; torchgen generates {row.symbol}, this is the arithmetic it calls"
+        what, at = (row.symbol, first.location, rule), [line]
+        guard = first.guard
         number = self.hops.add(
-            parent,
-            "kernel",
-            row.symbol,
-            first.location,
-            rule,
-            "by rule",
-            device=device,
-            keys=keys,
-            evidence=[line],
-            guard=first.guard,
+            parent, "kernel", *what, "by rule", device=device, keys=keys, evidence=at, guard=guard
         )
         if path := self.index.source.locate(f"ATen/templates/{_UFUNC_TEMPLATES[device or '']}"):
             rule = "the template from which torchgen makes the kernel"
@@ -317,13 +305,7 @@ class _ChainBuilder:
 
     def _on_tensor(self, one: OperatorCall) -> bool:
         definition = one.caller.definition
-        return receiver_is_tensor(
-            self._text(definition.location.path),
-            one.call.line,
-            one.call.name,
-            definition.location.line,
-            definition.parameters,
-        )
+        return receiver_is_tensor(self._text(definition.location.path), one.call, definition)
 
     def _follow(
         self, native: NativeFunction, parent: int, keys: Sequence[str], composite: bool

@@ -123,14 +123,8 @@ class DispatchEdges:
             caller, call = mention.caller, mention.call
             if caller is None or call.kind != "member" or not mention.receiver:
                 continue
-            where = caller.definition.location
-            if receiver_is_tensor(
-                self.facts.lines(where.path),
-                call.line,
-                base,
-                where.line,
-                caller.definition.parameters,
-            ):
+            lines = self.facts.lines(caller.definition.location.path)
+            if receiver_is_tensor(lines, call, caller.definition):
                 yield from self._operator_call(caller, call, name)
 
     def _formulas_calling(self, base: str, name: str) -> Iterator[Edge]:
