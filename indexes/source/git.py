@@ -176,13 +176,7 @@ class Repository:
     def _command(self) -> list[str]:
         """The beginning of each command, with every filter of the configuration switched off.
         Raises SourceError where one can't be."""
-        plain = _command(self.work_tree, {**_SETTINGS, **_OFFLINE})
-        listed = _run([*plain, "config", "--null", "--name-only", "--list"], _READING, _TIMEOUT)
-        filters = {key for key in listed.text.split("\0") if _FILTER.match(key)}
-        if any("=" in key for key in filters):  # git would take it for the end of the name
-            raise SourceError(f"git's configuration of {self.work_tree} names a filter with =")
-        off = {key: "false" if key.endswith(".required") else "" for key in sorted(filters)}
-        return _command(self.work_tree, {**_SETTINGS, **_OFFLINE, **off})
+        return _command(self.work_tree, _without_filters(self.work_tree, {**_SETTINGS, **_OFFLINE}))
 
     def commit_of(self, revision: str) -> str | None:
         """The full hash of what a tag, a branch or a part of a hash names; None when nothing is."""
@@ -243,8 +237,15 @@ class Clone:
     """A repository that torchnav makes: it may fetch, with the user's own ways to log in."""
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        self._command = _command(str(folder), {**_SETTINGS, **settings})
+        self._folder = str(folder)
+        self._settings = {**_SETTINGS, **settings}
         self._online = {**_ENVIRONMENT, "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file"}
+
+    @cached_property
+    def _command(self) -> list[str]:
+        """The beginning of each command: what is checked out passes no filter, the user's own
+        neither. Raises SourceError where one can't be switched off."""
+        return _command(self._folder, _without_filters(self._folder, self._settings))
 
     def run(self, *arguments: str) -> GitResult:
         """Runs a git command."""
@@ -274,6 +275,18 @@ def watched(root: str) -> list[str]:
         names.append(ref)
     own = [f"{repository.path}/{name}" for name in ("HEAD", "index", "commondir")]
     return [*pointer, *own, *(f"{repository.common}/{name}" for name in names)]
+
+
+def _without_filters(folder: str, settings: dict[str, str]) -> dict[str, str]:
+    """Settings that also switch off every filter of the configuration, which attributes of a
+    checkout could name. Raises SourceError where one can't be."""
+    plain = _command(folder, settings)
+    listed = _run([*plain, "config", "--null", "--name-only", "--list"], _READING, _TIMEOUT)
+    filters = {key for key in listed.text.split("\0") if _FILTER.match(key)}
+    if any("=" in key for key in filters):  # git would take it for the end of the name
+        raise SourceError(f"git's configuration of {folder} names a filter with =")
+    off = {key: "false" if key.endswith(".required") else "" for key in sorted(filters)}
+    return {**settings, **off}
 
 
 def _command(folder: str, settings: dict[str, str]) -> list[str]:

@@ -198,3 +198,19 @@ def test_cache_that_cannot_be_written(tmp_path: Path, upstream: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(SourceError, match="cannot write the clone"):
         clone(plan("main", url(upstream)), tmp_path / "cache")
+
+
+def test_a_filter_of_the_users_own_configuration_does_not_run(
+    upstream: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The attributes that name it are those of the repository that is cloned."""
+    marker = tmp_path / "ran"
+    own = tmp_path / "gitconfig"
+    own.write_text(f'[filter "x"]\n\tsmudge = touch {marker} && cat\n\trequired = true\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
+    commit(upstream, {".gitattributes": "*.yaml filter=x\n"}, "attributes")
+    git(upstream, "clone", "-q", str(upstream), str(tmp_path / "by git"))
+    assert marker.exists()  # git alone runs it
+    marker.unlink()
+    clone(plan("main", url(upstream)), tmp_path / "cache")
+    assert not marker.exists()
