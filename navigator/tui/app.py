@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import io
+import pkgutil
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from inspect import isclass
 from pathlib import Path
-from traceback import format_exception
 from typing import Any, ClassVar
 
+from rich.console import Console
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.dom import DOMNode
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Input
 
+import navigator.tui
+from indexes.source.paths import cache_folder
+from navigator.tui.asking import say
 from navigator.tui.clipboard import tell_tmux
 from navigator.tui.config import Config, config_path, load_config
+from navigator.tui.context import Context
+from navigator.tui.keys import Key, keys_of, unknown_ids
+from navigator.tui.lists.places_pane import PlacesPane
+from navigator.tui.panes.workspace import Workspace
 from navigator.tui.screens.browser import BrowserScreen
-from navigator.tui.screens.chords import ChordScreen
+from navigator.tui.screens.goto import GotoScreen
+from navigator.tui.screens.help import HelpScreen
+from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Opener
 from navigator.tui.text import one_line
-from navigator.tui.widgets.filter_input import ENTER, FilterInput
+from navigator.tui.widgets.filter_input import ENTER, EarlyKeys, FilterInput
 
 
 def _operators() -> type[Provider]:
@@ -46,35 +60,24 @@ class TorchnavApp(App[int]):
 
     def __init__(self, opener: Opener, config: Config, op: str | None = None) -> None:
         super().__init__()
-        self._opener = opener
-        self._config = config
+        self.context = Context(opener, config)
         self._op = op
 
     def get_default_screen(self) -> Screen[Any]:
-        return BrowserScreen(self._opener, self._config, self._op)
+        return BrowserScreen(self.context, self._op)
 
     def on_mount(self) -> None:
-        self._apply_config()
-
-    def _apply_config(self) -> None:
-        config = self._config
+        config = self.context.config
         self.set_keymap(dict(config.keys))
         if config.theme in self.available_themes:
             self.theme = config.theme
         elif config.theme:
-            self.notify(f"no theme is called {config.theme!r}", severity="error", markup=False)
-        for name in _unknown_keys(config) if config.keys else ():
-            line = f"config.toml: no key has the id {name!r}; ? shows the ids"
-            self.notify(line, severity="error", markup=False)
+            self._complain(f"no theme is called {config.theme!r}")
+        for name in unknown_ids(_classes_with_keys(), config.keys) if config.keys else ():
+            self._complain(f"config.toml: no key has the id {name!r}; ? shows the ids")
 
-    def _handle_exception(self, error: Exception) -> None:
-        """A mistake of ours is one line for the reader, and the details in a file."""
-        if self.is_headless:
-            super()._handle_exception(error)
-            return
-        where = note_crash(error)
-        line = f"torchnav stopped: {type(error).__name__}: {one_line(str(error))}; see {where}"
-        self.exit(return_code=1, message=line)
+    def _complain(self, text: str) -> None:
+        self.notify(text, severity="error", markup=False)
 
     def copy_to_clipboard(self, text: str) -> None:
         """As in every Textual app, and past tmux as well."""
@@ -84,103 +87,95 @@ class TorchnavApp(App[int]):
     # ----------------------------------------------------------------------------- keys
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and self._screen_stack:
-            await self._on_any_key(event)
-        else:
+        if not (isinstance(event, events.Key) and await self._is_taken(event)):
             await super().on_event(event)
 
-    async def _on_any_key(self, event: events.Key) -> None:
+    async def _is_taken(self, event: events.Key) -> bool:
         """Keys mean what they meant when they were pressed, however fast they come.
 
         A key that a widget did not want comes back here as a forwarded one. If there is
         an input by then, an earlier key has opened it and this one was typed for it.
         """
-        screen, line = self.screen, self.focused
-        chord = screen.chord if isinstance(screen, ChordScreen) else ""
-        if isinstance(screen, ChordScreen) and screen.take_key(event):
-            return
-        if event.is_forwarded and isinstance(line, Input) and await _typed_late(line, event):
-            return
-        await super().on_event(event)
-        if chord and isinstance(screen, ChordScreen) and not event.is_forwarded:
-            screen.after_key(chord)
+        line = self.focused
+        if event.is_forwarded:
+            return isinstance(line, Input) and _typed_late(line, event)
+        early = getattr(self.screen, "early_keys", None)
+        if isinstance(early, EarlyKeys) and early.take(event):
+            return True
+        take, self.context.next_key = self.context.next_key, None
+        return take is not None and await take(event)
 
     def action_help(self) -> None:
         """Every key of the screen below."""
-        from navigator.tui.keys import keys_of
-        from navigator.tui.screens.help import HelpScreen
+        groups: dict[str, dict[str, Key]] = {}
+        for owner in dict.fromkeys(
+            type(node) for node in self.screen.walk_children(with_self=True)
+        ):
+            known = groups.setdefault(_TITLES.get(owner.__name__, _OTHERS), {})
+            known |= {key.id: key for key in keys_of(owner, self.context.config.keys)}
+        self.push_screen(HelpScreen([(title, [*keys.values()]) for title, keys in groups.items()]))
 
-        owners = [type(self.screen), *_widgets_with_keys(self.screen)]
-        groups = [(_TITLES.get(one.__name__, "This screen"), one) for one in owners]
-        changed = self._config.keys
-        self.push_screen(HelpScreen([(title, keys_of(one, changed)) for title, one in groups]))
+    # ---------------------------------------------------------------------------- lists
+
+    def action_list(self, name: str, subject: str = "") -> None:
+        """Show a list beside its source; what is chosen there is gone to here."""
+        from navigator.tui.lists.catalog import ABOUT, LISTS
+
+        workspace = self.screen.query_one(Workspace)
+        subject = subject or workspace.subject()
+        if self.context.session is None:
+            return
+        if name in LISTS:
+            self._show_list(workspace, LISTS[name](self.context))
+        elif subject:
+            self._show_list(workspace, ABOUT[name](self.context, subject))
+        else:
+            say(workspace, "choose an operator or a place in source first")
+
+    def on_workspace_offered(self, message: Workspace.Offered) -> None:
+        pane = PlacesPane(self.context, message.title, message.rows)
+        self._show_list(message.workspace, pane)
+
+    def _show_list(self, workspace: Workspace, pane: PlacesPane) -> None:
+        self.push_screen(PlacesScreen(pane), workspace.chosen)
+
+    def action_goto(self) -> None:
+        """Go to what is typed or pasted."""
+        workspace = self.screen.query_one(Workspace)
+        path = workspace.source.view.path
+        self.push_screen(GotoScreen(self.context, path), workspace.chosen)
 
     # -------------------------------------------------------------------------- palette
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        from navigator.tui.keys import keys_of
-
         yield from super().get_system_commands(screen)
-        for key in keys_of(type(screen), self._config.keys):
-            if not key.id.startswith("hop."):
-                yield SystemCommand(key.words, " ".join(key.keys), _runner(screen, key.action))
+        for node in (screen, *screen.query(Workspace)):
+            for key in keys_of(type(node), self.context.config.keys):
+                if not key.id.startswith("hop."):
+                    run = partial(node.run_action, key.action)
+                    yield SystemCommand(key.words, " ".join(key.keys), run)
 
 
-def _unknown_keys(config: Config) -> list[str]:
-    from navigator.tui.keys import unknown_ids
-    from navigator.tui.screens import (  # isort: skip
-        about,
-        commands,
-        copied,
-        find,
-        goto,
-        help,  # noqa: A004
-    )
-    from navigator.tui.chain import chain_tree
-    from navigator.tui.source import source_pane, source_view
-    from navigator.tui.widgets import place_list
-
-    owners = (
-        TorchnavApp,
-        BrowserScreen,
-        about.AboutScreen,
-        commands.SectionsScreen,
-        copied.CopiedScreen,
-        find.FindScreen,
-        goto.GotoScreen,
-        help.HelpScreen,
-        chain_tree.ChainTree,
-        place_list.PlaceList,
-        source_pane.SearchLine,
-        source_view.SourceView,
-        FilterInput,
-    )
-    return unknown_ids(owners, config.keys)
-
-
-async def _typed_late(line: Input, event: events.Key) -> bool:
+def _typed_late(line: Input, event: events.Key) -> bool:
     """Give an input a key that was pressed before it had the focus; whether it takes it."""
     if event.is_printable:
         line.insert_text_at_cursor(event.character or "")
-        return True
-    if isinstance(line, FilterInput) and event.key in ENTER:
-        await line.run_action("screen.choose")
-        return True
-    return False
+    elif isinstance(line, FilterInput) and event.key in ENTER:
+        line.action_choose()
+    else:
+        return False
+    return True
 
 
-def note_crash(error: Exception) -> Path:
-    """Write down what went wrong; where that is."""
-    from indexes.source.paths import cache_folder
-
-    path = cache_folder() / "crash.txt"
-    lines = format_exception(type(error), error, error.__traceback__)
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(lines), encoding="utf-8")
-    return path
+def _classes_with_keys() -> Iterator[type[DOMNode]]:
+    """Every screen and widget of torchnav, also of screens that are not open."""
+    for module in pkgutil.walk_packages(navigator.tui.__path__, "navigator.tui."):
+        for one in vars(import_module(module.name)).values():
+            if isclass(one) and issubclass(one, DOMNode):
+                yield one
 
 
+_OTHERS = "This screen"
 _TITLES = {
     "OperatorList": "Operators",
     "ChainTree": "Chain",
@@ -193,24 +188,6 @@ _TITLES = {
 }
 
 
-def _widgets_with_keys(screen: Screen[Any]) -> list[type[Widget]]:
-    """The classes of widgets on a screen that have keys to list, each once."""
-    classes = [type(widget) for widget in screen.query("*")]
-    return [one for one in dict.fromkeys(classes) if one.__name__ in _TITLES]
-
-
-def _runner(screen: Screen[Any], action: str) -> Callable[[], Awaitable[None]]:
-    """Run an action of the screen, past the first stroke of its keys."""
-
-    async def run_it() -> None:
-        if isinstance(screen, ChordScreen) and action.startswith("in_chord("):
-            await screen.run_action(action.split("'")[3])
-        else:
-            await screen.run_action(action)
-
-    return run_it
-
-
 def run(tree: str | None = None, cache: Path | str | None = None, op: str | None = None) -> int:
     """Show the browser on this terminal until the reader quits; the exit code.
 
@@ -220,6 +197,25 @@ def run(tree: str | None = None, cache: Path | str | None = None, op: str | None
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
     opener = Opener(tree, Path(cache) if cache else None)
-    app = TorchnavApp(opener, load_config(config_path()), op)
-    app.run()
-    return app.return_code or 0
+    return run_app(TorchnavApp(opener, load_config(config_path()), op))
+
+
+def run_app(app: TorchnavApp) -> int:
+    """Run an application; the exit code. A mistake of ours is one line for the reader, and the
+    details in a file."""
+    details = io.StringIO()
+    app.error_console = Console(file=details, markup=False, highlight=False, width=120)
+    status = app.run()
+    if details.getvalue():
+        error = details.getvalue().strip().rpartition("\n")[2]
+        print(f"torchnav stopped: {one_line(error)}; see {note_crash(details.getvalue())}")
+    return status or app.return_code or 0
+
+
+def note_crash(details: str) -> Path:
+    """Write down what went wrong; where that is."""
+    path = cache_folder() / "crash.txt"
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(details, encoding="utf-8")
+    return path

@@ -1,4 +1,4 @@
-"""Whether a copy can be expected to arrive.
+"""Texts for the clipboard, and whether they can be expected to arrive.
 
 A terminal takes text for the clipboard by an escape sequence (OSC 52) and never says
 whether it did. Some are known not to.
@@ -9,6 +9,17 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Label, TextArea
+
+from navigator.tui.asking import say
+from navigator.tui.context import Context
 
 
 def is_deaf(environ: Mapping[str, str] = os.environ) -> bool:
@@ -35,3 +46,42 @@ def tell_tmux(text: str, environ: Mapping[str, str] = os.environ) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
+
+
+def copy(owner: Widget, context: Context, text: str) -> None:
+    """Put a text on the clipboard, and show it where that is known to fail."""
+    if not text:
+        say(owner, "there is nothing here to copy")
+        return
+    context.copied = text
+    if context.config.clipboard == "show" or is_deaf():
+        show_copied(owner, context)
+    else:
+        owner.app.copy_to_clipboard(text)
+        say(owner, f"copied {text} (Y shows it, if your terminal refused)")
+
+
+def show_copied(owner: Widget, context: Context) -> None:
+    """Show what was copied last."""
+    if context.copied:
+        owner.app.clear_notifications()
+        owner.app.push_screen(CopiedScreen(context.copied))
+
+
+class CopiedScreen(ModalScreen[None]):
+    """A text to be selected by hand, for terminals that take none for the clipboard."""
+
+    CSS_PATH = "copied.tcss"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "app.pop_screen", "Close", id="copied.close", priority=True)
+    ]
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="copied"):
+            yield Label("Select it with the mouse (hold Shift in most terminals). Esc closes.")
+            yield TextArea(self._text, read_only=True, soft_wrap=True)

@@ -73,7 +73,7 @@ def _word(table: dict[str, Any], name: str, problems: list[str]) -> str:
     value = table.pop(name, "")
     if isinstance(value, str):
         return value
-    problems.append(f"config.toml: {name} must be a text")
+    problems.append(f"config.toml: {name} must be a string")
     return ""
 
 
@@ -82,5 +82,5 @@ def _keys(table: object, problems: list[str]) -> dict[str, str]:
         problems.append("config.toml: [keys] must be a table")
         return {}
     wrong = [name for name, keys in table.items() if not isinstance(keys, str) or not keys]
-    problems += [f"config.toml: keys of {name!r} must be a text" for name in wrong]
+    problems += [f"config.toml: keys of {name!r} must be a string" for name in wrong]
     return {str(name): keys for name, keys in table.items() if name not in wrong}

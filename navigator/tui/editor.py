@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from textual.app import SuspendNotSupported
+from textual.widget import Widget
+
+from navigator.tui.asking import complain, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +96,29 @@ def _installed() -> str:
 def _fill(words: tuple[str, ...] | list[str], path: Path, line: int) -> list[str]:
     number = str(max(line, 1))
     return [word.replace("{line}", number).replace("{path}", str(path)) for word in words]
+
+
+def open_editor(owner: Widget, path: Path, line: int, configured: str) -> None:
+    """Open a file in the reader's editor; in a terminal's, come back when it is left."""
+    try:
+        command = editor_command(path, line, configured)
+        status = _run_beside(owner, command) if command.window else _run_here(owner, command)
+    except (NoEditor, OSError) as error:
+        complain(owner, str(error))
+    except SuspendNotSupported:
+        complain(owner, "this terminal cannot be handed to an editor")
+    else:
+        if status:
+            complain(owner, f"{command.argv[0]} ended with status {status}")
+
+
+def _run_here(owner: Widget, command: EditorCommand) -> int:
+    with owner.app.suspend():
+        return subprocess.run(command.argv, check=False).returncode
+
+
+def _run_beside(owner: Widget, command: EditorCommand) -> int:
+    quiet = subprocess.DEVNULL
+    subprocess.Popen(command.argv, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+    say(owner, f"opened in {command.argv[0]}")
+    return 0

@@ -1,10 +1,15 @@
-"""The keys of screens and widgets as data: for the key bar, the help screen, the palette."""
+"""The keys of screens and widgets as data: for the key bar, the help screen, the palette.
+
+A key in two strokes is a chord: ``g d``. Its first stroke is a binding ``chord('go')``, the second
+ones stand under the chord's name in ``CHORDS`` of the same class.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from textual import events
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import format_key, key_to_character
@@ -31,19 +36,27 @@ class Key:
 
 def keys_of(owner: type[DOMNode], changed: Mapping[str, str]) -> list[Key]:
     """The keys that a class and its parents in torchnav define, as ``changed`` by the reader."""
-    bindings = list(_bindings(owner))
-    chords = {_argument(one): _names(one, changed)[0] for one in bindings if _opens(one)}
-    found: dict[str, Key] = {}
-    for one in bindings:
-        if one.id and one.description:
-            found[one.id] = _key(one, changed, chords)
-    return list(found.values())
+    found = {one.id: _key(one, changed) for one in _bindings(owner)}
+    for chord, members in _chords(owner).items():
+        first = found[chord].keys[0]
+        for one in members:
+            found[one.id] = replace(_key(one, changed, f"{first} "), chord=chord, show=False)
+    return [key for key in found.values() if key.id and key.words]
 
 
 def unknown_ids(owners: Iterable[type[DOMNode]], changed: Mapping[str, str]) -> list[str]:
     """The ids of the config file that no key has."""
-    known = {one.id for owner in owners for one in _bindings(owner)}
+    known = {key.id for owner in owners for key in keys_of(owner, {})}
     return [name for name in changed if name not in known]
+
+
+def second_stroke(
+    owner: type[DOMNode], chord: str, event: events.Key, changed: Mapping[str, str]
+) -> Binding | None:
+    """What a key means behind the first stroke of a chord."""
+    names = (event.key, event.character)
+    members = _chords(owner).get(chord, ())
+    return next((one for one in members if set(_raw(one, changed)) & set(names)), None)
 
 
 def _bindings(owner: type[DOMNode]) -> Iterator[Binding]:
@@ -55,16 +68,17 @@ def _bindings(owner: type[DOMNode]) -> Iterator[Binding]:
                     yield one
 
 
-def _key(one: Binding, changed: Mapping[str, str], chords: Mapping[str, str]) -> Key:
-    chord = _argument(one) if one.action.startswith("in_chord(") else ""
-    prefix = f"{chords.get(chord, '')} " if chord else ""
-    names = tuple(prefix + name for name in _names(one, changed))
+def _chords(owner: type[DOMNode]) -> Mapping[str, Sequence[Binding]]:
+    return getattr(owner, "CHORDS", {})
+
+
+def _key(one: Binding, changed: Mapping[str, str], prefix: str = "") -> Key:
     raw = _raw(one, changed)
+    names = tuple(prefix + format_key(key) for key in raw)
     usable = tuple(name for key, name in zip(raw, names, strict=True) if _types_nothing(key))
-    while_typing = names if one.priority and not _opens(one) else usable
     words = one.tooltip or one.description
     return Key(
-        one.id or "", names, words, one.description, one.action, chord, one.show, while_typing
+        one.id or "", names, words, one.description, one.action, show=one.show, while_typing=usable
     )
 
 
@@ -72,21 +86,7 @@ def _raw(one: Binding, changed: Mapping[str, str]) -> list[str]:
     return [key.strip() for key in changed.get(one.id or "", one.key).split(",")]
 
 
-def _names(one: Binding, changed: Mapping[str, str]) -> list[str]:
-    return [format_key(key) for key in _raw(one, changed)]
-
-
 def _types_nothing(key: str) -> bool:
+    """Whether a key is no letter in an input; a question mark is none anywhere."""
     character = key_to_character(key) or "\0"
-    return len(key) > 1 and not character.isprintable()
-
-
-def _opens(one: Binding) -> bool:
-    """Whether it is the first stroke of a chord, or opens an input: in one it is a letter."""
-    return one.action.startswith(("chord(", "typing("))
-
-
-def _argument(one: Binding) -> str:
-    """The first argument of its action: the chord's name."""
-    parts = one.action.split("'")
-    return parts[1] if len(parts) > 1 else ""
+    return key == "question_mark" or (len(key) > 1 and not character.isprintable())

@@ -107,7 +107,7 @@ def of_engine(functions: Sequence[EngineFunction]) -> list[PlaceRow]:
     """The functions of the engine by phase, each with the calls it makes."""
     rows: list[PlaceRow] = []
     for phase, group in groupby(_by_phase(functions), key=lambda one: one.phase):
-        rows.append(PlaceRow(phase or "beside the phases"))
+        rows.append(PlaceRow(phase or "outside the phases"))
         for function in group:
             rows += _of_function(function)
     return rows

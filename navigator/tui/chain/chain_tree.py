@@ -50,33 +50,19 @@ class ChainTree(LineList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "Fold", show=False, id="chain.fold"),
-        Binding("right,l", "into", "Into", show=False, id="chain.into"),
-        Binding("left,h", "out", "Out", show=False, id="chain.out"),
+        Binding("right,l", "into", "Expand", show=False, id="chain.into"),
+        Binding("left,h", "out", "Collapse", show=False, id="chain.out"),
     ]
-
-    class HopSelected(Message):
-        """The cursor is on another hop."""
-
-        def __init__(self, tree: ChainTree, hop: Hop) -> None:
-            super().__init__()
-            self.tree = tree
-            self.hop = hop
-
-        @property
-        def control(self) -> ChainTree:
-            return self.tree
 
     class StepSelected(Message):
         """The cursor is on another row: a hop, something unresolved, or a heading (None)."""
 
-        def __init__(self, tree: ChainTree, step: Step | None) -> None:
+        def __init__(self, step: Step | None) -> None:
             super().__init__()
-            self.tree = tree
             self.step = step
 
-        @property
-        def control(self) -> ChainTree:
-            return self.tree
+    class Left(Message):
+        """The reader goes out of the first hops, to where the chain was chosen."""
 
     chain: Chain | None = None
     _outline: Outline | None = None
@@ -87,8 +73,7 @@ class ChainTree(LineList):
     # ------------------------------------------------------------------------ content
 
     def show(self, chain: Chain | None, hop_id: int | None = None) -> None:
-        """Show a chain with the cursor on a hop, by default the first. Who calls this asks for
-        the step; only moves of the cursor are announced."""
+        """Show a chain with the cursor on a hop, by default the first."""
         self.chain = chain
         self._letters = False
         budget = max(_LEAST, min(BUDGET, self.size.height))
@@ -97,6 +82,7 @@ class ChainTree(LineList):
             self._outline.reveal(hop_id)
         self.rows = self._outline.rows() if self._outline else ()
         self.rows_changed(self._row_of(hop_id) or self._first_row())
+        self.post_message(self.StepSelected(self.step))
 
     @property
     def row_count(self) -> int:
@@ -173,9 +159,7 @@ class ChainTree(LineList):
 
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
-        self.post_message(self.StepSelected(self, self.step))
-        if self.hop:
-            self.post_message(self.HopSelected(self, self.hop))
+        self.post_message(self.StepSelected(self.step))
 
     def _row_of(self, hop_id: int | None) -> int | None:
         return self._at(hop_id) if hop_id is not None else None
@@ -230,14 +214,14 @@ class ChainTree(LineList):
         else:
             self.action_choose()
 
-    async def action_out(self) -> None:
+    def action_out(self) -> None:
         """To what the hop is below; from the first of them to where the chain was chosen."""
         row = self.rows[self.cursor] if self.rows else None
         above = self._outline.parent(row.key) if row and self._outline else None
         if isinstance(above, int):
             self.move_to(self._at(above) or 0)
         else:
-            await self.run_action("screen.leave_chain")
+            self.post_message(self.Left())
 
 
 def _hidden(row: Row) -> list[Piece]:

@@ -14,7 +14,7 @@ from navigator.tui.text import one_line, place
 
 _CONFIDENCE = {
     "exact": "exact: the source says so",
-    "by rule": "by rule",
+    "by rule": "inferred",
     "ambiguous": "ambiguous: one of several",
 }
 _STYLES = {"exact": "$text-success", "by rule": "$text-primary", "ambiguous": "$text-warning"}

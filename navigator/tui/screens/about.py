@@ -1,8 +1,9 @@
-"""What the answers are from, and what that source does not hold."""
+"""What the answers are from, and what that source or trace does not hold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -19,42 +20,37 @@ _PROBLEMS = 8
 
 
 class AboutScreen(ModalScreen[None]):
-    """The source tree in words."""
+    """Names and what they stand for, one line each."""
 
-    CSS_PATH = "about.tcss"
+    CSS_PATH = Path(__file__).with_name("about.tcss")
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,i,enter", "app.pop_screen", "Close", id="about.close", priority=True)
     ]
 
-    def __init__(self, info: SourceInfo, problems: Sequence[Problem]) -> None:
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         super().__init__()
-        self._info = info
-        self._problems = problems
+        self._lines = [
+            Content.assemble((f"{name:<9}", "dim"), one_line(text)) for name, text in pairs if text
+        ]
 
     def compose(self) -> ComposeResult:
         with Vertical(id="about"):
-            yield Static(Content("\n").join(self._lines()))
-
-    def _lines(self) -> list[Content]:
-        info = self._info
-        dirty = ", with uncommitted changes" if info.dirty else ""
-        lines = [
-            _pair("source", f"{info.kind}, PyTorch {info.version}"),
-            _pair("folder", info.root),
-            _pair("commit", f"{info.commit or 'not known'}{dirty}"),
-        ]
-        lines += [_pair("missing", text) for text in info.missing]
-        return lines + self._problem_lines()
-
-    def _problem_lines(self) -> list[Content]:
-        lines = [
-            _pair("problem", f"{place(Location(one.path, one.line), 50)}: {one.message}")
-            for one in self._problems[:_PROBLEMS]
-        ]
-        rest = len(self._problems) - len(lines)
-        return lines + ([_pair("", f"and {rest:,} more: torchnav doctor")] if rest else [])
+            yield Static(Content("\n").join(self._lines))
 
 
-def _pair(name: str, text: str) -> Content:
-    return Content.assemble((f"{name:<9}", "dim"), one_line(text))
+def about_source(info: SourceInfo, problems: Sequence[Problem]) -> list[tuple[str, str]]:
+    """The source tree in words."""
+    dirty = ", with uncommitted changes" if info.dirty else ""
+    rest = len(problems) - _PROBLEMS
+    return [
+        ("source", f"{info.kind}, PyTorch {info.version}"),
+        ("folder", info.root),
+        ("commit", f"{info.commit or 'not known'}{dirty}"),
+        *(("missing", text) for text in info.missing),
+        *(
+            ("problem", f"{place(Location(one.path, one.line), 50)}: {one.message}")
+            for one in problems[:_PROBLEMS]
+        ),
+        ("", f"and {rest:,} more: torchnav doctor" if rest > 0 else ""),
+    ]

@@ -10,33 +10,36 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input
 
 from indexes.model.vocabulary import Location, NameMatch
-from navigator.tui.config import Config
+from navigator.tui.asking import ask
+from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce, Pause
-from navigator.tui.messages import Resolved
+from navigator.tui.history import Visit
 from navigator.tui.place_rows import PlaceRow, of_hit, of_operators, target_of
-from navigator.tui.screens.asking import AskingScreen
-from navigator.tui.screens.early_keys import EarlyKeys
 from navigator.tui.session import Session
 from navigator.tui.text import one_line
 from navigator.tui.type_ahead import TypeAhead
 from navigator.tui.widgets.comment import Comment
-from navigator.tui.widgets.filter_input import FilterInput
-from navigator.tui.widgets.line_list import LineList
+from navigator.tui.widgets.filter_input import EarlyKeys, FilterInput
 from navigator.tui.widgets.place_list import PlaceList
 
+Resolved = tuple[Sequence[PlaceRow], str]
+"""What a typed name means: operators, places, or near names; and what there is to say about it."""
 
-class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
+
+class GotoScreen(ModalScreen[Visit | None]):
     """Names as people paste them. Answers the visit, or None."""
 
     CSS_PATH = "goto.tcss"
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", id="goto.close")]
 
-    def __init__(self, session: Session | None, config: Config, path: str | None) -> None:
-        super().__init__(session, config)
+    def __init__(self, context: Context, path: str | None) -> None:
+        """``path`` is the file that a number is a line of."""
+        super().__init__()
+        self.early_keys = EarlyKeys()
+        self.context = context
         self._path = path
         self._soon = Debounce(self, 0.05)
         self._read_soon = Pause(self, 0.05)
@@ -51,27 +54,24 @@ class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
             yield Comment()
 
     def on_mount(self) -> None:
-        self.begin_in(self.query_one(FilterInput))
+        self.early_keys.begin_in(self.query_one(FilterInput))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def on_input_changed(self, event: FilterInput.Changed) -> None:
         text = event.value.strip()
         self._soon(lambda: self._resolve(text))
 
     def _resolve(self, text: str) -> None:
-        session, path = self.session, self._path
+        session, path = self.context.session, self._path
         if not text:
-            self._show(text, [])
+            self._show(text, ([], ""))
         elif text.isdecimal():
             here = Location(path, int(text)) if path else None
-            self._show(text, [PlaceRow(f"line {int(text)}", here, "line")] if here else [])
+            self._show(text, ([PlaceRow(f"line {int(text)}", here, "line")] if here else [], ""))
         elif session is not None:
-            self.ask("goto", lambda: resolve(session, text))
+            ask(self, "goto", lambda: resolve(session, text), lambda found: self._show(text, found))
 
-    def on_resolved(self, message: Resolved) -> None:
-        self._show(message.text, message.rows, message.note)
-
-    def _show(self, text: str, rows: Sequence[PlaceRow], note: str = "") -> None:
-        places = self.query_one(PlaceList)
+    def _show(self, text: str, found: Resolved) -> None:
+        places, (rows, note) = self.query_one(PlaceList), found
         places.show(rows)
         places.styles.height = min(len(rows), 12)
         self.query_one(Comment).show(note)
@@ -84,19 +84,16 @@ class GotoScreen(EarlyKeys, AskingScreen, ModalScreen[object]):
 
     def _read_ahead(self, where: Location) -> None:
         """Read the file that enter would open, while the reader makes sure."""
-        if self.session is not None:
-            read = partial(self.session.shelf.ahead, where.path, where.line)
-            self.run_worker(read, group="ahead", thread=True, exclusive=True, exit_on_error=False)
+        session = self.context.session
+        if session is not None:
+            read = partial(session.shelf.ahead, where.path, where.line)
+            ask(self, "ahead", read, lambda _: None)
 
-    def on_input_submitted(self) -> None:
-        self.action_choose()
-
-    def on_line_list_chosen(self, message: LineList.Chosen) -> None:
+    def on_line_list_chosen(self) -> None:
         self._choose()
 
-    def action_choose(self) -> None:
-        line = self.query_one(FilterInput)
-        line.call_later(lambda: self._ahead.enter(line.value.strip()))
+    def on_filter_input_chosen(self, message: FilterInput.Chosen) -> None:
+        self._ahead.enter(message.text)
 
     def _choose(self) -> None:
         row = self.query_one(PlaceList).current
@@ -109,14 +106,14 @@ def resolve(session: Session, text: str) -> Resolved:
     place = session.file_place(text)
     if place is not None and place.path is not None:
         row = PlaceRow(place.path, Location(place.path, place.line), "file")
-        return Resolved(text, [row])
+        return ([row], "")
     match = session.index.resolve(text)
     rows = [*of_operators(session, match.overloads), *(of_hit(hit) for hit in match.hits)]
     if rows:
-        return Resolved(text, rows, one_line(match.note))
+        return (rows, one_line(match.note))
     rows = list(_near(session, match))
     near = "; these are near" if rows else ""
-    return Resolved(text, rows, f"nothing is called {one_line(text)}{near}")
+    return (rows, f"nothing is called {one_line(text)}{near}")
 
 
 def _near(session: Session, match: NameMatch) -> Iterator[PlaceRow]:

@@ -23,7 +23,7 @@ HelpRow = tuple[str, str, str]
 LEGEND: Sequence[HelpRow] = (
     ("Marks", "", ""),
     ("●", "exact: the source says so", ""),
-    ("◆", "by rule: codegen or a macro, which is named", ""),
+    ("◆", "inferred: codegen or a macro, which is named", ""),
     ("?", "ambiguous: one of several, all are shown", ""),
     ("✗", "not resolved, with the reason", ""),
     ("∂", "has a derivative formula", ""),

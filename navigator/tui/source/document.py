@@ -6,16 +6,19 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from threading import Lock
 
-from indexes.model.errors import TorchnavError
+from indexes.model.errors import SourceError, TorchnavError
 from indexes.model.regex import regex
+from indexes.source.files import read_text
 from navigator.tui.source.highlight import Colourer, Span, colourer, part_colourer
 from navigator.tui.text import source_lines
 
 _NAME = regex(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
 _AROUND = 400
 """Lines above and below the wanted one that are parsed first; that takes 3 ms."""
+_LARGEST_SOURCE = 8 << 20
 _SEEN = 40
 """Lines above and below the wanted one whose colours are found with it: about what is seen."""
 
@@ -152,3 +155,17 @@ class Shelf:
             self._documents[document.path] = document
             while len(self._documents) > self._size:
                 self._documents.popitem(last=False)
+
+
+def read_users_source(path: str) -> str:
+    """A file of the user's program on this machine. Raises SourceError with the reason.
+
+    A trace is not to be trusted with what it names: only plain Python files are read.
+    """
+    file = Path(path)
+    try:
+        if file.suffix not in (".py", ".pyw") or not file.is_file():
+            raise SourceError(f"{path} is not on this machine")
+        return read_text(file, _LARGEST_SOURCE)
+    except OSError as error:
+        raise TorchnavError(f"cannot read {path}: {error.strerror}") from error

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input
 
+from indexes.model.errors import TorchnavError
+from navigator.tui.asking import ask, say
+from navigator.tui.context import Context
+from navigator.tui.debounce import Debounce, Pause
+from navigator.tui.history import Visit
 from navigator.tui.source.document import Document
 from navigator.tui.source.source_view import SourceView
 from navigator.tui.widgets.bars import PaneTitle
+from navigator.tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from indexes.source.git_history import Blame
+
+_AROUND = 150
+"""Lines before and behind the cursor whose blame is asked for at once."""
 
 
 class SearchLine(Input):
@@ -21,7 +34,7 @@ class SearchLine(Input):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="search.cancel"),
         Binding("down", "found(1)", "Next", id="search.typed_next"),
-        Binding("up", "found(-1)", "Before", id="search.typed_previous"),
+        Binding("up", "found(-1)", "Previous", id="search.typed_previous"),
     ]
 
     def action_cancel(self) -> None:
@@ -36,8 +49,10 @@ class SearchLine(Input):
         return self.parent
 
 
-class SourcePane(Vertical):
-    """A SourceView under its path."""
+class SourcePane(Pane):
+    """A SourceView under its path. It reads files in threads, and asks git who wrote them."""
+
+    NAME = "source"
 
     DEFAULT_CSS: ClassVar[str] = """
     SourcePane {
@@ -53,6 +68,24 @@ class SourcePane(Vertical):
     }
     """
 
+    class Shown(Message):
+        """Another place is shown."""
+
+        def __init__(self, document: Document) -> None:
+            super().__init__()
+            self.document = document
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self.expected: Visit | None = None
+        """The place that is on its way into the pane: keys already mean it."""
+        self._soon = Debounce(self, 0.05)
+        self._colour_soon = Pause(self, 0.1)
+        self._blame_soon = Debounce(self, 0.2)
+        self._blames = False
+        self._blame_note = ""
+
     def compose(self) -> ComposeResult:
         yield PaneTitle()
         yield SourceView()
@@ -63,23 +96,90 @@ class SourcePane(Vertical):
         return self.query_one(SourceView)
 
     @property
-    def title(self) -> PaneTitle:
-        return self.query_one(PaneTitle)
+    def stops(self) -> Sequence[Widget]:
+        return (self.view,)
 
-    def show(self, document: Document, line: int, end_line: int = 0) -> None:
-        """Show a file at a line."""
-        self.view.show_document(document, line, end_line)
+    # ------------------------------------------------------------------------- showing
+
+    def here(self) -> Visit | None:
+        """The place that is shown or on its way."""
+        view = self.view
+        return self.expected or (Visit(path=view.path, line=view.line) if view.path else None)
+
+    def load(self, visit: Visit) -> None:
+        """Show a place: at once if its file is at hand, else when it has been read."""
+        self._soon.cancel()
+        path, line = visit.path, max(visit.line, 1)
+        shelf = self.context.shelf(path) if path is not None else None
+        if shelf is not None and path is not None and not self._show_at_hand(visit):
+            self.expected = visit
+            ask(
+                self,
+                "source",
+                lambda: shelf.document(path, line),
+                lambda document: self._loaded(document, visit),
+                self._failed,
+            )
+
+    def load_soon(self, visit: Visit) -> None:
+        """The same, but a file that is not at hand is read when the cursor rests."""
+        self._soon.cancel()
+        if not self._show_at_hand(visit):
+            self.expected = visit
+            self._soon(lambda: self.load(visit))
+
+    def _show_at_hand(self, visit: Visit) -> bool:
+        """Show a place in a file that was read already; whether it was."""
+        shelf, line = self.context.shelf(visit.path or ""), max(visit.line, 1)
+        document = shelf.at_hand(visit.path, line) if shelf and visit.path else None
+        if document is not None:
+            self._show(document, visit)
+        return document is not None
+
+    def _loaded(self, document: Document, visit: Visit) -> None:
+        if visit is self.expected:
+            self._show(document, visit)
+
+    def _show(self, document: Document, visit: Visit) -> None:
+        self.expected = None
+        self.view.show_document(document, max(visit.line, 1), visit.end_line)
         self._show_title()
+        if not document.is_parsed:
+            self._colour_soon(lambda: self._colour(document))
+        if self._blames:
+            self._ask_blame()
+        self.post_message(self.Shown(document))
+
+    def _failed(self, error: TorchnavError) -> None:
+        self.show_message(str(error))
+
+    def _colour(self, document: Document) -> None:
+        """A large file has the colours of what is seen; get those of all of it."""
+        ask(self, "colours", document.parse, lambda _: self.view.refresh())
 
     def show_message(self, message: str) -> None:
         """Show why there is no source."""
+        self.expected = None
+        self._soon.cancel()
         self.view.clear(message)
         self._show_title()
+
+    def reread(self, path: str) -> None:
+        """A file may have been edited: if it is shown, show it as it is now."""
+        shelf = self.context.shelf(path)
+        if shelf is not None:
+            shelf.forget(path)
+            if self.view.path == path:
+                ask(self, "edited", lambda: shelf.document(path), self._replace)
+
+    def _replace(self, document: Document) -> None:
+        if self.view.path == document.path:
+            self.view.replace(document)
 
     def _show_title(self) -> None:
         view = self.view
         path = f"{view.path}:{view.line}" if view.path else "source"
-        self.title.show(path, self._matches(), is_path=True)
+        self.query_one(PaneTitle).show(path, self._matches(), is_path=True)
 
     def _matches(self) -> str:
         view = self.view
@@ -91,7 +191,46 @@ class SourcePane(Vertical):
         number = view.found.index(here) + 1 if here in view.found else 0
         return f"{number or '·'}/{len(view.found)}"
 
+    def on_source_view_cursor_moved(self) -> None:
+        self._show_title()
+        if self._blames:
+            self._blame_soon(self._ask_blame)
+
+    # --------------------------------------------------------------------------- blame
+
+    def toggle_blame(self) -> None:
+        """Show who wrote each line, beside the source; once more takes it away."""
+        self._blames = not self._blames
+        if self._blames:
+            say(self, "asking git who wrote these lines …")
+            self._ask_blame()
+        else:
+            self.view.show_blame(())
+
+    def _ask_blame(self) -> None:
+        """Ask for the lines around the cursor: git takes long for a whole file."""
+        session, view = self.context.session, self.view
+        path, line = view.path, view.line
+        if session is None or path is None or line in view.blamed:
+            return
+        start, end = max(1, line - _AROUND), min(line + _AROUND, len(view.lines))
+        ask(
+            self,
+            "blame",
+            lambda: session.blame(path, start, end),
+            lambda blame: self._show_blame(path, blame),
+        )
+
+    def _show_blame(self, path: str, blame: Blame) -> None:
+        if self._blames and self.view.path == path:
+            self.view.show_blame(blame.lines)
+            if blame.note and blame.note != self._blame_note:  # said once, not at every line
+                self._blame_note = blame.note
+                say(self, blame.note)
+
     # ---------------------------------------------------------------------- searching
+
+    _origin = 0
 
     def start_search(self) -> None:
         """Open the search line."""
@@ -107,8 +246,6 @@ class SourcePane(Vertical):
             self.view.go_to(self._origin + 1)
         self.screen.set_focus(self.view)
 
-    _origin = 0
-
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self.has_class("-searching"):
@@ -119,12 +256,3 @@ class SourcePane(Vertical):
         event.stop()
         self.view.search(event.value, self._origin)
         self.end_search(keep=True)
-
-    def on_source_view_cursor_moved(self) -> None:
-        self._show_title()
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.title.add_class("-focused")
-
-    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        self.title.remove_class("-focused")

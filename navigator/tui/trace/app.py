@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from textual.screen import Screen
 
 from navigator.trace.running import RunningProgram
-from navigator.tui.app import TorchnavApp
+from navigator.tui.app import TorchnavApp, run_app
 from navigator.tui.config import Config, config_path, load_config
 from navigator.tui.session import Opener
-from navigator.tui.trace.running import OpenedScreen, RunningScreen
+from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording
 from navigator.tui.trace.screen import TraceScreen
-
-MakeScreen = Callable[[Opener, Config], TraceScreen]
 
 
 class TraceApp(TorchnavApp):
@@ -24,17 +22,17 @@ class TraceApp(TorchnavApp):
 
     CSS_PATH = "trace.tcss"
 
-    def __init__(self, opener: Opener, config: Config, make: MakeScreen) -> None:
+    def __init__(self, opener: Opener, config: Config, recording: Recording) -> None:
         super().__init__(opener, config)
-        self._make = make
+        self._recording = recording
 
     def get_default_screen(self) -> Screen[Any]:
-        return self._make(self._opener, self._config)
+        return TraceScreen(self.context, self._recording)
 
 
 def show(file: Path, tree: str | None = None, cache: Path | None = None) -> int:
     """Show a recorded trace until the reader quits; the exit code."""
-    return _run(tree, cache, lambda opener, config: OpenedScreen(opener, config, file))
+    return _run(tree, cache, RecordedFile(file))
 
 
 def follow(
@@ -45,14 +43,10 @@ def follow(
     program = RunningProgram(command, max(size.columns - 2, 20), 24)
     title = " ".join(command[command.index("--") + 1 :]) if "--" in command else str(file)
     try:
-        return _run(
-            tree, cache, lambda opener, config: RunningScreen(opener, config, file, program, title)
-        )
+        return _run(tree, cache, RecordedProgram(file, program, title))
     finally:
         program.stop()
 
 
-def _run(tree: str | None, cache: Path | None, make: MakeScreen) -> int:
-    app = TraceApp(Opener(tree, cache), load_config(config_path()), make)
-    app.run()
-    return app.return_value or app.return_code or 0
+def _run(tree: str | None, cache: Path | None, recording: Recording) -> int:
+    return run_app(TraceApp(Opener(tree, cache), load_config(config_path()), recording))

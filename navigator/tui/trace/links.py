@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.model.errors import SourceError, TorchnavError
-from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
-from indexes.source.files import read_text
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
 from navigator.trace.link import Linker, NodeLink, OpLink, schema_index
@@ -15,11 +13,19 @@ from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
 from navigator.tui.history import Visit
-from navigator.tui.session import Session
+from navigator.tui.session import Session, visit_to
 from navigator.tui.trace.detail import Launched
-from navigator.tui.trace.messages import Linked, Walked
 
-_LARGEST_SOURCE = 8 << 20
+
+@dataclass(frozen=True)
+class Linked:
+    """Where a row leads: the chain to show, or the reason why there is none."""
+
+    row: int
+    link: OpLink | None
+    launched: tuple[Launched, ...]
+    visit: Visit | None
+    reason: str
 
 
 class TraceLinks:
@@ -46,11 +52,12 @@ class TraceLinks:
         reason = "; ".join(link.reasons) or f"{op.label} is no operator"
         return Linked(row, link, tuple(launched), visit, reason)
 
-    def path(self, row: int) -> Walked:
-        """The dispatch path of a row; of a call that of its operator."""
+    def path(self, row: int) -> DispatchPath | None:
+        """The dispatch path of a row, of a call that of its operator; None for what no
+        dispatcher calls."""
         if self._linker is None:
-            return Walked(row, DispatchPath("", (), "the index is still being built"))
-        return Walked(row, self._linker.path(self._operator(self._trace.op(row))))
+            return DispatchPath("", (), "the index is still being built")
+        return self._linker.path(self._operator(self._trace.op(row)))
 
     def formula(self, row: int) -> Visit | None:
         """The formula behind a row: of its Node, or of the operator itself."""
@@ -61,7 +68,7 @@ class TraceLinks:
         if link.node is not None:
             return self._node(link.node, self._linker.index)
         entry = self._linker.index.derivative(link.full_name) if link.full_name else None
-        return _visit(link.full_name, entry.location, link.full_name) if entry else None
+        return visit_to(entry.location, link.full_name, link.full_name) if entry else None
 
     def _node(self, node: NodeLink, index: Index) -> Visit | None:
         """The Node's entry in this tree, at its first formula, or its class."""
@@ -75,9 +82,9 @@ class TraceLinks:
                 if f.kind == "gradient"
             ]
             at = formulas[0].location if formulas else entries[0].location
-            return _visit(entries[0].op, at, node.grad_fn)
+            return visit_to(at, node.grad_fn, entries[0].op)
         if node.definition is not None:
-            return _visit(None, node.definition.location, node.grad_fn)
+            return visit_to(node.definition.location, node.grad_fn, None)
         return None
 
     def use_installed(self) -> bool:
@@ -108,16 +115,10 @@ class TraceLinks:
         at = None
         if link.kernel is not None and link.kernel.definitions:
             at = link.kernel.definitions[0].location
-        return _visit(link.full_name, at, link.full_name)
+        return visit_to(at, link.full_name, link.full_name)
 
     def _has(self, full_name: str) -> bool:
         return self._index.summary(full_name) is not None
-
-
-def _visit(op: str | None, at: Location | None, title: str) -> Visit:
-    if at is None:
-        return Visit(op=op, title=title)
-    return Visit(op, at.path, at.line, at.end_line, title)
 
 
 def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
@@ -129,17 +130,3 @@ def line_notes(trace: Trace, path: str, lines: int) -> list[str]:
     ]
     longest = max(map(len, notes), default=0)
     return [note.rjust(longest) for note in notes] if longest else []
-
-
-def read_users_source(path: str) -> str:
-    """A file of the user's program on this machine. Raises SourceError with the reason.
-
-    A trace is not to be trusted with what it names: only plain Python files are read.
-    """
-    file = Path(path)
-    try:
-        if file.suffix not in (".py", ".pyw") or not file.is_file():
-            raise SourceError(f"{path} is not on this machine")
-        return read_text(file, _LARGEST_SOURCE)
-    except OSError as error:
-        raise TorchnavError(f"cannot read {path}: {error.strerror}") from error

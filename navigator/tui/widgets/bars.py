@@ -1,13 +1,11 @@
-"""The one-line bars: where the reader is, what a pane shows, what is missing, progress."""
+"""The one-line bars: where the reader is, what a pane shows, what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 
 from indexes.model.vocabulary import SourceInfo
@@ -28,11 +26,16 @@ class PaneTitle(Bar):
         padding: 0 1;
         color: $text-muted;
         background: $panel;
-        &.-focused { color: $foreground; background: $primary 30%; text-style: bold; }
         &:ansi { background: ansi_default; text-style: underline; }
-        &.-focused:ansi { color: ansi_blue; text-style: bold underline; }
+    }
+    Pane:focus-within > PaneTitle {
+        color: $foreground;
+        background: $primary 30%;
+        text-style: bold;
+        &:ansi { background: ansi_default; color: ansi_blue; text-style: bold underline; }
     }
     """
+    SCOPED_CSS = False
 
     _text = ""
     _is_path = False
@@ -131,45 +134,3 @@ class NoticeBar(Bar):
     def render(self) -> Content:
         has_room = len(self._text) + len(self._note) + 2 <= self.size.width
         return Content(f"{self._text}  {self._note}" if has_room else self._text)
-
-
-class ProgressLine(Bar):
-    """How far the index is, and how to stop it."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    ProgressLine {
-        display: none;
-        padding: 0 1;
-        &.-shown { display: block; }
-    }
-    """
-
-    class CancelClicked(Message):
-        """The reader clicked on the bar to stop the work."""
-
-    _stage = ""
-    _done = 0
-    _total = 0
-
-    def show(self, stage: str, done: int, total: int) -> None:
-        """Show ``done`` of ``total`` in a stage; a total of 0 is not known yet."""
-        self._stage, self._done, self._total = one_line(stage), done, total
-        self.add_class("-shown")
-        self.refresh()
-
-    def hide(self) -> None:
-        self.remove_class("-shown")
-
-    def render(self) -> Content:
-        count = f" {self._done:,} of {self._total:,}" if self._total else ""
-        words = f"{self._stage}{count} "
-        stop = " ctrl+x cancels"
-        room = min(40, self.size.width - len(words) - len(stop))
-        filled = room * self._done // self._total if self._total and room > 0 else 0
-        return Content.assemble(
-            words, ("━" * filled, "$text-primary"), ("━" * (room - filled), "dim"), (stop, "dim")
-        )
-
-    def on_click(self, event: events.Click) -> None:
-        event.stop()
-        self.post_message(self.CancelClicked())

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.widgets import Input
 
 from navigator.tui.widgets.line_list import LineList
 
 ENTER = ("enter", "ctrl+j")
 """Enter, and what it is while a terminal is not ours yet."""
+
+
+class EarlyKeys:
+    """Keys typed before the input is there that a screen begins with are kept for it, as on any
+    terminal line. Such a screen has one of these as its ``early_keys``."""
+
+    def __init__(self) -> None:
+        self._keys: list[events.Key] | None = []
+
+    def take(self, event: events.Key) -> bool:
+        """Whether the input gets a key later."""
+        wanted = event.is_printable or event.key in (*ENTER, "backspace")
+        if self._keys is None or not wanted:
+            return False
+        self._keys.append(event)
+        return True
+
+    def begin_in(self, line: Input) -> None:
+        """The input is there: it gets the keys, those already typed first."""
+        keys, self._keys = self._keys or [], None
+        line.screen.set_focus(line)
+        for event in keys:
+            line.app.post_message(events.Key(event.key, event.character))
 
 
 class FilterInput(Input):
@@ -28,20 +54,42 @@ class FilterInput(Input):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(ENTER), "screen.choose", "Choose", id="filter.choose", priority=True),
+        Binding(",".join(ENTER), "choose", "Choose", id="filter.choose", priority=True),
         Binding("down", "list_move(1)", "Down", id="filter.down"),
         Binding("up", "list_move(-1)", "Up", id="filter.up"),
         Binding("pagedown", "list_page(1)", "Page down", show=False, id="filter.page_down"),
         Binding("pageup", "list_page(-1)", "Page up", show=False, id="filter.page_up"),
     ]
 
-    def __init__(self, value: str = "", *, placeholder: str, target: type[LineList]) -> None:
+    class Chosen(Message):
+        """Enter was pressed behind a text, every letter of which is there."""
+
+        def __init__(self, line: FilterInput) -> None:
+            super().__init__()
+            self.line = line
+            self.text = line.value.strip()
+
+    def __init__(
+        self,
+        value: str = "",
+        *,
+        placeholder: str,
+        target: type[LineList],
+        at_once: Callable[[], object] | None = None,
+    ) -> None:
+        """``at_once`` is called by enter itself: letters before it may be on their way still."""
         super().__init__(value, placeholder=placeholder, select_on_focus=False)
         self._target = target
+        self._at_once = at_once
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """No name holds a question mark, so it stays the key for help."""
         return character != "?" and super().check_consume_key(key, character)
+
+    def action_choose(self) -> None:
+        if self._at_once is not None:
+            self._at_once()
+        self.call_later(lambda: self.post_message(self.Chosen(self)))
 
     def action_list_move(self, by: int) -> None:
         self._list.action_move(by)

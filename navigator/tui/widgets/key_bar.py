@@ -63,6 +63,13 @@ class KeyBar(Bar):
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
+    def show_chord(self, chord: str) -> None:
+        """Show the second strokes of a chord; with an empty one all keys."""
+        self._chord = chord
+        self.refresh()
+
+    _chord = ""
+
     def render(self) -> Content:
         shown = list(self._shown())
         shown.sort(key=lambda one: _RANKS.get(one[1].id, -1))
@@ -95,7 +102,7 @@ class KeyBar(Bar):
 
     def _shown(self) -> Iterator[Shown]:
         """The keys to show, and by which name; after the first stroke of two, the second."""
-        chord = getattr(self.screen, "chord", "")
+        chord = self._chord
         typing = isinstance(self.screen.focused, Input)
         seen: set[str] = set()  # the inner one of two with the same key acts
         focused = self.screen.focused
@@ -128,5 +135,5 @@ def _part(key: Key, name: str) -> Content:
 
 
 def _is_enabled(node: DOMNode, action: str) -> bool:
-    _, name, parameters = actions.parse(action)
-    return bool(node.check_action(name, parameters))
+    owner, name, parameters = actions.parse(action)
+    return bool((node.app if owner == "app" else node).check_action(name, parameters))

@@ -17,8 +17,12 @@ class OperatorList(LineList):
 
     _operators: Sequence[OperatorSummary] = ()
     _needles: tuple[str, ...] = ()
-    follow: Callable[[str], None] | None = None
-    """Who shows the chain of the operator under the cursor."""
+
+    def __init__(self, follow: Callable[[str], None]) -> None:
+        """``follow`` is called with the operator that the cursor moves to: keys that come at once
+        already mean its chain, so a message would be late."""
+        super().__init__()
+        self._follow = follow
 
     @property
     def row_count(self) -> int:
@@ -37,8 +41,8 @@ class OperatorList(LineList):
         self.rows_changed()
 
     def moved(self) -> None:
-        if self.follow is not None and self.current is not None:
-            self.follow(self.current.full_name)
+        if self.current is not None:
+            self._follow(self.current.full_name)
 
     def select(self, full_name: str) -> bool:
         """Put the cursor on an operator; False if it is not among those shown."""

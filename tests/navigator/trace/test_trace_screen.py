@@ -14,9 +14,9 @@ from navigator.trace.running import RunningProgram
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
 from navigator.tui.session import Opener
-from navigator.tui.trace.app import MakeScreen, TraceApp
+from navigator.tui.trace.app import TraceApp
 from navigator.tui.trace.output_log import OutputLog
-from navigator.tui.trace.running import OpenedScreen, RunningScreen
+from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording
 from navigator.tui.trace.screen import TraceScreen
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import RECORDER
@@ -46,9 +46,9 @@ def opener(small_tree: tuple[str, ...], wheel_index: str) -> Opener:
 
 @asynccontextmanager
 async def sit(
-    opener: Opener, make: MakeScreen, width: int = 120, height: int = 40
+    opener: Opener, recording: Recording, width: int = 120, height: int = 40
 ) -> AsyncIterator[Person]:
-    app = TraceApp(opener, Config(), make)
+    app = TraceApp(opener, Config(), recording)
     async with app.run_test(size=(width, height), notifications=True) as pilot:
         yield Person(pilot)
 
@@ -59,8 +59,8 @@ def screen_of(person: Person) -> TraceScreen:
     return screen
 
 
-def opened(file: Path) -> MakeScreen:
-    return lambda opener, config: OpenedScreen(opener, config, file)
+def opened(file: Path) -> Recording:
+    return RecordedFile(file)
 
 
 async def test_a_backward_operator_leads_to_its_formula(opener: Opener, step_folder: Path) -> None:
@@ -142,7 +142,7 @@ async def test_a_trace_compares_versions_and_turns_its_views_both_ways(
         await person.sees("· operator")
         await person.presses("alt+v")
         await person.sees("· flat")
-        await person.until(lambda: screen_of(person).session is not None, "an index")
+        await person.until(lambda: person.session is not None, "an index")
         await person.presses("V")
         await person.sees("name a version and press enter")
 
@@ -161,11 +161,11 @@ async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_fo
     async with sit(opener, opened(step_folder / "trace.json")) as person:
         await person.sees("torch.nn.init.normal_")
         screen = screen_of(person)
-        assert screen.trace is not None
+        assert screen.pane.trace is not None
         gelu = next(
             op
-            for op in screen.trace.ops()
-            if op.name == "aten::gelu" and screen.trace.backward_of(op.id)
+            for op in screen.pane.trace.ops()
+            if op.name == "aten::gelu" and screen.pane.trace.backward_of(op.id)
         )
         screen.pane.ops.select(gelu.id)
         await person.presses("g", "f")
@@ -190,7 +190,7 @@ async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> Non
     async with sit(opener, opened(tmp_path / "trace.json")) as person:
         await person.sees("add.Tensor float32[2]")
         screen = screen_of(person)
-        await person.until(lambda: screen._links is not None)
+        await person.until(lambda: screen.workspace.links is not None)
         await person.presses("d")
         await person.sees(
             "dispatch path of add.Tensor", "AutogradCPU", "the kernel of the back end"
@@ -203,7 +203,7 @@ async def test_a_row_without_keys_says_so(opener: Opener, step_folder: Path) -> 
     async with sit(opener, opened(step_folder / "trace.json")) as person:
         await person.sees("torch.nn.init.normal_")
         screen = screen_of(person)
-        await person.until(lambda: screen._links is not None)
+        await person.until(lambda: screen.workspace.links is not None)
         await person.presses("d")
         await person.sees("its key set was not recorded")
 
@@ -218,10 +218,8 @@ async def running(
         [sys.executable, str(RECORDER), "-o", str(file), "--", str(folder / "program.py")]
     )
     try:
-        make: MakeScreen = lambda opener, config: RunningScreen(  # noqa: E731
-            opener, config, file, program, "program.py"
-        )
-        async with sit(opener, make, width, height) as person:
+        recording = RecordedProgram(file, program, "program.py")
+        async with sit(opener, recording, width, height) as person:
             yield person, program
     finally:
         program.stop()
@@ -237,9 +235,9 @@ async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Pat
         await person.sees("torch.Tensor.mul", "program.py:6", "backward", "hello you")
         await person.sees("ended with status 0")
         screen = screen_of(person)
-        await person.until(lambda: screen.trace and screen.trace.meta.complete)
-        assert screen.trace is not None
-        assert "MulBackward0" in {op.name for op in screen.trace.ops()}
+        await person.until(lambda: screen.pane.trace and screen.pane.trace.meta.complete)
+        assert screen.pane.trace is not None
+        assert "MulBackward0" in {op.name for op in screen.pane.trace.ops()}
 
 
 async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_path: Path) -> None:

@@ -14,10 +14,14 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from navigator.tui.app import TorchnavApp
+from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
+from navigator.tui.panes.chain_workspace import ChainWorkspace
+from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.processes.preview import Preview
 from navigator.tui.screens.browser import BrowserScreen
-from navigator.tui.session import Opener
+from navigator.tui.session import Opener, Session
+from navigator.tui.source.source_pane import SourcePane
 from tests.tree_marks import TREE
 
 W = TypeVar("W", bound=Widget)
@@ -35,6 +39,26 @@ class Person:
         self.pilot = pilot
         assert isinstance(pilot.app, TorchnavApp)
         self.app = pilot.app
+
+    @property
+    def session(self) -> Session | None:
+        return self.app.context.session
+
+    @property
+    def workspace(self) -> ChainWorkspace:
+        return self.browser.workspace
+
+    @property
+    def chain(self) -> ChainPane:
+        return self.workspace.chain
+
+    @property
+    def source(self) -> SourcePane:
+        return self.workspace.source
+
+    def pane(self, kind: type[W]) -> W:
+        """The pane of a kind on the screen."""
+        return self.app.screen.query_one(kind)
 
     @property
     def browser(self) -> BrowserScreen:
@@ -81,24 +105,27 @@ class Person:
 
     def place(self) -> str:
         """The file and line that the source pane shows."""
-        view = self.browser.source.view
+        view = self.source.view
         return f"{view.path}:{view.line}" if view.path else ""
 
     async def is_at(self, place: str) -> None:
         """Wait until the source pane shows this place (the end of its path will do)."""
         await self.until(lambda: self.place().endswith(place), place)
 
+    def opens(self, session: Session) -> None:
+        """There is a newer index."""
+        self.browser.progress.post_message(IndexProgress.Opened(session))
+
     def has_index(self) -> bool:
         """Whether there is more to ask than the YAML file."""
-        session = self.browser.session
-        return session is not None and not isinstance(session.index, Preview)
+        return self.session is not None and not isinstance(self.session.index, Preview)
 
     async def asks_for(self, name: str) -> None:
         """Filter for a name and go into the chain of the first operator, of a whole index."""
         await self.until(self.has_index, "the index")
         await self.types(name)
         await self.presses("enter")
-        await self.until(lambda: self.browser.is_ready, f"the chain of {name}")
+        await self.until(lambda: self.chain.is_ready, f"the chain of {name}")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ async def test_the_dispatch_table_of_an_operator_and_the_way_back(sit: Sit) -> N
         await person.presses("G")
         await person.sees("no kernel and no fallback", "registered")
         await person.presses("escape")
-        await person.until(lambda: person.browser.op == "mul.Tensor", "back on the operator")
+        await person.until(lambda: person.chain.op == "mul.Tensor", "back on the operator")
 
 
 async def test_the_table_beside_that_of_the_installed_torch(sit: Sit) -> None:

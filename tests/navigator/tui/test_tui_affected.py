@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from navigator.tui.screens.affected import AffectedScreen
-from navigator.tui.screens.new_operator import NewOperatorScreen
+from navigator.tui.lists.affected import AffectedPane
 from navigator.tui.widgets.filter_input import FilterInput
 from tests.indexing import opened
 from tests.navigator.tui.conftest import Sit
@@ -31,12 +30,11 @@ async def test_uncommitted_work_its_operators_and_its_tests(
         await person.asks_for("sin")
         await person.presses("A")
         await person.sees("against HEAD: 1 changes", "Operators reached", "relu")
-        screen = person.app.screen
-        assert isinstance(screen, AffectedScreen)
-        while (row := screen.places.current) is None or row not in screen._commands:
+        screen = person.pane(AffectedPane)
+        while (row := screen.places.current) is None or row not in screen.commands:
             await person.presses("down")
         await person.presses("C")
-        await person.until(lambda: screen._copied == screen._commands[row], "the command")
+        await person.until(lambda: person.app.context.copied == screen.commands[row], "the command")
 
 
 async def test_a_range_is_typed(sit: Sit, tmp_path: Path, cache: Path) -> None:
@@ -76,8 +74,6 @@ async def test_a_new_operator_is_planned_and_its_checklist_copied(sit: Sit) -> N
         await person.types("sin9(Tensor self) -> Tensor")
         await person.presses("enter")
         await person.sees("Checks", "Operators like it", "To add")
-        screen = person.app.screen
-        assert isinstance(screen, NewOperatorScreen)
         await person.presses("m")
         await person.until(lambda: "# New operator `sin9" in person.app.clipboard, "Markdown")
         await person.presses("G", "enter")
@@ -100,7 +96,7 @@ async def test_both_and_the_gaps_are_one_key_away_in_the_source_and_in_lists(sit
     async with sit() as person:
         await person.asks_for("sin")
         await person.presses("g", "k")
-        await person.until(lambda: person.browser.is_in_source and person.place(), "the kernel")
+        await person.until(lambda: person.workspace.is_in_source and person.place(), "the kernel")
         for key, words in (("A", "affected"), ("M", "gaps"), ("P", "a new operator")):
             await person.presses(key)
             await person.sees(words)

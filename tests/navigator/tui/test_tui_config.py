@@ -8,6 +8,7 @@ import pytest
 
 from navigator.tui.config import config_path, load_config
 from navigator.tui.keys import keys_of
+from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.screens.browser import BrowserScreen
 from tests.navigator.tui.conftest import Sit
 
@@ -52,7 +53,7 @@ def test_it_is_looked_for_where_others_are(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_key_has_an_id_of_its_own() -> None:
-    keys = keys_of(BrowserScreen, {})
+    keys = [*keys_of(BrowserScreen, {}), *keys_of(ChainWorkspace, {})]
     ids = [key.id for key in keys]
     assert len(ids) == len(set(ids)) > 30
     assert {"go.definition", "copy.copy_place", "back", "quit", "hop.1"} <= set(ids)

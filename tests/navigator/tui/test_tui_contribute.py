@@ -6,15 +6,13 @@ import subprocess
 from pathlib import Path
 
 from indexes.source.git_history import BlamedLine, Change
-from navigator.tui.screens.contribute import ContributeScreen
+from navigator.tui.lists.contribute import ContributePane
 from navigator.tui.source.blame import BLAME_WIDTH, blame_column
 from tests.navigator.tui.conftest import Person, Sit
 
 
-def _contribution(person: Person) -> ContributeScreen:
-    screen = person.app.screen
-    assert isinstance(screen, ContributeScreen)
-    return screen
+def _contribution(person: Person) -> ContributePane:
+    return person.pane(ContributePane)
 
 
 async def test_c_prepares_a_contribution_to_the_operator(sit: Sit) -> None:
@@ -33,7 +31,7 @@ async def test_c_in_the_source_is_about_the_line(sit: Sit) -> None:
     async with sit(120, 30) as person:
         await person.asks_for("mul.Tensor")
         await person.presses("g", "k")
-        await person.until(lambda: person.browser.is_in_source and person.place(), "the kernel")
+        await person.until(lambda: person.workspace.is_in_source and person.place(), "the kernel")
         place = person.place()
         await person.presses("c")
         await person.sees(f"contribute: {place[:20]}")
@@ -54,7 +52,7 @@ async def test_a_command_and_the_checklist_are_copied(sit: Sit) -> None:
             "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu and not test_references"
         )
         command = f"pytest test/test_ops.py -k '{expression}'"
-        await person.until(lambda: screen._copied == command, command)
+        await person.until(lambda: person.app.context.copied == command, command)
         await person.presses("m")
         await person.until(
             lambda: person.app.clipboard.startswith("# Contribute to operator `sin`"), "Markdown"

@@ -16,7 +16,7 @@ async def test_gaps_are_counted_filtered_and_opened(sit: Sit) -> None:
         await person.sees_no("without a docstring (docs)")
         await person.presses("enter", "enter")
         await person.until(lambda: "Embedding.cpp" in person.place(), "the line of the TODO")
-        assert person.browser.op == "embedding"
+        assert person.chain.op == "embedding"
 
 
 async def test_what_cannot_be_told_says_why(sit: Sit) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from navigator.tui.screens.impact import ImpactScreen
+from navigator.tui.lists.impact import ImpactPane
 from tests.navigator.tui.conftest import Person, Sit
 
 
-def _impact(person: Person) -> ImpactScreen:
-    screen = person.app.screen
-    assert isinstance(screen, ImpactScreen)
-    return screen
+def _impact(person: Person) -> ImpactPane:
+    return person.pane(ImpactPane)
 
 
 async def test_a_line_of_a_kernel_reaches_operators_and_opens_the_way(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.asks_for("sin")
         await person.presses("g", "k")
-        await person.until(lambda: person.browser.is_in_source and person.place(), "the kernel")
+        await person.until(lambda: person.workspace.is_in_source and person.place(), "the kernel")
         await person.presses("I")
         await person.sees("impact: aten/src/ATen", "Operators reached")
         screen = _impact(person)
@@ -35,9 +33,9 @@ async def test_tests_come_last_and_their_command_is_copied(sit: Sit) -> None:
         await person.presses("I")
         await person.sees("impact: sin")
         screen = _impact(person)
-        await person.until(lambda: screen._commands, "the tests")
-        command = next(iter(screen._commands.values()))
-        while (row := screen.places.current) is None or row not in screen._commands:
+        await person.until(lambda: screen.commands, "the tests")
+        command = next(iter(screen.commands.values()))
+        while (row := screen.places.current) is None or row not in screen.commands:
             await person.presses("down")
         await person.presses("C")
-        await person.until(lambda: screen._copied == command, command)
+        await person.until(lambda: person.app.context.copied == command, command)

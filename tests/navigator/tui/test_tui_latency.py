@@ -9,7 +9,7 @@ from tests.navigator.tui.conftest import Person, Sit
 async def _next_at_hand(person: Person) -> tuple[str, Chain]:
     """Goes to the list; the operator below the cursor, once its chain has been made ahead."""
     await person.asks_for("mul")
-    screen, session = person.browser, person.browser.session
+    screen, session = person.browser, person.session
     assert session is not None
     screen.set_focus(screen.operators.list)
     following = screen.operators.list.around()[0]
@@ -22,17 +22,18 @@ async def _next_at_hand(person: Person) -> tuple[str, Chain]:
 async def test_the_next_operator_is_there_before_its_key(sit: Sit) -> None:
     async with sit(120, 40) as person:
         following, chain = await _next_at_hand(person)
-        screen = person.browser
-        screen.operators.list.action_move(1)
-        screen.follow(following)
-        assert screen.chain.hops.chain is chain
-        assert screen.source.view.line == chain.hops[0].location.line  # type: ignore[union-attr]
+        person.browser.operators.list.action_move(1)
+        assert person.chain.op == following
+        assert person.chain.hops.chain is chain
+        where = chain.hops[0].location
+        assert where is not None
+        await person.is_at(f"{where.path}:{where.line}")
 
 
 async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.asks_for("mul")
-        session = person.browser.session
+        session = person.session
         assert session is not None
         await person.presses("colon")
         await person.types("FunctionsManual.cpp:3")

@@ -92,8 +92,8 @@ async def test_a_formula_of_the_backward_pass(sit: Sit) -> None:
 
 async def test_an_operator_named_on_the_command_line(sit: Sit) -> None:
     async with sit(op="torch.add") as person:
-        await person.until(lambda: person.browser.is_ready, "the chain of add")
-        assert person.browser.op == "add.Tensor"
+        await person.until(lambda: person.chain.is_ready, "the chain of add")
+        assert person.chain.op == "add.Tensor"
 
 
 async def test_a_name_that_is_none(sit: Sit) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from navigator.tui.screens.places import PlacesWorkspace
 from navigator.tui.widgets.line_list import LineList
 from tests.navigator.tui.conftest import Sit
 
@@ -23,7 +24,7 @@ async def test_a_pasted_name_opens_its_chain(sit: Sit, pasted: str, op: str) -> 
         await person.presses("colon")
         await person.types(pasted)
         await person.presses("enter")
-        await person.until(lambda: person.browser.op == op, op)
+        await person.until(lambda: person.chain.op == op, op)
 
 
 async def test_a_pasted_node_or_stub_or_file(sit: Sit) -> None:
@@ -53,7 +54,7 @@ async def test_finding_a_symbol_and_opening_it(sit: Sit) -> None:
         await person.presses("s")
         await person.types("mul_kernel")
         await person.sees("mul_kernel_cuda", "BinaryMulKernel.cu")
-        while "mul_kernel_cuda" not in person.app.screen.name_here():  # type: ignore[attr-defined]
+        while "mul_kernel_cuda" not in person.pane(PlacesWorkspace).name_here():
             await person.presses("down")
         await person.presses("enter")
         await person.until(lambda: "BinaryMulKernel.cu" in person.place(), "the kernel")
@@ -107,7 +108,7 @@ async def test_the_palette_knows_operators_and_actions(sit: Sit) -> None:
         await person.types("softmax.int")
         await person.sees("softmax.int(Tensor self")
         await person.presses("enter", "enter")
-        await person.until(lambda: person.browser.op == "softmax.int", "softmax.int")
+        await person.until(lambda: person.chain.op == "softmax.int", "softmax.int")
 
 
 async def test_what_the_answers_are_from(sit: Sit) -> None:
@@ -127,16 +128,16 @@ async def test_letters_jump_to_any_hop(sit: Sit) -> None:
         letter = person.line("● softmax.int ").split("│")[1].split()[0]
         await person.presses(letter)
         await person.until(lambda: "native_functions.yaml" in person.place(), "the schema")
-        assert person.browser.is_in_source
+        assert person.workspace.is_in_source
 
 
 async def test_the_operator_that_a_call_means(sit: Sit) -> None:
     async with sit() as person:
         await person.asks_for("softmax.int")
-        while "_softmax" not in person.browser.name_here():
+        while "_softmax" not in person.workspace.name_here():
             await person.presses("j")
         await person.presses("o")
-        await person.until(lambda: person.browser.op == "_softmax", "_softmax")
+        await person.until(lambda: person.chain.op == "_softmax", "_softmax")
 
 
 async def test_back_and_forward_through_operators(sit: Sit) -> None:
@@ -145,12 +146,12 @@ async def test_back_and_forward_through_operators(sit: Sit) -> None:
         await person.presses("colon")
         await person.types("mul.Tensor")
         await person.presses("enter")
-        await person.until(lambda: person.browser.op == "mul.Tensor", "mul")
+        await person.until(lambda: person.chain.op == "mul.Tensor", "mul")
         await person.presses("alt+left")
-        await person.until(lambda: person.browser.op == "relu", "relu")
+        await person.until(lambda: person.chain.op == "relu", "relu")
         await person.sees("relu", "threshold_backward")
         await person.presses("alt+right")
-        await person.until(lambda: person.browser.op == "mul.Tensor", "mul again")
+        await person.until(lambda: person.chain.op == "mul.Tensor", "mul again")
         await person.presses("right_square_bracket")
         await person.sees("nothing further on")
 
@@ -170,10 +171,10 @@ async def test_a_click_chooses_an_operator_a_hop_and_folds_a_group(sit: Sit) -> 
         await person.types("mul")
         await person.sees("mul.Tensor")
         await person.pilot.click(person.browser.operators.list, offset=(3, 0))
-        hops = person.browser.chain.hops
+        hops = person.chain.hops
         await person.until(
             lambda: (
-                person.browser.is_ready and hops.chain and hops.chain.op.full_name == "mul.Tensor"
+                person.chain.is_ready and hops.chain and hops.chain.op.full_name == "mul.Tensor"
             ),
             "the chain",
         )

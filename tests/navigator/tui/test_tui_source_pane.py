@@ -19,17 +19,17 @@ async def in_kernel(person: Person, op: str = "mul.Tensor") -> None:
     await person.asks_for(op)
     await person.presses("g", "k")
     await person.until(lambda: person.place().startswith("aten/"), "the kernel")
-    await person.until(lambda: person.browser.expected is None, "the kernel")
+    await person.until(lambda: person.source.expected is None, "the kernel")
 
 
 def under_cursor(person: Person) -> str:
-    return person.browser.source.view.name_under_cursor()
+    return person.source.view.name_under_cursor()
 
 
 async def test_vim_keys_move_by_letters_words_lines_and_pages(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        view = person.browser.source.view
+        view = person.source.view
         start = view.line
         assert under_cursor(person) == "TORCH_IMPL_FUNC"
         await person.presses("w", "w")
@@ -51,7 +51,7 @@ async def test_vim_keys_move_by_letters_words_lines_and_pages(sit: Sit) -> None:
 async def test_the_hop_is_marked_and_in_view(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        view = person.browser.source.view
+        view = person.source.view
         assert view.lines[view.marked[0]].startswith("TORCH_IMPL_FUNC(mul_out)")
         assert view.lines[view.marked[-1]] == "}"
         await person.sees("TORCH_IMPL_FUNC(mul_out)")
@@ -60,12 +60,12 @@ async def test_the_hop_is_marked_and_in_view(sit: Sit) -> None:
 async def test_search_goes_round_and_says_how_many(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        start = person.browser.source.view.line
+        start = person.source.view.line
         await person.presses("slash")
         await person.types("mul_stub")
         await person.sees("3/3")
         await person.presses("enter")
-        view = person.browser.source.view
+        view = person.source.view
         places = [(view.row, view.column)]
         for _ in range(3):
             await person.presses("n")
@@ -99,7 +99,7 @@ async def test_the_definition_of_the_name_under_the_cursor(sit: Sit) -> None:
         await person.presses("enter", "g", "d")
         await person.sees("definitions of mul_stub", "DEFINE_DISPATCH", "REGISTER_DISPATCH")
         await person.presses("enter")
-        view = person.browser.source.view
+        view = person.source.view
         await person.until(lambda: "DEFINE_DISPATCH(mul_stub)" in view.lines[view.row], "it")
         await person.presses("alt+left")
         await person.until(lambda: "mul_stub(device_type" in view.lines[view.row], "its use")
@@ -112,7 +112,7 @@ async def test_several_definitions_are_offered(sit: Sit) -> None:
         await person.sees("definitions of mul_out", "made by TORCH_IMPL_FUNC", "function")
         await person.presses("j", "enter")
         await person.sees_no("definitions of mul_out")
-        view = person.browser.source.view
+        view = person.source.view
         await person.until(lambda: "Tensor& mul_out(" in view.lines[view.row], "the other one")
 
 
@@ -137,7 +137,7 @@ async def test_a_name_that_is_defined_nowhere(sit: Sit) -> None:
 async def test_copying_a_name_a_place_and_a_link(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        line = person.browser.source.view.line
+        line = person.source.view.line
         await person.presses("y", "p")
         assert person.app.clipboard == f"{BINARY_OPS}:{line}"
         await person.presses("y", "n")
@@ -185,22 +185,20 @@ async def test_an_edited_file_is_read_again_where_one_was(
     Index.open(Source.find(str(tree_copy)), tmp_path / "cache").close()
     async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
         await in_kernel(person)
-        line = person.browser.source.view.line
+        line = person.source.view.line
         await person.presses("e")
         await person.until(
             lambda: "edited just now" in (tree_copy / BINARY_OPS).read_text(), "the edit"
         )
         await person.presses("ctrl+r")
-        await person.until(
-            lambda: "edited just now" in person.browser.source.view.lines[0], "the new text"
-        )
-        assert person.browser.source.view.line == line
+        await person.until(lambda: "edited just now" in person.source.view.lines[0], "the new text")
+        assert person.source.view.line == line
 
 
 async def test_the_mouse_selects_text_and_a_click_moves_the_cursor(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        view = person.browser.source.view
+        view = person.source.view
         row = view.row - round(view.scroll_y) + 1
         await person.pilot.click(view, offset=(10, row))
         assert view.row == row + round(view.scroll_y)
@@ -218,7 +216,7 @@ async def test_the_mouse_selects_text_and_a_click_moves_the_cursor(sit: Sit) -> 
 async def test_a_double_click_goes_to_the_definition(sit: Sit) -> None:
     async with sit() as person:
         await in_kernel(person)
-        view = person.browser.source.view
+        view = person.source.view
         row = next(at for at in range(view.row, view.row + 9) if "mul_stub" in view.lines[at])
         offset = (view.lines[row].index("mul_stub") + 9, row - round(view.scroll_y))
         await person.pilot.click(view, offset=offset, times=2)

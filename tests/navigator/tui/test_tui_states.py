@@ -10,10 +10,10 @@ import pytest
 
 from indexes.model.vocabulary import Unresolved
 from indexes.source.source import Source
-from navigator.tui.messages import Opened
 from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
+from navigator.tui.source.source_pane import SourcePane
 from tests.navigator.tui.conftest import Sit
 from tests.tree_marks import TREE
 
@@ -35,12 +35,11 @@ async def test_no_size_is_too_small(sit: Sit, size: tuple[int, int]) -> None:
 async def test_at_80_columns_the_chain_and_the_source_take_turns(sit: Sit) -> None:
     async with sit(80, 24) as person:
         await person.asks_for("softmax")
-        browser = person.browser
-        assert not browser.source.display or browser.source.region.width == 0
+        assert not person.source.display or person.source.region.width == 0
         await person.presses("enter")
-        await person.until(lambda: browser.source.region.width == 80, "the source")
+        await person.until(lambda: person.source.region.width == 80, "the source")
         await person.presses("escape")
-        await person.until(lambda: browser.chain.region.width > 40, "the chain")
+        await person.until(lambda: person.chain.region.width > 40, "the chain")
 
 
 @pytest.mark.parametrize("key", ["s", "M", "V", "P", "c", "I", "A"])
@@ -51,11 +50,13 @@ async def test_at_80_columns_a_list_and_its_source_take_turns(sit: Sit, key: str
         await person.until(lambda: isinstance(person.app.screen, PlacesScreen), "the list")
         screen = person.app.screen
         assert isinstance(screen, PlacesScreen)
-        await person.until(lambda: screen.places.region.width == 80, "the list alone")
+        await person.until(lambda: screen.pane.places.region.width == 80, "the list alone")
         await person.presses("tab")
-        await person.until(lambda: screen.source.region.width == 80, "the source alone")
+        await person.until(
+            lambda: screen.query_one(SourcePane).region.width == 80, "the source alone"
+        )
         await person.pilot.resize_terminal(120, 40)
-        await person.until(lambda: 0 < screen.places.region.width < 120, "both")
+        await person.until(lambda: 0 < screen.pane.places.region.width < 120, "both")
 
 
 async def test_a_size_that_changed_behind_a_list_is_known_on_return(sit: Sit) -> None:
@@ -65,7 +66,7 @@ async def test_a_size_that_changed_behind_a_list_is_known_on_return(sit: Sit) ->
         await person.until(lambda: isinstance(person.app.screen, PlacesScreen), "the list")
         await person.pilot.resize_terminal(80, 24)
         await person.presses("escape")
-        await person.until(lambda: person.browser.source.region.width == 0, "no source")
+        await person.until(lambda: person.source.region.width == 0, "no source")
         assert person.browser.has_class("-narrow")
         assert not person.browser.has_class("-wide")
 
@@ -74,11 +75,11 @@ async def test_a_zoomed_pane_has_the_screen_to_itself(sit: Sit) -> None:
     async with sit(200, 50) as person:
         await person.asks_for("softmax")
         await person.presses("z")
-        await person.until(lambda: person.browser.chain.region.width == 200, "zoom")
+        await person.until(lambda: person.chain.region.width == 200, "zoom")
         await person.presses("enter")
-        await person.until(lambda: person.browser.source.region.width == 200, "source")
+        await person.until(lambda: person.source.region.width == 200, "source")
         await person.presses("z")
-        await person.until(lambda: person.browser.source.region.width < 120, "no zoom")
+        await person.until(lambda: person.source.region.width < 120, "no zoom")
 
 
 async def test_the_operators_are_there_while_the_index_is_built(
@@ -89,8 +90,8 @@ async def test_the_operators_are_there_while_the_index_is_built(
         seen = []
 
         def note() -> bool:
-            if person.browser.session is not None:
-                seen.append(type(person.browser.session.index).__name__)
+            if person.session is not None:
+                seen.append(type(person.session.index).__name__)
             return seen[-1:] == ["Index"]
 
         await person.until(note, "the index")
@@ -103,14 +104,13 @@ async def test_the_operators_are_there_while_the_index_is_built(
 async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.asks_for("softmax")
-        browser = person.browser
-        assert browser.session is not None
-        index, preview = browser.session.index, Preview(Source.find(str(TREE)))
-        browser.on_opened(Opened(Session(preview), preview.operators()))
+        assert person.session is not None
+        index, preview = person.session.index, Preview(Source.find(str(TREE)))
+        person.opens(Session(preview))
         await person.sees(REASON)
         await person.presses("G")
-        assert isinstance(browser.chain.hops.step, Unresolved)
-        browser.on_opened(Opened(Session(index), index.operators()))
+        assert isinstance(person.chain.hops.step, Unresolved)
+        person.opens(Session(index))
         await person.sees("softmax_cpu_out")
 
 
@@ -118,10 +118,10 @@ async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Pa
     async with sit(cache=tmp_path / "cache") as person:
         person.browser.action_cancel()
         await person.until(
-            lambda: "stopped" in person.screen() or _is_indexed(person.browser.session), "a stop"
+            lambda: "stopped" in person.screen() or _is_indexed(person.session), "a stop"
         )
         await person.presses("ctrl+r")
-        await person.until(lambda: _is_indexed(person.browser.session), "the index")
+        await person.until(lambda: _is_indexed(person.session), "the index")
         await person.asks_for("softmax")
         await person.sees("softmax_cpu_out")
 
@@ -186,7 +186,7 @@ async def test_an_index_file_of_garbage_is_built_anew(
 async def test_a_file_that_is_gone_is_one_line(sit: Sit, tree_copy: Path, tmp_path: Path) -> None:
     async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
         await person.asks_for("mul.Tensor")
-        await person.until(lambda: _is_indexed(person.browser.session), "the index")
+        await person.until(lambda: _is_indexed(person.session), "the index")
         await person.sees("mul_out")
         (tree_copy / "aten/src/ATen/native/BinaryOps.cpp").unlink()
         await person.presses("g", "k")
@@ -200,7 +200,7 @@ async def test_markup_and_escapes_in_source_are_only_text(
     text = path.read_text()
     path.write_text(text.replace("mul_stub(device_type(), *this)", "[red]\x1b[2J[/]([x]{y})", 1))
     async with sit(tree=tree_copy, cache=tmp_path / "cache") as person:
-        await person.until(lambda: _is_indexed(person.browser.session), "the index")
+        await person.until(lambda: _is_indexed(person.session), "the index")
         await person.asks_for("mul.Tensor")
         await person.presses("g", "k")
         await person.sees("[red]␛[2J[/]([x]{y})")
@@ -209,10 +209,10 @@ async def test_markup_and_escapes_in_source_are_only_text(
 async def test_a_filter_typed_while_a_newer_index_arrives_gets_its_chain(sit: Sit) -> None:
     """The newer index finds the new text before the input has said that it changed."""
     async with sit(120, 40) as person:
-        await person.until(lambda: person.browser.is_ready, "the first chain")
-        session = person.browser.session
+        await person.until(lambda: person.chain.is_ready, "the first chain")
+        session = person.session
         assert session is not None
         person.browser.operators.filter.value = "mul.Tensor"
-        person.browser.has_session(session)
-        await person.until(lambda: person.browser.is_ready, "the chain of mul.Tensor")
-        assert person.browser.op == "mul.Tensor"
+        person.browser.on_index_progress_opened()
+        await person.until(lambda: person.chain.is_ready, "the chain of mul.Tensor")
+        assert person.chain.op == "mul.Tensor"

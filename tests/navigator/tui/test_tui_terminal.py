@@ -23,13 +23,13 @@ Start = Callable[..., "Terminal"]
 PROGRAM = """\
 import os, sys
 from navigator.tui.app import run
-from navigator.tui.screens.browser import BrowserScreen
+from navigator.tui.app import TorchnavApp
 
-def fail(self):
+def fail(self, name):
     raise ZeroDivisionError("on purpose")
 
 if "MISTAKE" in os.environ:
-    setattr(BrowserScreen, os.environ["MISTAKE"], fail)
+    setattr(TorchnavApp, os.environ["MISTAKE"], fail)
 status = run(*sys.argv[1:])
 heavy = {"torch", "git", "yaml", "pygments.lexers", "navigator.capture"} & set(sys.modules)
 print("left with", status, "and", sorted(heavy))
@@ -171,7 +171,7 @@ def test_a_mistake_of_ours_is_one_line_and_the_details_are_kept(
     start: Start, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
-    terminal = start("mul.Tensor", TORCHNAV_CACHE=str(cache), MISTAKE="action_tensorimpl")
+    terminal = start("mul.Tensor", TORCHNAV_CACHE=str(cache), MISTAKE="action_list")
     terminal.shows("mul_out")
     terminal.forget()
     terminal.types("T")

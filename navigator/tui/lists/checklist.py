@@ -1,4 +1,4 @@
-"""Places of which some have a command to copy."""
+"""Places of which some have a command to copy, and checklists of them."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.vocabulary import Location
 from navigator.text.contribution import Row, Section
-from navigator.tui.config import Config
+from navigator.tui.asking import say
+from navigator.tui.clipboard import copy
+from navigator.tui.context import Context
+from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.screens.places import PlacesScreen
-from navigator.tui.session import Session
 
 
-class CommandsScreen(PlacesScreen):
+class CommandsPane(PlacesPane):
     """A list of places; ``C`` puts the command of the row at hand on the clipboard."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("C", "copy_command", "Copy command", id="command.copy")
     ]
 
-    def __init__(self, session: Session, config: Config, title: str) -> None:
-        super().__init__(session, config, title)
-        self._commands: dict[PlaceRow, str] = {}
+    def __init__(self, context: Context, title: str) -> None:
+        super().__init__(context, title)
+        self.commands: dict[PlaceRow, str] = {}
 
     def with_command(self, row: PlaceRow, command: str) -> PlaceRow:
         """The row, its command kept for ``C``."""
         if command:
-            self._commands[row] = command
+            self.commands[row] = command
         return row
 
     def action_copy_command(self) -> None:
         """Put the command of the row on the clipboard."""
         row = self.places.current
-        self.copy(lambda: self._commands.get(row, "") if row else "")
+        copy(self, self.context, self.commands.get(row, "") if row else "")
 
 
-class SectionsScreen(CommandsScreen):
+class ChecklistPane(CommandsPane):
     """Sections of a contribution; ``m`` puts all of it on the clipboard, as Markdown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,6 +74,6 @@ class SectionsScreen(CommandsScreen):
         lines = "\n".join(self.markdown())
         if lines:
             self.app.copy_to_clipboard(f"{lines}\n")
-            self.say("copied the checklist as Markdown")
+            say(self, "copied the checklist as Markdown")
         else:
-            self.say("it is not ready yet")
+            say(self, "it is not ready yet")

@@ -6,59 +6,51 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from indexes.model.dispatch import DispatchTable
+from indexes.model.errors import TorchnavError
 from indexes.queries.dispatch_compare import Difference
-from indexes.queries.index import Index
-from navigator.tui.config import Config
+from navigator.live.torch_table import differences
+from navigator.tui.asking import complain, say
+from navigator.tui.context import Context
+from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow, of_slots
-from navigator.tui.screens.places import PlacesScreen
-from navigator.tui.session import Session
 
 
-class TableLoaded(Message):
-    """The computed table, and where a running torch differs, when it was asked."""
-
-    def __init__(
-        self, table: DispatchTable, differences: Sequence[Difference] | None = None
-    ) -> None:
-        super().__init__()
-        self.table = table
-        self.differences = differences
-
-
-class DispatchTableScreen(PlacesScreen):
+class DispatchTablePane(PlacesPane):
     """Runtime keys in order of priority, the first to be asked on top, beside their kernels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("L", "live", "Compare with torch", id="table.live")
     ]
 
-    def __init__(self, session: Session, config: Config, index: Index, op: str) -> None:
-        super().__init__(session, config, f"dispatch table of {op} (L: beside torch's)")
-        self._index = index
+    _table: DispatchTable | None = None
+
+    def __init__(self, context: Context, op: str) -> None:
+        super().__init__(context, f"dispatch table of {op} (L: beside torch's)")
         self._op = op
-        self._table: DispatchTable | None = None
 
-    def on_mount(self) -> None:
-        self.places.message = "reading the registrations …"
-        self.ask("table", lambda: TableLoaded(self._index.table(self._op)))
+    def begin(self) -> None:
+        index = self.context.index
+        if index is not None:
+            self.places.message = "reading the registrations …"
+            self.ask(lambda: index.table(self._op), self._show)
 
-    def on_table_loaded(self, message: TableLoaded) -> None:
-        self._table = message.table
-        self.show_rows(list(_rows(message.table, message.differences)))
+    def _show(self, table: DispatchTable, found: Sequence[Difference] | None = None) -> None:
+        self._table = table
+        self.show_rows(list(_rows(table, found)))
 
     def action_live(self) -> None:
         """Ask the installed torch, in a process of its own."""
-        table = self._table
-        if table is None:
-            self.say("the registrations are still being read")
+        table, index = self._table, self.context.index
+        if table is None or index is None:
+            say(self, "the registrations are still being read")
             return
-        from navigator.live.torch_table import differences
+        say(self, "asking the installed torch …")
+        self.ask(lambda: differences(index, table), lambda found: self._show(table, found))
 
-        self.say("asking the installed torch …")
-        self.ask("table", lambda: TableLoaded(table, differences(self._index, table)))
+    def failed(self, error: TorchnavError) -> None:
+        complain(self, str(error))
 
 
 def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Iterator[PlaceRow]:

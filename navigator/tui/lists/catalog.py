@@ -1,0 +1,33 @@
+"""The lists that have a key, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from navigator.tui.context import Context
+from navigator.tui.lists.affected import AffectedPane
+from navigator.tui.lists.compare import ComparePane
+from navigator.tui.lists.contribute import ContributePane
+from navigator.tui.lists.dispatch_table import DispatchTablePane
+from navigator.tui.lists.find import FindPane
+from navigator.tui.lists.gaps import GapsPane
+from navigator.tui.lists.impact import ImpactPane
+from navigator.tui.lists.new_operator import NewOperatorPane
+from navigator.tui.lists.places_pane import PlacesPane
+from navigator.tui.lists.structure import EnginePane, TensorImplPane
+
+LISTS: Mapping[str, Callable[[Context], PlacesPane]] = {
+    "affected": AffectedPane,
+    "compare": ComparePane,
+    "engine": EnginePane,
+    "find": FindPane,
+    "gaps": GapsPane,
+    "new_operator": NewOperatorPane,
+    "tensorimpl": TensorImplPane,
+}
+ABOUT: Mapping[str, Callable[[Context, str], PlacesPane]] = {
+    "contribute": ContributePane,
+    "impact": ImpactPane,
+    "table": DispatchTablePane,
+}
+"""Those that are about an operator or a place in source."""

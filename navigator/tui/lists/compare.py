@@ -1,0 +1,93 @@
+"""What differs from another version to this tree, beside the source as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from indexes.model.errors import TorchnavError
+from indexes.queries.diff.compare import compare_with
+from indexes.queries.diff.model import Change, Diff
+from navigator.text.answers import version_words
+from navigator.text.diff import TITLES, counts, title
+from navigator.tui.context import Context
+from navigator.tui.lists.places_pane import PlacesPane
+from navigator.tui.place_rows import PlaceRow
+from navigator.tui.processes.preview import REASON
+from navigator.tui.text import one_line
+
+
+class ComparePane(PlacesPane):
+    """The first word typed names the version, enter compares; more words choose among what
+    differs while they are typed."""
+
+    PLACEHOLDER = "v2.6.0, HEAD~20, a folder, wheel … then words"
+    INVITATION = "name a version and press enter: a tag, commit, folder, or wheel"
+
+    _name = ""
+    _diff: Diff | None = None
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context, "compare with")
+
+    def entered(self, text: str) -> None:
+        name = next(iter(text.split()), "")
+        if name and name != self._name:
+            self._compare_with(name)
+        else:
+            super().entered(text)
+
+    def _compare_with(self, name: str) -> None:
+        index = self.context.index
+        if index is None:
+            self.show_message(f"nothing can be compared: {REASON}")
+            return
+        self._name, self._diff = name, None
+        self.show_message(f"comparing with {one_line(name)} …")
+        self.ask(lambda: compare_with(name, index), self._compared)
+
+    def _compared(self, diff: Diff) -> None:
+        self._diff = diff
+        self.typed()
+
+    def failed(self, error: TorchnavError) -> None:
+        self._name = ""
+        super().failed(error)
+
+    def typed(self) -> None:
+        """What differs and has all the words, under a heading for each facet."""
+        name, *wanted = self.text.lower().split() or [""]
+        if self._diff is None or name != self._name.lower():
+            return
+        chosen = [one for one in self._diff.changes if _has(one, wanted)]
+        self.places.message = "nothing that differs has these words" if wanted else "no difference"
+        self.title = f"from {version_words(self._diff.before)}"
+        self.show_rows(list(change_rows(self._diff.notes, chosen)))
+
+
+def _has(change: Change, words: Sequence[str]) -> bool:
+    sides = (side.text for side in (change.before, change.after) if side)
+    parts = (change.facet, change.what, change.backward, change.subject, *change.ops, *sides)
+    text = " ".join(parts).lower()
+    return all(word in text for word in words)
+
+
+def change_rows(notes: Sequence[str], changes: Sequence[Change]) -> Iterator[PlaceRow]:
+    """Rows by facet. A place is one of this tree: what is gone has none."""
+    for note in notes:
+        yield PlaceRow(f"? {note}")
+    for facet, group in groupby(changes, key=lambda change: change.facet):
+        found = list(group)
+        yield PlaceRow(f"{TITLES[facet]}: {counts(found)}")
+        yield from map(_row, found)
+
+
+def _row(change: Change) -> PlaceRow:
+    name = title(change)
+    was = f"was {change.before.text}" if change.before else ""
+    if change.after is None or change.after.location is None:
+        return PlaceRow(f"  - {name}: {was}")
+    kind = "breaking" if change.backward == "breaking" else change.what
+    comment = "\n".join(filter(None, (change.after.text, was, *change.rules)))
+    op = change.ops[0] if change.ops else None
+    return PlaceRow(name, change.after.location, kind, change.after.text, op, comment=comment)

@@ -1,0 +1,80 @@
+"""What is missing in this tree: openings for a contribution, beside the source that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from indexes.model.errors import UsageError
+from indexes.queries.gaps.find import find_gaps, fits, parse_filter
+from indexes.queries.gaps.model import Gap, GapList, KindCount
+from navigator.tui.context import Context
+from navigator.tui.lists.places_pane import PlacesPane
+from navigator.tui.place_rows import PlaceRow
+from navigator.tui.processes.preview import REASON
+
+
+class GapsPane(PlacesPane):
+    """Gaps by kind, filtered while one types; enter goes to the chain at the gap's line."""
+
+    PLACEHOLDER = "words, kind:todo, key:MPS, module:linalg, owner:, easy …"
+    INVITATION = "looking for gaps …"
+
+    _gaps: GapList | None = None
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context, "gaps")
+
+    def begin(self) -> None:
+        index = self.context.index
+        if index is None:
+            self.show_message(f"gaps are unknown: {REASON}")
+        else:
+            self.ask(lambda: find_gaps(index), self._found)
+
+    def _found(self, gaps: GapList) -> None:
+        self._gaps = gaps
+        self.typed()
+
+    def subject(self) -> str:
+        """The operator of the gap under the cursor, or its line."""
+        row = self.places.current
+        return row.op or str(row.location) if row is not None else ""
+
+    def typed(self) -> None:
+        """The gaps that the filter line leaves, under a heading for each kind."""
+        if self._gaps is None:
+            return
+        try:
+            wanted = parse_filter(self.text)
+        except UsageError as error:
+            self.show_message(str(error))
+            return
+        self.places.message = "no matching gaps"
+        gaps = [gap for gap in self._gaps.gaps if fits(gap, wanted)]
+        self.show_rows(list(gap_rows(self._gaps.counts, gaps)), folded=True)
+
+
+def gap_rows(counts: Sequence[KindCount], gaps: Sequence[Gap]) -> Iterator[PlaceRow]:
+    """Rows by kind, each gap with its evidence set in below; kinds that cannot be told last."""
+    titles = {one.kind: one for one in counts}
+    for (difficulty, kind), group in groupby(gaps, key=lambda gap: (gap.difficulty, gap.kind)):
+        rows = list(group)
+        yield PlaceRow(f"{difficulty} · {len(rows):,} {titles[kind].title} ({kind})")
+        for gap in rows:
+            yield from _gap_rows(gap)
+    for one in counts:
+        if one.lacks:
+            yield PlaceRow(f"? {one.title}: cannot be told here")
+            yield PlaceRow(f"  {one.lacks}")
+
+
+def _gap_rows(gap: Gap) -> Iterator[PlaceRow]:
+    evidence = [place for place in gap.evidence if place != gap.location]
+    owners = f"reviewed by {', '.join(gap.owners)}\n" if gap.owners else ""
+    comment = f"{gap.what}\nbecause {gap.rule}\n{owners}{gap.contribute}"
+    yield PlaceRow(
+        gap.name, gap.location, "", gap.what, gap.op, comment=comment, below=len(evidence)
+    )
+    for place in evidence:
+        yield PlaceRow(str(place), place, "see", op=gap.op, depth=1)

@@ -1,0 +1,262 @@
+"""A workspace with a chain: hops, jumps among them, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from indexes.model.vocabulary import Hop
+from navigator.tui.asking import ask, say
+from navigator.tui.chain.chain_pane import ChainPane
+from navigator.tui.chain.chain_rows import LABELS
+from navigator.tui.chain.chain_tree import ChainTree
+from navigator.tui.context import Context
+from navigator.tui.history import History, Visit
+from navigator.tui.panes.workspace import Workspace
+from navigator.tui.processes.preview import REASON
+from navigator.tui.text import short_symbol
+from navigator.tui.widgets.bars import TopBar
+from navigator.tui.widgets.line_list import LineList
+
+
+class ChainWorkspace(Workspace):
+    """A pane to choose in, the chain of what was chosen, and the source of the hop there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "colon", "goto", "Name", tooltip="Go to name", key_display=":", priority=True, id="goto"
+        ),
+        Binding("s", "find", "Find", priority=True, id="find"),
+        Binding("o", "operator", "Open operator", show=False, id="operator"),
+        Binding("f", "letters", "Hop by letter", show=False, id="hop.letter"),
+        Binding("left_square_bracket,alt+left,ctrl+o", "back", "Back", id="back"),
+        Binding("right_square_bracket,alt+right", "forward", "Forward", show=False, id="forward"),
+        Binding("z", "zoom", "Zoom", id="zoom"),
+        Binding("tab", "next_pane(1)", "Next pane", show=False, priority=True, id="pane.next"),
+        Binding(
+            "shift+tab",
+            "next_pane(-1)",
+            "Previous pane",
+            show=False,
+            priority=True,
+            id="pane.previous",
+        ),
+        Binding("escape", "leave", "Close", show=False, id="leave"),
+        *(
+            Binding(digit, f"hop('{digit}')", f"Hop {digit}", show=False, id=f"hop.{digit}")
+            for digit in LABELS
+        ),
+    ]
+
+    CHORDS: ClassVar[Mapping[str, Sequence[Binding]]] = {
+        "go": (
+            *Workspace.CHORDS["go"],
+            Binding("k", "kernel", "kernel", id="go.kernel"),
+            Binding("y", "yaml", "YAML entry", id="go.yaml"),
+            Binding("b", "derivative", "derivative", id="go.derivative"),
+            Binding("m", "meta", "meta", id="go.meta"),
+            Binding("t", "test", "tests", id="go.test"),
+        ),
+        "copy": Workspace.CHORDS["copy"],
+    }
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.history = History()
+        self._now: tuple[str, ...] = ()
+        """What the breadcrumbs end with."""
+
+    @property
+    def chain(self) -> ChainPane:
+        return self.query_one(ChainPane)
+
+    def when_ready(self, do: Callable[[], object]) -> None:
+        self.chain.when_ready(do)
+
+    # ----------------------------------------------------------------- following steps
+
+    def open(self, visit: Visit) -> None:
+        """Show what a visit showed: its chain, and its place in source."""
+        self._now = (visit.title,)
+        self.chain.open(visit)
+
+    def on_chain_pane_followed(self, message: ChainPane.Followed) -> None:
+        visit = message.visit
+        self._now = (self.chain.op or "", visit.title)
+        if visit.path is None:
+            self.source.show_message(message.reason)
+        else:
+            self.source.load_soon(visit)
+        self.show_crumbs()
+
+    def on_line_list_chosen(self, message: LineList.Chosen) -> None:
+        if message.list is self.chain.hops:
+            self.settle()
+            self.screen.set_focus(self.source.view)
+        elif message.list is self.main.list:
+            self.screen.set_focus(self.chain.hops)
+            self.settle()
+
+    # ------------------------------------------------------------------------- jumping
+
+    def jump(self, visit: Visit) -> None:
+        self.history.go(self.here(), visit)
+        if visit.path and visit.op in (None, self.chain.op):
+            self.source.expected = visit
+        self.open(visit)
+        self.screen.set_focus(self.source.view if visit.path else self.chain.hops)
+        self.show_crumbs()
+
+    def jump_to_hop(self, hop: Hop) -> None:
+        """Go to a hop of this chain and into its source."""
+        visit = self.chain.visit_of(hop)
+        self.history.go(self.here(), visit)
+        if hop == self.chain.hops.hop:
+            self.source.load(visit)
+        else:
+            self.chain.hops.select(hop.id)
+            self.source.expected = visit if visit.path else None
+        if visit.path is not None:
+            self.screen.set_focus(self.source.view)
+
+    def action_hop(self, label: str) -> None:
+        self.when_ready(lambda: self._jump_to_label(label))
+
+    def _jump_to_label(self, label: str) -> None:
+        hop = self.chain.hops.labelled(label)
+        if hop is not None:
+            self.jump_to_hop(hop)
+
+    def action_kernel(self) -> None:
+        self._next_hop(lambda hop: hop.role == "kernel" and hop.location is not None, "kernel")
+
+    def action_yaml(self) -> None:
+        self._next_hop(lambda hop: hop.role == "schema", "YAML entry")
+
+    def action_derivative(self) -> None:
+        self._next_hop(lambda hop: hop.role == "derivative", "derivative")
+
+    def action_meta(self) -> None:
+        self._next_hop(lambda hop: hop.role in ("meta", "meta_registration"), "meta function")
+
+    def action_test(self) -> None:
+        self._next_hop(lambda hop: hop.role in ("opinfo", "test"), "test")
+
+    def _next_hop(self, wanted: Callable[[Hop], bool], words: str) -> None:
+        self.when_ready(lambda: self._jump_to_next(wanted, words))
+
+    def _jump_to_next(self, wanted: Callable[[Hop], bool], words: str) -> None:
+        hop, op = self.chain.hops.next_where(wanted), self.chain.op
+        if hop is not None:
+            self.jump_to_hop(hop)
+        elif self.context.session is not None and self.context.index is None:
+            say(self, f"the {words} of {op} is not known yet: {REASON}")
+        else:
+            say(self, f"{op or 'this'} has no {words} in this source")
+
+    def action_letters(self) -> None:
+        """Put a letter on every hop in view; the next key jumps."""
+        if self.chain.is_ready:
+            self.chain.hops.show_letters(True)
+            self.context.next_key = self._letter
+
+    async def _letter(self, event: events.Key) -> bool:
+        hop = self.chain.hops.labelled(event.character or "")
+        self.chain.hops.show_letters(False)
+        if hop is not None:
+            self.jump_to_hop(hop)
+        return True
+
+    # ------------------------------------------------------------------------- history
+
+    def here(self) -> Visit | None:
+        shown, hop, op = self.source.here(), self.chain.hops.hop, self.chain.op
+        if shown is not None and (self.is_in_source or hop is None):
+            return Visit(op, shown.path, shown.line, 0, hop.symbol if hop else op or "")
+        return self.chain.visit_of(hop) if hop else None
+
+    def name_here(self) -> str:
+        hop = self.chain.hops.hop
+        name = super().name_here() if self.is_in_source else ""
+        return name or (hop.symbol if hop else self.chain.op or "")
+
+    def settle(self) -> None:
+        """The reader rests here: the way back leads here."""
+        here = self.here()
+        if here is not None:
+            self.history.settle(here)
+        self.show_crumbs()
+
+    def action_back(self) -> None:
+        self._return_to(self.history.back(self.here()), "this is where you began")
+
+    def action_forward(self) -> None:
+        self._return_to(self.history.forward(self.here()), "there is nothing further on")
+
+    def _return_to(self, visit: Visit | None, otherwise: str) -> None:
+        if visit is None:
+            say(self, otherwise)
+        else:
+            self.open(visit)
+            self.show_crumbs()
+
+    def show_crumbs(self) -> None:
+        """The last places at the top of the screen."""
+        trail = [visit.title or visit.op or "" for visit in self.history.trail(5)]
+        crumbs = [short_symbol(crumb) for crumb in (*trail, *self._now)]
+        unique = [crumb for at, crumb in enumerate(crumbs) if crumb not in crumbs[at + 1 :]]
+        self.screen.query_one(TopBar).show_crumbs(unique)
+
+    # --------------------------------------------------------------------------- panes
+
+    def action_zoom(self) -> None:
+        self.screen.toggle_class("-zoomed")
+
+    def action_leave(self) -> None:
+        """One step out: source, chain, list, and there the filter goes."""
+        main = self.main
+        if self.is_in_source:
+            self.screen.set_focus(self.chain.hops)
+        elif self.screen.focused is not main.list:
+            self.screen.set_focus(main.list)
+        elif main.filter is not None:
+            main.filter.value = ""
+
+    def on_chain_tree_left(self, message: ChainTree.Left) -> None:
+        self.screen.set_focus(self.main.list)
+
+    # ---------------------------------------------------------------------- other ways
+
+    def action_definition(self) -> None:
+        """In the source the name under the cursor, in the chain the hop itself."""
+        hop = self.chain.hops.hop
+        if self.is_in_source:
+            super().action_definition()
+        elif hop is not None:
+            self.jump_to_hop(hop)
+
+    async def action_goto(self) -> None:
+        await self.run_action("app.goto")
+
+    async def action_find(self) -> None:
+        await self.run_action("app.list('find')")
+
+    def action_operator(self) -> None:
+        """Show the chain of the operator that the name here means: of a call, say."""
+        name, session = self.name_here(), self.context.session
+        if session is not None and name:
+            ask(
+                self,
+                "names",
+                lambda: session.index.resolve(name).overloads,
+                lambda operators: self._open_operator(name, operators),
+            )
+
+    def _open_operator(self, name: str, operators: tuple[str, ...]) -> None:
+        if operators:
+            self.jump(Visit(op=operators[0], title=operators[0]))
+        else:
+            say(self, f"{name} is no operator of this tree")

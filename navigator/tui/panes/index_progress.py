@@ -1,0 +1,134 @@
+"""The bar that opens the index and shows how far that is."""
+
+from __future__ import annotations
+
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from indexes.model.errors import TorchnavError
+from indexes.model.vocabulary import SourceInfo
+from navigator.tui.asking import ask, complain
+from navigator.tui.context import Context
+from navigator.tui.session import Session
+from navigator.tui.source.highlight import prepare
+from navigator.tui.text import one_line
+from navigator.tui.widgets.bars import Bar
+
+if TYPE_CHECKING:
+    from indexes.model.progress import Progress
+
+_OFTEN_S = 0.05
+"""Seconds between two reports of progress."""
+
+
+class IndexProgress(Bar):
+    """Opens, builds or refreshes the index in a thread, and stops that when asked to."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    IndexProgress {
+        display: none;
+        padding: 0 1;
+        &.-shown { display: block; }
+    }
+    """
+
+    class Opened(Message):
+        """There is an index to ask, or a newer one."""
+
+        def __init__(self, session: Session) -> None:
+            super().__init__()
+            self.session = session
+
+    class Described(Message):
+        """What the source is: known a little later than its operators, as git has to be asked."""
+
+        def __init__(self, info: SourceInfo) -> None:
+            super().__init__()
+            self.info = info
+
+    class Failed(Message):
+        """There is no index, or no newer one, for a reason."""
+
+        def __init__(self, error: TorchnavError) -> None:
+            super().__init__()
+            self.error = error
+
+    _stage = ""
+    _done = 0
+    _total = 0
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self._stop = Event()
+
+    def on_unmount(self) -> None:
+        self._stop.set()
+        if self.context.session is not None:
+            self.context.session.close()
+
+    def open(self) -> None:
+        """Open the index, or look for changes of its source."""
+        stop = self._stop = Event()
+        ask(self, "index", lambda: self._open(stop), lambda _: self.hide(), self._fail)
+
+    def cancel(self) -> None:
+        """Leave the index as it was."""
+        self._stop.set()
+
+    def _open(self, stop: Event) -> None:
+        """In a thread: hand on what there is to ask, first as it was left, then up to date."""
+        last = 0.0
+
+        def progress(now: Progress) -> None:
+            nonlocal last
+            if monotonic() - last > _OFTEN_S:
+                last = monotonic()
+                self.call_later(self.show, now.stage, now.done, now.total)
+
+        def tell(text: str) -> None:
+            self.call_later(complain, self, text)
+
+        for session in self.context.opener.sessions(progress, stop.is_set, tell):
+            session.index.operators()  # is slow the first time, so not on the event loop
+            self.post_message(self.Opened(session))
+            self.post_message(self.Described(session.info))
+        prepare()
+
+    def _fail(self, error: TorchnavError) -> None:
+        self.hide()
+        self.post_message(self.Failed(error))
+
+    def on_index_progress_opened(self, message: Opened) -> None:
+        """Before anyone else hears of it, it is what is asked."""
+        if self.context.session is not None:
+            self.context.session.close()
+        self.context.session = message.session
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Show ``done`` of ``total`` in a stage; a total of 0 is not known yet."""
+        self._stage, self._done, self._total = one_line(stage), done, total
+        self.add_class("-shown")
+        self.refresh()
+
+    def hide(self) -> None:
+        self.remove_class("-shown")
+
+    def render(self) -> Content:
+        count = f" {self._done:,} of {self._total:,}" if self._total else ""
+        words = f"{self._stage}{count} "
+        stop = " ctrl+x cancels"
+        room = min(40, self.size.width - len(words) - len(stop))
+        filled = room * self._done // self._total if self._total and room > 0 else 0
+        return Content.assemble(
+            words, ("━" * filled, "$text-primary"), ("━" * (room - filled), "dim"), (stop, "dim")
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.cancel()

@@ -1,0 +1,203 @@
+"""A workspace whose chains are those of the rows of a trace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from navigator.trace.dispatch_path import DispatchPath
+from navigator.tui.asking import ask, say
+from navigator.tui.context import Context
+from navigator.tui.debounce import Debounce
+from navigator.tui.history import Visit
+from navigator.tui.panes.chain_workspace import ChainWorkspace
+from navigator.tui.place_rows import PlaceRow, of_slots
+from navigator.tui.source.document import Document
+from navigator.tui.source.source_pane import SourcePane
+from navigator.tui.trace.links import Linked, TraceLinks, line_notes
+from navigator.tui.trace.pane import TracePane
+from navigator.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from navigator.trace.model import TraceOp
+    from navigator.trace.trace import Trace
+
+
+class TraceWorkspace(ChainWorkspace):
+    """The trace, the chain of the row under the cursor, the source of a hop or of the user."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "view(1)", "View", id="trace.view"),
+        Binding("alt+v", "view(-1)", "Previous view", show=False, id="trace.view_before"),
+        Binding("t", "tail", "Tail", show=False, id="trace.tail"),
+        Binding("p", "pause", "Pause", show=False, id="trace.pause"),
+        Binding("u", "users_line", "User's line", id="trace.users_line"),
+        Binding("d", "dispatch_path", "Dispatch path", id="trace.dispatch_path"),
+    ]
+
+    CHORDS: ClassVar[Mapping[str, Sequence[Binding]]] = {
+        "go": (
+            *ChainWorkspace.CHORDS["go"],
+            Binding("f", "partner", "forward or backward", id="go.partner"),
+        ),
+        "copy": ChainWorkspace.CHORDS["copy"],
+    }
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.links: TraceLinks | None = None
+        self._link_soon = Debounce(self, 0.06)
+
+    @property
+    def pane(self) -> TracePane:
+        return self.query_one(TracePane)
+
+    def grow(self, trace: Trace, *, done: bool) -> None:
+        """Show a trace, or what has come in of the one that is shown."""
+        is_other = self.pane.trace is not trace
+        self.pane.grow(trace, done=done)
+        if is_other:
+            self.link()
+
+    def link(self) -> None:
+        """There is a trace or an index, or another one: rows lead elsewhere."""
+        trace, session = self.pane.trace, self.context.session
+        if trace is not None and session is not None:
+            links = self.links = TraceLinks(trace, session, self.context.opener.cache)
+            self._follow_row()
+            ask(self, "installed", links.use_installed, self._refined)
+
+    def _refined(self, better: bool) -> None:
+        if better:
+            self._follow_row()
+
+    # -------------------------------------------------------------- what a row leads to
+
+    def on_trace_pane_selected(self) -> None:
+        self._link_soon(self._follow_row)
+
+    def on_line_list_chosen(self, message: LineList.Chosen) -> None:
+        if message.list is self.pane.groups:
+            self.pane.open_group()
+        else:
+            super().on_line_list_chosen(message)
+
+    def _follow_row(self) -> None:
+        row, op, links = self.pane.ops.current, self._op(), self.links
+        if row is None or op is None:
+            return
+        self.pane.detail.show(op, self._forward(op))
+        self.pane.timeline.mark(op.start_us)
+        if links is not None:
+            ask(self, "link", lambda: links.answer(row), self._linked)
+
+    def _op(self) -> TraceOp | None:
+        """What is under the cursor."""
+        row, trace = self.pane.ops.current, self.pane.trace
+        return trace.op(row) if trace is not None and row is not None else None
+
+    def _forward(self, op: TraceOp) -> TraceOp | None:
+        """The operator whose gradient the row's Node computes."""
+        trace = self.pane.trace
+        if trace is None or op.node_id is None:
+            return None
+        forward = trace.op(op.node_id).forward_id
+        return trace.op(forward) if forward is not None else None
+
+    def _linked(self, found: Linked) -> None:
+        if found.row != self.pane.ops.current or self.pane.trace is None:
+            return
+        if found.link is not None:
+            self.pane.detail.show_link(found.link, found.launched)
+        if found.visit is not None:
+            self.open(found.visit)
+        else:
+            self.chain.show_message(self.pane.trace.op(found.row).label, found.reason)
+            self.source.show_message(found.reason)
+
+    def action_dispatch_path(self) -> None:
+        """The keys that the call went through, with the kernel of each."""
+        row, links = self.pane.ops.current, self.links
+        if row is not None and links is not None:
+            ask(self, "path", lambda: links.path(row), self._show_path)
+
+    def _show_path(self, path: DispatchPath | None) -> None:
+        if path is None or not path.steps:
+            say(self, path.end if path else "this row was not dispatched")
+        else:
+            title = f"dispatch path of {path.op}"
+            self.post_message(self.Offered(self, title, list(path_rows(path))))
+
+    def action_derivative(self) -> None:
+        """The formula behind the row: in a backward pass that of its Node."""
+        row, links = self.pane.ops.current, self.links
+        visit = links.formula(row) if links is not None and row is not None else None
+        if visit is not None:
+            self.jump(visit)
+        else:
+            say(self, "no formula of derivatives.yaml is behind this row")
+
+    def action_partner(self) -> None:
+        """From an operator to the Node of its gradient, from a Node to its operator."""
+        op, trace = self._op(), self.pane.trace
+        if op is None or trace is None:
+            return
+        forward = self._forward(op)
+        partner = forward.id if forward else trace.backward_of(op.id)
+        if partner is None or not self.pane.ops.select(partner):
+            say(self, "no matching backward call recorded")
+
+    # ----------------------------------------------------------------------------- rows
+
+    def action_view(self, by: int) -> None:
+        self.pane.turn_view(by)
+
+    def action_tail(self) -> None:
+        self.pane.toggle_tail()
+
+    def action_pause(self) -> None:
+        self.pane.toggle_pause()
+
+    # ------------------------------------------------------------ the user's own source
+
+    def action_users_line(self) -> None:
+        """The line of the user's program that led to the row."""
+        op = self._op()
+        user = op.user if op is not None else None
+        if user is None:
+            say(self, "user line not recorded")
+        else:
+            self.jump(Visit(self.chain.op, user.path, user.line, 0, f"{user.path}:{user.line}"))
+
+    def on_source_pane_shown(self, message: SourcePane.Shown) -> None:
+        """Beside the user's own source stands what each line has run."""
+        document, trace = message.document, self.pane.trace
+        if os.path.isabs(document.path) and trace is not None:
+            lines = len(document.lines)
+            ask(
+                self,
+                "notes",
+                lambda: line_notes(trace, document.path, lines),
+                lambda notes: self._show_notes(document, notes),
+            )
+
+    def _show_notes(self, document: Document, notes: Sequence[str]) -> None:
+        if self.source.view.document is document:
+            self.source.view.show_notes(notes, len(notes[0]) if notes else 0)
+
+
+def path_rows(path: DispatchPath) -> Iterator[PlaceRow]:
+    """The keys that a call went through, in order; the last line says why there are no more."""
+    for step in path.steps:
+        if step.slot is None:
+            yield PlaceRow(f"{step.key}: this source does not know the key")
+        else:
+            yield of_slots(path.op, [step.slot])
+    yield PlaceRow(f"└ {path.end}")
+    if path.assumed:
+        yield PlaceRow(f"? {path.assumed}")
+    elif not path.is_certain:
+        yield PlaceRow("? kernels of some keys are registered in source that is not here")
