@@ -86,7 +86,7 @@ class GotoScreen(ModalScreen[Visit | None]):
         """Read the file that enter would open, while the reader makes sure."""
         session = self.context.session
         if session is not None:
-            read = partial(session.shelf.ahead, where.path, where.line)
+            read = partial(session.shelf.ahead, where.path)
             ask(self, "ahead", read, lambda _: None)
 
     def on_line_list_chosen(self) -> None:

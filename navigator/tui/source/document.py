@@ -12,77 +12,34 @@ from threading import Lock
 from indexes.model.errors import SourceError, TorchnavError
 from indexes.model.regex import regex
 from indexes.source.files import read_text
-from navigator.tui.source.highlight import Colourer, Span, colourer, part_colourer
+from navigator.tui.source.highlight import Span, colourer
 from navigator.tui.text import source_lines
 
 _NAME = regex(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
-_AROUND = 400
-"""Lines above and below the wanted one that are parsed first; that takes 3 ms."""
 _LARGEST_SOURCE = 8 << 20
-_SEEN = 40
-"""Lines above and below the wanted one whose colours are found with it: about what is seen."""
 
 
 class Document:
     """The lines of a file, and the colours of those that were asked for."""
 
     def __init__(self, path: str, text: str) -> None:
+        """Parses it: that takes up to 40 ms for the largest files, so not on the event loop."""
         self.path = path
         self.lines: Sequence[str] = source_lines(text)
         self.width = max(map(len, self.lines), default=0)
-        self._colours: tuple[Colourer | None, dict[int, list[Span]]] = (None, {})
-        self._around = range(0)
-        self._lock = Lock()
-
-    is_parsed = False
-    """Whether the colours are those of the whole file."""
-
-    def is_coloured_at(self, line: int) -> bool:
-        """Whether the lines that are seen around one have their colours."""
-        return self.is_parsed or line in self._around
-
-    def parse(self) -> None:
-        """Get ready to colour; up to 40 ms for the largest files, so not on the event loop."""
-        self._take(colourer(self.path, self.lines), None)
-
-    def parse_around(self, line: int) -> None:
-        """The same, of a large file only for the lines around one: quickly, and right but for
-        rare comments and strings that begin far above."""
-        if len(self.lines) < 2 * _AROUND:
-            self.parse()
-            return
-        first = self._outside(max(0, line - _AROUND))
-        lines = self.lines[first : line + _AROUND]
-        found = part_colourer(self.path, lines, first)
-        self._take(found, range(line - _AROUND // 2, line + _AROUND // 2))
-
-    def _take(self, found: Colourer | None, around: range | None) -> None:
-        """The colours from now on: of the lines around one, or of all, which then stay."""
-        with self._lock:
-            if around is None:
-                self.is_parsed = True
-            elif self.is_parsed:
-                return
-            else:
-                self._around = around
-            self._colours = found, {}
-
-    def _outside(self, row: int) -> int:
-        """The row behind the closing brace next above, where C++ is outside of functions."""
-        above = (at for at in range(row, max(0, row - _AROUND), -1) if self.lines[at] == "}")
-        return next(above, row - 1) + 1
+        self._colourer = colourer(path, self.lines)
+        self._spans: dict[int, list[Span]] = {}
 
     def spans(self, row: int) -> Sequence[Span]:
         """The coloured spans of a line, counted from 0."""
         self.colour(range(row, row + 1))
-        return self._colours[1].get(row, ())
+        return self._spans.get(row, ())
 
     def colour(self, rows: range) -> None:
         """Find the colours of some lines, all at once: one by one takes longer."""
-        found, known = self._colours  # a thread may replace them
-        missing = [row for row in rows if 0 <= row < len(self.lines) and row not in known]
-        if found is not None and missing:
-            known.update(found.spans(missing[0], missing[-1]))
+        missing = [row for row in rows if 0 <= row < len(self.lines) and row not in self._spans]
+        if self._colourer is not None and missing:
+            self._spans |= self._colourer.spans(missing[0], missing[-1])
 
     def name_at(self, row: int, column: int) -> str:
         """The C++ or Python name at a place, with its qualifiers; empty if there is none."""
@@ -114,36 +71,29 @@ class Shelf:
         self._reading: dict[str, Lock] = {}
         self._lock = Lock()
 
-    def document(self, path: str, line: int = 0) -> Document:
-        """The file at ``path``, read at the first call; with a line, a large one is parsed
-        only around it. Errors are those of ``read``."""
+    def document(self, path: str) -> Document:
+        """The file at ``path``, read at the first call. Errors are those of ``read``."""
         with self._lock:
             reading = self._reading.setdefault(path, Lock())
         with reading:  # who wants it while it is being read waits for that
-            return self.at_hand(path, line) or self._parsed(path, line)
+            document = self.at_hand(path)
+            if document is None:
+                document = Document(path, self._read(path))
+                self._put(document)
+            return document
 
-    def _parsed(self, path: str, line: int) -> Document:
-        document = self.at_hand(path) or Document(path, self._read(path))
-        if line:
-            document.parse_around(line)
-            document.colour(range(line - _SEEN, line + _SEEN))
-        else:
-            document.parse()
-        self._put(document)
-        return document
-
-    def at_hand(self, path: str, line: int = 0) -> Document | None:
-        """The file at ``path`` if it was read already, with its colours at a line."""
+    def at_hand(self, path: str) -> Document | None:
+        """The file at ``path`` if it was read already."""
         with self._lock:
             document = self._documents.get(path)
             if document is not None:
                 self._documents.move_to_end(path)
-        return document if document and (not line or document.is_coloured_at(line)) else None
+        return document
 
-    def ahead(self, path: str, line: int) -> None:
+    def ahead(self, path: str) -> None:
         """Read a file that may be wanted soon; who wants it finds out what is wrong with it."""
         with suppress(TorchnavError):
-            self.document(path, line)
+            self.document(path)
 
     def forget(self, path: str) -> None:
         """Read it anew next time: it may have been edited."""

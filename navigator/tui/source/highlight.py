@@ -74,12 +74,6 @@ def colourer(path: str, lines: Sequence[str]) -> Colourer | None:
     return _tree_colours(language, lines)
 
 
-def part_colourer(path: str, lines: Sequence[str], first: int) -> Colourer | None:
-    """What colours some lines of a file, of which ``first`` is the first."""
-    found = colourer(path, lines)
-    return PartColours(found, first, len(lines)) if found else None
-
-
 def prepare() -> None:
     """Load the grammar that most files need."""
     with suppress(ImportError):
@@ -160,20 +154,6 @@ class TreeColours:
                 start = _column(line, left) if row == top else 0
                 end = _column(line, right) if row == bottom else len(line)
                 yield row, start, end
-
-
-class PartColours:
-    """Colours of a part of a file."""
-
-    def __init__(self, inner: Colourer, first: int, count: int) -> None:
-        self._inner = inner
-        self._rows = range(first, first + count)
-
-    def spans(self, first: int, last: int) -> dict[int, list[Span]]:
-        start = self._rows.start
-        known = range(max(first, start), min(last + 1, self._rows.stop))
-        found = self._inner.spans(known.start - start, known.stop - 1 - start) if known else {}
-        return {row: found.get(row - start, []) for row in range(first, last + 1)}
 
 
 def _column(line: str, byte: int) -> int:

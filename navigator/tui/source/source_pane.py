@@ -14,7 +14,7 @@ from textual.widgets import Input
 from indexes.model.errors import TorchnavError
 from navigator.tui.asking import ask, say
 from navigator.tui.context import Context
-from navigator.tui.debounce import Debounce, Pause
+from navigator.tui.debounce import Debounce
 from navigator.tui.history import Visit
 from navigator.tui.source.document import Document
 from navigator.tui.source.source_view import SourceView
@@ -81,7 +81,6 @@ class SourcePane(Pane):
         self.expected: Visit | None = None
         """The place that is on its way into the pane: keys already mean it."""
         self._soon = Debounce(self, 0.05)
-        self._colour_soon = Pause(self, 0.1)
         self._blame_soon = Debounce(self, 0.2)
         self._blames = False
         self._blame_note = ""
@@ -109,14 +108,14 @@ class SourcePane(Pane):
     def load(self, visit: Visit) -> None:
         """Show a place: at once if its file is at hand, else when it has been read."""
         self._soon.cancel()
-        path, line = visit.path, max(visit.line, 1)
+        path = visit.path
         shelf = self.context.shelf(path) if path is not None else None
         if shelf is not None and path is not None and not self._show_at_hand(visit):
             self.expected = visit
             ask(
                 self,
                 "source",
-                lambda: shelf.document(path, line),
+                lambda: shelf.document(path),
                 lambda document: self._loaded(document, visit),
                 self._failed,
             )
@@ -130,8 +129,8 @@ class SourcePane(Pane):
 
     def _show_at_hand(self, visit: Visit) -> bool:
         """Show a place in a file that was read already; whether it was."""
-        shelf, line = self.context.shelf(visit.path or ""), max(visit.line, 1)
-        document = shelf.at_hand(visit.path, line) if shelf and visit.path else None
+        shelf = self.context.shelf(visit.path or "")
+        document = shelf.at_hand(visit.path) if shelf and visit.path else None
         if document is not None:
             self._show(document, visit)
         return document is not None
@@ -144,18 +143,12 @@ class SourcePane(Pane):
         self.expected = None
         self.view.show_document(document, max(visit.line, 1), visit.end_line)
         self._show_title()
-        if not document.is_parsed:
-            self._colour_soon(lambda: self._colour(document))
         if self._blames:
             self._ask_blame()
         self.post_message(self.Shown(document))
 
     def _failed(self, error: TorchnavError) -> None:
         self.show_message(str(error))
-
-    def _colour(self, document: Document) -> None:
-        """A large file has the colours of what is seen; get those of all of it."""
-        ask(self, "colours", document.parse, lambda _: self.view.refresh())
 
     def show_message(self, message: str) -> None:
         """Show why there is no source."""

@@ -121,9 +121,7 @@ class SourceView(LineView):
 
     def show(self, path: str, text: str, line: int = 1, end_line: int = 0) -> None:
         """Show a file with the lines from ``line`` on marked, scrolled to ``line``."""
-        document = Document(path, text)
-        document.parse()
-        self.show_document(document, line, end_line)
+        self.show_document(Document(path, text), line, end_line)
 
     def show_document(self, document: Document, line: int = 1, end_line: int = 0) -> None:
         """The same for a file that is parsed already."""

@@ -13,12 +13,6 @@ from navigator.tui.source.document import Document, Shelf
 from navigator.tui.source.highlight import MAX_BYTES, language_of
 
 
-def coloured(path: str, text: str) -> Document:
-    document = Document(path, text)
-    document.parse()
-    return document
-
-
 def styles(document: Document, row: int) -> dict[str, str]:
     """What each coloured piece of a line is."""
     line = document.lines[row]
@@ -27,7 +21,7 @@ def styles(document: Document, row: int) -> dict[str, str]:
 
 def test_cpp_gets_the_colours_of_c_as_well() -> None:
     """The C++ grammar's own query knows neither ``return`` nor comments nor numbers."""
-    document = coloured("x.cpp", 'template <int N>\nint f() { return 42; } // "no string"\n')
+    document = Document("x.cpp", 'template <int N>\nint f() { return 42; } // "no string"\n')
     assert styles(document, 0)["template"] == "keyword"
     second = styles(document, 1)
     assert second["return"] == "keyword"
@@ -38,19 +32,19 @@ def test_cpp_gets_the_colours_of_c_as_well() -> None:
 
 def test_a_comment_over_many_lines_is_one_on_each(tree: Path) -> None:
     lines = ["/* begins", *["inside"] * 300, "ends */ int x;"]
-    document = coloured("x.cu", "\n".join(lines))
+    document = Document("x.cu", "\n".join(lines))
     assert styles(document, 150) == {"inside": "comment"}
     assert styles(document, 301)["ends */"] == "comment"
 
 
 def test_columns_are_characters_not_bytes() -> None:
-    document = coloured("x.cpp", 'auto s = "üñ"; // ∂x\n')
+    document = Document("x.cpp", 'auto s = "üñ"; // ∂x\n')
     assert styles(document, 0)['"üñ"'] == "string"
     assert styles(document, 0)["// ∂x"] == "comment"
 
 
 def test_yaml() -> None:
-    document = coloured("native_functions.yaml", "- func: add(Tensor self, int n=1)\n  # why\n")
+    document = Document("native_functions.yaml", "- func: add(Tensor self, int n=1)\n  # why\n")
     assert styles(document, 0)["func:"] == "property"
     assert styles(document, 0)["1"] == "number"
     assert styles(document, 1) == {"# why": "comment"}
@@ -58,7 +52,7 @@ def test_yaml() -> None:
 
 def test_python() -> None:
     pytest.importorskip("tree_sitter_python")
-    document = coloured("a.py", "def f():\n    return 'x'  # why\n")
+    document = Document("a.py", "def f():\n    return 'x'  # why\n")
     assert styles(document, 0)["def"] == "keyword"
     assert styles(document, 1)["'x'"] == "string"
 
@@ -80,15 +74,15 @@ def test_the_language_is_told_by_the_ending(path: str, language: str | None) -> 
 
 def test_random_bytes_and_enormous_files_are_shown_plain() -> None:
     noise = bytes(range(256)).decode("latin-1") * 40
-    assert coloured("noise.cpp", noise).spans(0) is not None
-    huge = coloured("table.cpp", "1,\n" * MAX_BYTES)
+    assert Document("noise.cpp", noise).spans(0) is not None
+    huge = Document("table.cpp", "1,\n" * MAX_BYTES)
     assert huge.spans(5) == ()
 
 
 def test_every_file_of_a_tree_can_be_shown(tree: Path) -> None:
     for path in tree.rglob("*"):
         if path.is_file():
-            document = coloured(str(path), path.read_bytes().decode(errors="replace"))
+            document = Document(str(path), path.read_bytes().decode(errors="replace"))
             for row in range(len(document.lines)):
                 ends = [end for _, end, _ in document.spans(row)]
                 assert all(end <= len(document.lines[row]) for end in ends)
@@ -128,21 +122,6 @@ def test_a_shelf_reads_each_file_once_and_again_when_told() -> None:
     assert reads == ["a.cpp", "a.cpp", "b.cpp", "c.cpp", "a.cpp"]
 
 
-def test_a_large_file_is_coloured_around_a_line_first() -> None:
-    """At a kilobyte a function, a comment that begins far above is the only thing missed."""
-    function = ["int f() {", *['  call("text", 42); // a remark'] * 8, "}"]
-    lines = [*["/* far above", *[" of all"] * 900, "*/"], *function * 200]
-    whole, part = coloured("x.cpp", "\n".join(lines)), Document("x.cpp", "\n".join(lines))
-    part.parse_around(2000)
-    assert not part.is_parsed
-    assert [part.spans(row) for row in range(1960, 2040)] == [
-        whole.spans(row) for row in range(1960, 2040)
-    ]
-    assert part.spans(5) == []
-    part.parse()
-    assert part.spans(5) == whole.spans(5) == [(0, 7, "comment")]
-
-
 def test_a_shelf_reads_a_file_once_and_says_what_it_has() -> None:
     read: list[str] = []
 
@@ -152,14 +131,9 @@ def test_a_shelf_reads_a_file_once_and_says_what_it_has() -> None:
 
     shelf = Shelf(file)
     assert shelf.at_hand("x.cpp") is None
-    document = shelf.document("x.cpp", 1500)
+    document = shelf.document("x.cpp")
     assert document.spans(1490)
-    assert not document.is_parsed
     assert shelf.at_hand("x.cpp") is shelf.document("x.cpp") is document
-    assert shelf.at_hand("x.cpp", 1400) is document
-    assert shelf.at_hand("x.cpp", 3) is None
-    assert shelf.document("x.cpp", 3) is document
-    assert document.spans(2)
     assert read == ["x.cpp"]
 
 
@@ -175,9 +149,9 @@ def test_who_wants_a_file_that_is_being_read_waits_for_it() -> None:
 
     shelf = Shelf(slow)
     with ThreadPoolExecutor() as threads:
-        threads.submit(shelf.ahead, "x.cpp", 1)
+        threads.submit(shelf.ahead, "x.cpp")
         assert begun.wait(20)
-        wanted = threads.submit(shelf.document, "x.cpp", 1)
+        wanted = threads.submit(shelf.document, "x.cpp")
         may_end.set()
         assert wanted.result().lines == ["int x;"]
     assert read == ["x.cpp"]
@@ -188,14 +162,6 @@ def test_a_file_read_ahead_in_vain_says_so_when_it_is_wanted() -> None:
         raise SourceError(f"no {path}")
 
     shelf = Shelf(fails)
-    shelf.ahead("x.cpp", 1)
+    shelf.ahead("x.cpp")
     with pytest.raises(SourceError, match=r"no x\.cpp"):
-        shelf.document("x.cpp", 1)
-
-
-def test_colours_of_a_part_never_replace_those_of_all() -> None:
-    document = Document("x.cpp", "int x;\n" * 2000)
-    document.parse()
-    document.parse_around(1500)
-    assert document.is_coloured_at(3)
-    assert document.spans(2)
+        shelf.document("x.cpp")

@@ -38,7 +38,7 @@ async def test_the_file_that_enter_would_open_is_read_before(sit: Sit) -> None:
         await person.presses("colon")
         await person.types("FunctionsManual.cpp:3")
         path = "torch/csrc/autograd/FunctionsManual.cpp"
-        await person.until(lambda: session.shelf.at_hand(path, 3), path)
+        await person.until(lambda: session.shelf.at_hand(path), path)
         assert person.place() != f"{path}:3"
         await person.presses("enter")
         await person.is_at("FunctionsManual.cpp:3")
