@@ -24,7 +24,7 @@ class ComparePane(PlacesPane):
     PLACEHOLDER = "v2.6.0, HEAD~20, a folder, wheel … then words"
     INVITATION = "name a version and press enter: a tag, commit, folder, or wheel"
 
-    _name = ""
+    _version = ""
     _diff: Diff | None = None
 
     def __init__(self, context: Context) -> None:
@@ -32,7 +32,7 @@ class ComparePane(PlacesPane):
 
     def entered(self, text: str) -> None:
         name = next(iter(text.split()), "")
-        if name and name != self._name:
+        if name and name != self._version:
             self._compare_with(name)
         else:
             super().entered(text)
@@ -42,7 +42,7 @@ class ComparePane(PlacesPane):
         if index is None:
             self.show_message(f"nothing can be compared: {REASON}")
             return
-        self._name, self._diff = name, None
+        self._version, self._diff = name, None
         self.show_message(f"comparing with {one_line(name)} …")
         self.ask(lambda: compare_with(name, index), self._compared)
 
@@ -51,13 +51,13 @@ class ComparePane(PlacesPane):
         self.typed()
 
     def failed(self, error: TorchnavError) -> None:
-        self._name = ""
+        self._version = ""
         super().failed(error)
 
     def typed(self) -> None:
         """What differs and has all the words, under a heading for each facet."""
         name, *wanted = self.text.lower().split() or [""]
-        if self._diff is None or name != self._name.lower():
+        if self._diff is None or name != self._version.lower():
             return
         chosen = [one for one in self._diff.changes if _has(one, wanted)]
         self.places.message = "nothing that differs has these words" if wanted else "no difference"

@@ -82,7 +82,8 @@ async def test_blame_beside_the_source(sit: Sit, tree_copy: Path, cache: Path) -
         await person.asks_for("sin")
         await person.presses("B")
         await person.sees("#77", "Ada")
-        assert person.screen().count("#77") == 2  # on top and at the cursor, not on every line
+        # On top and at the cursor, not on every line.
+        await person.until(lambda: person.screen().count("#77") == 2, "two of them")
         await person.presses("B")
         await person.sees_no("#77")
 
