@@ -1,4 +1,4 @@
-"""Textual by its public names alone, screens that are Textual's, and imports without circles."""
+"""Textual by its public names alone, and screens that are Textual's."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import ast
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
 from functools import cache
-from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -80,15 +78,3 @@ def _tree(name: str) -> ast.Module:
     path = FOLDER.parents[1] / Path(*name.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def _imported(name: str) -> Iterator[str]:
-    for node in ast.walk(_tree(name)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    graph = {name: set(_imported(name)) & set(MODULES) for name in MODULES}
-    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)  # or a CycleError
