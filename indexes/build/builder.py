@@ -117,7 +117,7 @@ class Builder:
     def _anew(self, files: Files, alone: bool) -> Report:
         """Builds aside, from another tree's index unless ``alone``, and swaps it in."""
         with self.aside() as aside:
-            if not alone and copy_nearest(self.path, self._contents(files), aside):
+            if not alone and copy_nearest(self.path, lambda: self._contents(files), aside):
                 with contextlib.suppress(SourceError):  # it is damaged: no loss but time
                     return self.bring_up_copy(aside, files)
             aside.write_bytes(b"")
@@ -265,9 +265,12 @@ class Builder:
             self._hashes[facts.path] = facts.hash
             number = self._file(store, facts.path, kinds[facts.path], known.get(facts.path))
             self._keep(store, number, facts)
+            if facts.problems or facts.path in known:
+                store.set_problems(_SCAN, facts.problems, facts.path)
             scanned.add(number)
-        for path in kinds.keys() - {file.path for file in readable}:
-            self._file(store, path, kinds[path], known.get(path))
+        for file in files:
+            if file.kind not in READ_KINDS:
+                self._file(store, file.path, file.kind, known.get(file.path))
         store.set_meta(_SCAN, code_digest(*SCAN_ROOMS))
         return scanned
 
@@ -286,7 +289,6 @@ class Builder:
             store.add_cpp(number, facts.cpp)
         store.add_python(number, facts.python)
         store.add_tests(number, facts.tests)
-        store.set_problems(_SCAN, facts.problems, facts.path)
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         if self._cancelled():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from indexes.model.errors import SourceError
@@ -21,11 +22,12 @@ Contents = set[tuple[str, bytes]]
 """The path and content hash of each file."""
 
 
-def copy_nearest(own: Path, ours: Contents, into: Path) -> bool:
-    """Copies the index beside ``own`` that has most of ``ours``; False when none has enough."""
+def copy_nearest(own: Path, contents: Callable[[], Contents], into: Path) -> bool:
+    """Copies the index beside ``own`` that has most of the contents; False when none has enough."""
     candidates = _candidates(own)
     if not candidates:
         return False
+    ours = contents()
     same, nearest = max((len(ours & _contents(path)), path) for path in candidates)
     if same < ENOUGH * len(ours):
         return False

@@ -139,16 +139,7 @@ class Store:
             self.db.executemany(f"INSERT INTO {table} VALUES({marks})", rows)
 
     def add_file(self, path: str, kind: str, digest: bytes) -> int:
-        """Keeps a file; returns its number, which it keeps as long as it is there."""
-        found = self.query("SELECT id FROM files WHERE path=?", (path,))
-        if found:
-            ((number,),) = found
-            self.db.execute("UPDATE files SET kind=?,hash=? WHERE id=?", (kind, digest, number))
-            return int(number)
-        return self.new_file(path, kind, digest)
-
-    def new_file(self, path: str, kind: str, digest: bytes) -> int:
-        """Keeps a file that is not there yet."""
+        """Keeps a file that is not there yet; returns its number."""
         added = self.db.execute("INSERT INTO files VALUES(NULL,?,?,?)", (path, kind, digest))
         return int(added.lastrowid or 0)
 
