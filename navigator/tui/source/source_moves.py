@@ -14,7 +14,7 @@ MOVES: list[BindingType] = [
     Binding("left,h", "move(0, -1)", "Left", show=False, id="cursor.left"),
     Binding("right,l", "move(0, 1)", "Right", show=False, id="cursor.right"),
     Binding("w", "word(1)", "Next word", show=False, id="cursor.word"),
-    Binding("b", "word(-1)", "Word before", show=False, id="cursor.word_back"),
+    Binding("b", "word(-1)", "Previous word", show=False, id="cursor.word_back"),
     Binding("0,home", "column(0)", "Start of line", show=False, id="cursor.line_start"),
     Binding("dollar_sign,end", "column(-1)", "End of line", show=False, id="cursor.line_end"),
     Binding("ctrl+d", "page(0.5)", "Half a page down", show=False, id="cursor.half_down"),
@@ -24,7 +24,7 @@ MOVES: list[BindingType] = [
     Binding("ctrl+home", "first", "First line", show=False, id="cursor.first"),
     Binding("G,ctrl+end", "last", "Last line", show=False, id="cursor.last"),
     Binding("n", "found(1)", "Next match", show=False, id="search.next"),
-    Binding("N", "found(-1)", "Match before", show=False, id="search.previous"),
+    Binding("N", "found(-1)", "Previous match", show=False, id="search.previous"),
 ]
 """The keys that move it."""
 _WORD = regex(r"\w+|[^\w\s]+")

