@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from indexes.model.impact import Affected, Impact, ReachedOperator, Step
 from indexes.model.vocabulary import Location
+from navigator.text.answers import sureness
 from navigator.tui.place_rows import PlaceRow
 
 
@@ -56,7 +57,7 @@ def change_rows(found: Affected) -> Iterator[PlaceRow]:
 
 
 def _step_row(step: Step, depth: int = 0) -> PlaceRow:
-    sure: str = step.confidence
+    sure = sureness(step.confidence)
     if step.candidates > 1:
         sure = f"{sure}, one of {step.candidates}"
     place = step.evidence or step.location
@@ -74,7 +75,7 @@ def _operators(title: str, listed: list[ReachedOperator], found: Impact) -> Iter
     yield PlaceRow(title)
     for one in listed:
         way = found.way(one.step)[:-1]
-        sure = "" if one.confidence == "exact" else f" [{one.confidence}]"
+        sure = sureness(one.confidence, " [{}]")
         yield PlaceRow(
             one.name,
             one.location,
