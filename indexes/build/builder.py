@@ -20,12 +20,17 @@ from indexes.build.nearest import copy_nearest
 from indexes.build.scan import READ_KINDS, FileFacts, read_files
 from indexes.build.shelf import make_room
 from indexes.build.stages import Work, is_current, run_stages
-from indexes.model.errors import Cancelled, SourceError
-from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
+from indexes.model.errors import (
+    CancelCallback,
+    Cancelled,
+    Progress,
+    ProgressCallback,
+    Report,
+    SourceError,
+)
 from indexes.source.files import content_hash
-from indexes.source.paths import index_file
 from indexes.source.snapshot import TreeSnapshot, take
-from indexes.source.source import Source
+from indexes.source.source import Source, index_file
 from indexes.source.walk import SourceFile, kind_of, single_file
 from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version
 

@@ -22,8 +22,7 @@ from typing import IO
 
 from indexes.build.builder import Builder
 from indexes.build.nearest import ENOUGH
-from indexes.model.errors import SourceError
-from indexes.model.progress import Report
+from indexes.model.errors import Report, SourceError
 from indexes.source.files import open_file
 from indexes.source.walk import SourceFile
 from indexes.store.index_file import Store, expected_schema, index_version

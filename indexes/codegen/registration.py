@@ -1,16 +1,20 @@
 """What is registered with the dispatcher: one kernel for one operator under one key.
 
-Calls on a ``torch::Library`` are read here: ``m.impl("resize_", TORCH_FN(f))``."""
+Read from calls on a ``torch::Library``, ``m.impl("resize_", TORCH_FN(f))``, and from the Meta
+kernels that PyTorch registers from Python as it is imported."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from indexes.codegen.variants import is_composite_implicit
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location
+from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.cxx.idioms import library_block, names_of
+from indexes.readers.python.facts import PythonFact, unpack
+from indexes.readers.yaml.schema import SchemaKind, parse_schema
 
 _NAME = regex(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
 _DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
@@ -135,3 +139,148 @@ def _split(text: str) -> list[str]:
         else:
             parts[-1] += char
     return [part.strip() for part in parts if part.strip()]
+
+
+Row = tuple[str, PythonFact]
+"""A row of a Python file, with the file's path."""
+
+_ACTIVATE = "activate_meta"
+_TABLES = ("meta", "post_autograd", "pre_autograd")
+"""The global tables, the one that decides first."""
+_DECORATOR = {"meta_registration": "register_meta", "decomposition": "register_decomposition"}
+_EXPLICIT = "CompositeExplicitAutograd"
+_SERVE_META = ("Meta", "CompositeImplicitAutograd", _EXPLICIT, f"{_EXPLICIT}NonFunctional")
+
+
+@dataclass(frozen=True, slots=True)
+class MetaRules:
+    """How a version of PyTorch makes Python functions Meta kernels, from its own functions."""
+
+    activate: Row | None = None
+    decorators: Mapping[str, Row] = field(default_factory=dict)
+    """Where there is no such function: the decorators that register, by the kind of row."""
+    left: frozenset[str] = frozenset()
+    """What ``activate_meta`` leaves to C++ by name: ``aten::clone.default``."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> MetaRules:
+        """From the ``meta_rule`` rows of a tree."""
+        found = {fact.symbol.rpartition(".")[2]: (path, fact) for path, fact in rows}
+        left = frozenset(fact.target for _, fact in rows if "::" in fact.target)
+        kinds = {kind: found[name] for kind, name in _DECORATOR.items() if name in found}
+        return cls(found.get(_ACTIVATE), kinds, left)
+
+    @property
+    def known(self) -> bool:
+        """Whether they say what becomes of every row."""
+        return self.activate is not None or len(self.decorators) == len(_DECORATOR)
+
+    def by(self, fact: PythonFact) -> Row | None:
+        """What would register a row's function for Meta; None when nothing does."""
+        detail = unpack(fact.detail)
+        if fact.kind not in _DECORATOR or "registry" in detail or "key" in detail:
+            return None
+        if self.activate:
+            return self.activate
+        rule = self.decorators.get(fact.kind)
+        return rule if rule and _is_on(unpack(rule[1].detail), detail) else None
+
+    def leaves(self, target: str, native: NativeFunction | None, composite: bool) -> bool:
+        """Whether ``activate_meta`` leaves an operator to C++."""
+        return target in self.left or composite or (native is not None and _is_view(native))
+
+    def only_where_none(self, rule: Row) -> bool:
+        """Whether it asks first if C++ has a kernel that serves Meta."""
+        return "where" in unpack(rule[1].detail)
+
+
+def _is_on(rule: Mapping[str, str], detail: Mapping[str, str]) -> bool:
+    """Whether a decorator's own parameter lets it register."""
+    if "on" in rule:
+        return detail.get(rule["on"]) != "False"
+    return detail.get(rule["off"]) in (None, "False")
+
+
+def served_by_cpp(native: NativeFunction) -> bool:
+    """Whether its entry in native_functions.yaml gives it a kernel that serves the Meta key."""
+    if native.structured or native.structured_delegate or is_composite_implicit(native):
+        return True
+    schema = parse_schema(native.schema)
+    if schema.kind is SchemaKind.INPLACE and len(schema.returns) == 1:
+        return True  # torchgen makes a Meta kernel that returns self
+    return any(kernel.key in _SERVE_META for kernel in native.dispatch or ())
+
+
+def python_meta(
+    rows: Iterable[Row],
+    rules: MetaRules,
+    natives: Mapping[str, NativeFunction],
+    keys: Mapping[str, frozenset[str]],
+    served: Callable[[str], bool],
+) -> Iterator[Registration]:
+    """What Python registers. ``keys``: those that C++ registers something for, of each operator;
+    ``served``: whether that serves Meta."""
+    for op, row in _chosen(rows, rules, keys).items():
+        rule = rules.by(row[1])
+        if not rule:
+            continue
+        if rule is rules.activate:
+            composite = "CompositeImplicitAutograd" in keys[op]
+            left = rules.leaves(_target(op), natives.get(op), composite)
+        else:
+            left = rules.only_where_none(rule) and served(op)
+        if not left:
+            yield _by_python(op, row, rule)
+
+
+def _by_python(op: str, row: Row, rule: Row) -> Registration:
+    path, fact = row
+    what = "a meta function" if fact.kind == "meta_registration" else "a decomposition"
+    who = rule[1].symbol.rpartition(".")[2]
+    how = f"{who} registers {what} for the Meta key as torch is imported"
+    where = Location(path, fact.line, fact.end_line)
+    condition = unpack(fact.detail).get("when", "")
+    how += f", if {condition}" if condition else ""
+    return Registration(op, "Meta", fact.symbol, rule[0], how, False, where, condition)
+
+
+def _chosen(
+    rows: Iterable[Row], rules: MetaRules, keys: Mapping[str, frozenset[str]]
+) -> dict[str, Row]:
+    """Of each operator the row that decides: the surest of the first table that has it."""
+    overloads: dict[str, list[str]] = {}
+    for op in filter(keys.get, keys):
+        overloads.setdefault(op.partition(".")[0], []).append(op)
+    ranked: dict[str, tuple[tuple[int, bool], Row]] = {}
+    for row in rows:
+        if not row[1].target or not rules.by(row[1]):
+            continue
+        rank = _rank(row[1])
+        for op in _operators(row[1].target, overloads):
+            if op not in ranked or rank < ranked[op][0]:
+                ranked[op] = (rank, row)
+    return {op: row for op, (_, row) in ranked.items()}
+
+
+def _rank(fact: PythonFact) -> tuple[int, bool]:
+    detail = unpack(fact.detail)
+    table = "meta" if fact.kind == "meta_registration" else detail.get("type", "post_autograd")
+    return _TABLES.index(table) if table in _TABLES else len(_TABLES), "when" in detail
+
+
+def _operators(target: str, overloads: Mapping[str, list[str]]) -> list[str]:
+    """The overloads that a row is for: one, or all of the name's."""
+    name, _, overload = target.removeprefix("aten::").partition(".")
+    full_name = name if overload in ("", "default") else f"{name}.{overload}"
+    return [o for o in overloads.get(name, []) if not overload or o == full_name]
+
+
+def _target(op: str) -> str:
+    name = op if "::" in op else f"aten::{op}"
+    return name if "." in name else f"{name}.default"
+
+
+def _is_view(native: NativeFunction) -> bool:
+    """``OpOverload.is_view``: an argument is aliased, and none is written to."""
+    annotated = [a for a in parse_schema(native.schema).arguments if a.annotation]
+    return bool(annotated) and not any(a.mutable for a in annotated)

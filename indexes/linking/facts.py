@@ -1,20 +1,31 @@
-"""What the linker asks of a set of facts. The index answers it from SQLite, tests from memory."""
+"""What the linker asks, and the hops that it gives.
+
+The index answers the questions from SQLite, tests from memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from indexes.model.vocabulary import (
+    Choice,
+    Confidence,
     Definition,
     DerivativeEntry,
+    DtypeDispatch,
+    Hop,
     KernelRow,
     Location,
     NativeFunction,
+    Role,
+    Unresolved,
 )
 from indexes.readers.cxx.bodies import Call
 from indexes.readers.cxx.idioms import meaning_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Call", "Facts", "Known", "LibraryUse", "StubUse"]
 
@@ -109,3 +120,92 @@ class Facts(Protocol):
 
     def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
         """The entry that differentiates an overload and the rule, or None and the reason."""
+
+
+MAX_HOPS = 1500
+"""A chain is for reading; beyond this it says that it was cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One thing around an operator."""
+
+    role: Role
+    symbol: str
+    location: Location
+    rule: str
+    confidence: Confidence
+    note: str = ""
+    evidence: tuple[Location, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+class Details(TypedDict, total=False):
+    """What a hop may say besides; the fields of ``Hop``."""
+
+    device: str | None
+    note: str
+    dtypes: tuple[DtypeDispatch, ...]
+    choices: tuple[Choice, ...]
+
+
+class HopList:
+    """Hops so far. A hop that says what its parent's other child says is not added twice."""
+
+    def __init__(self) -> None:
+        self.hops: list[Hop] = []
+        self.unresolved: list[Unresolved] = []
+        self._seen: dict[tuple[object, ...], int] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether no more is taken."""
+        return len(self.hops) >= MAX_HOPS
+
+    def add(
+        self,
+        parent: int | None,
+        role: Role,
+        symbol: str,
+        location: Location | None,
+        rule: str,
+        confidence: Confidence = "exact",
+        *,
+        keys: Sequence[str] = (),
+        evidence: Sequence[Location] = (),
+        guard: str = "",
+        **details: Unpack[Details],
+    ) -> int:
+        """Adds one hop; returns its id, that of an equal sibling when there is one."""
+        identity = (parent, role, symbol, location, details.get("device"))
+        number = self._seen.setdefault(identity, len(self.hops))
+        if number == len(self.hops):
+            said = (number, parent, role, symbol, location, rule, confidence)
+            keys, evidence = tuple(keys), tuple(evidence)
+            self.hops.append(Hop(*said, keys=keys, evidence=evidence, guard=guard, **details))
+        return number
+
+    def add_definition(
+        self,
+        parent: int | None,
+        role: Role,
+        found: Definition,
+        rule: str,
+        confidence: Confidence = "exact",
+        *,
+        keys: Sequence[str] = (),
+        evidence: Sequence[Location] = (),
+        **details: Unpack[Details],
+    ) -> int:
+        """Adds a hop to a definition, with its guard and the macro that makes it."""
+        places = [*evidence, *filter(None, (found.macro_location,))]
+        what = (parent, role, found.qualified, found.location, rule, confidence)
+        return self.add(*what, keys=keys, evidence=places, guard=found.guard, **details)
+
+    def miss(
+        self, parent: int | None, role: Role, symbol: str, reason: str, keys: Sequence[str] = ()
+    ) -> None:
+        """Adds what could not be linked."""
+        one = Unresolved(role, symbol, reason, tuple(keys), parent)
+        if one not in self.unresolved:
+            self.unresolved.append(one)

@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from indexes.linking.choices import Choices
-from indexes.linking.computing import (
+from indexes.linking.dtypes import Dtypes
+from indexes.linking.facts import Call, Details, Facts, HopList, Known, StubUse
+from indexes.linking.registrations import device_of, stub_row
+from indexes.linking.visible import (
     APPLE,
     LOOK_AHEAD,
     Computing,
     in_place,
     is_given_nothing,
-    is_plain,
-)
-from indexes.linking.dtypes import Dtypes
-from indexes.linking.facts import Call, Facts, Known, StubUse
-from indexes.linking.hops import Details, HopList
-from indexes.linking.registrations import device_of, stub_row
-from indexes.linking.visible import (
     is_header,
+    is_plain,
     path_device,
     visible_functions,
     visible_functors,

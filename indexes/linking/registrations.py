@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexes.codegen.registration import Registration, library_registration
-from indexes.linking.facts import Facts, Known, LibraryUse, StubUse
-from indexes.linking.hops import Link
+from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
 from indexes.linking.preprocess import split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role, StubRow

@@ -1,6 +1,10 @@
-"""Errors that reach a user: one clear line each, with the exit code of the contract."""
+"""What reaches a user besides answers: errors, one clear line each with the exit code of the
+contract, and how far a build is."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 
 class TorchnavError(Exception):
@@ -33,3 +37,29 @@ class Cancelled(TorchnavError):
     """The user stopped it."""
 
     exit_code = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a build is. ``total`` 0 means not known."""
+
+    stage: str
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class Report:
+    """What a build did, in counts."""
+
+    files: int = 0
+    read: int = 0
+    """Files whose content was read and parsed anew."""
+    removed: int = 0
+    cold: bool = False
+    stale: str = ""
+    """Why the index could not be brought up to date, when it was usable all the same."""
+
+
+ProgressCallback = Callable[[Progress], None]
+CancelCallback = Callable[[], bool]

@@ -4,8 +4,8 @@ autocast policies."""
 
 from __future__ import annotations
 
-from indexes.linking.formulas import FormulaFunction, formula_functions
-from indexes.linking.hops import HopList, Link
+from indexes.linking.facts import HopList, Link
+from indexes.linking.overloads import FormulaFunction, formula_functions
 from indexes.linking.python.around import around, owners
 from indexes.linking.registrations import around_dispatch
 from indexes.model.errors import SourceError
@@ -13,8 +13,7 @@ from indexes.model.vocabulary import Confidence, DerivativeEntry, NativeFunction
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
-from indexes.store.python_rows import StoredPython
-from indexes.store.torch_library import UNSEEN, written_for
+from indexes.store.registrations import UNSEEN, StoredPython, written_for
 
 MAX_TESTS = 40
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
-from indexes.linking.facts import Call, Known
-from indexes.linking.hops import HopList
+from indexes.linking.facts import Call, HopList, Known
 from indexes.linking.overloads import (
     BY_HAND,
     by_hand,

@@ -7,8 +7,7 @@ from functools import cached_property
 
 from indexes.build.torchgen_rules import TABLE_RULES, read_rules
 from indexes.codegen.handwritten import INCOMPLETE, handwritten_registrations
-from indexes.codegen.python_meta import MetaRules, Row, python_meta
-from indexes.codegen.registration import Registration
+from indexes.codegen.registration import MetaRules, Registration, Row, python_meta
 from indexes.codegen.registrations import generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
 from indexes.linking.python.helpers import resolve
@@ -21,8 +20,7 @@ from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, 
 from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
-from indexes.store.python_rows import StoredPython
-from indexes.store.torch_library import UNSEEN, library_uses, named_macros
+from indexes.store.registrations import UNSEEN, StoredPython, library_uses, named_macros
 
 _META_FILE = "torch/_meta_registrations.py"
 _META_KINDS = ("decomposition", "meta_registration", "deferred", "helpers")

@@ -10,9 +10,14 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from indexes.build.current import info_of, open_current, unchanged
-from indexes.model.errors import NotFound, SourceError
-from indexes.model.progress import CancelCallback, Progress, ProgressCallback, Report
+from indexes.model.errors import (
+    CancelCallback,
+    NotFound,
+    Progress,
+    ProgressCallback,
+    Report,
+    SourceError,
+)
 from indexes.model.vocabulary import (
     Chain,
     Definition,
@@ -31,9 +36,9 @@ from indexes.model.vocabulary import (
     SourceInfo,
     StubRow,
 )
-from indexes.source.paths import cache_folder, index_file
+from indexes.queries.opening import info_of, open_current, unchanged
 from indexes.source.snapshot import TreeSnapshot
-from indexes.source.source import Source
+from indexes.source.source import Source, cache_folder, index_file
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 
@@ -357,7 +362,7 @@ class Index:
 
     def formula_functions(self, entry: DerivativeEntry) -> tuple[Definition, ...]:
         """The C++ functions that an entry's formulas call."""
-        from indexes.linking.formulas import formula_functions
+        from indexes.linking.overloads import formula_functions
 
         return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
 

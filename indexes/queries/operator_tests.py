@@ -8,8 +8,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from indexes.linking.python.around import opinfo_entries
-from indexes.linking.python.operator_tests import NamedTest, tests_naming
-from indexes.linking.python.paths import Found, bindings, place_of
+from indexes.linking.python.paths import Found, NamedTest, bindings, place_of, tests_naming
 from indexes.linking.python.test_expressions import (
     Expression,
     Made,
@@ -34,7 +33,7 @@ from indexes.readers.python.opinfo_tests import (
 )
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
-from indexes.store.python_rows import StoredPython, tests_in
+from indexes.store.registrations import StoredPython, tests_in
 
 _INTERNAL = "torch/testing/_internal/"
 _TABLES = f"{_INTERNAL}common_methods_invocations.py"

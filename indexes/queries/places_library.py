@@ -10,7 +10,7 @@ from indexes.linking.registrations import registered_definition, written_registr
 from indexes.model.vocabulary import Definition, Hit, Location, Place
 from indexes.readers.cxx.lexer import close, lex
 from indexes.store.lookup import Lookup
-from indexes.store.torch_library import library_uses, named_macros
+from indexes.store.registrations import library_uses, named_macros
 
 _LONGEST = 60
 """Lines that one registration may span."""

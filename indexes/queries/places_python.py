@@ -12,7 +12,7 @@ from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import PythonFact, module_name
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
-from indexes.store.python_rows import StoredPython, outline_of
+from indexes.store.registrations import StoredPython, outline_of
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

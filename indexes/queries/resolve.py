@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from indexes.model.vocabulary import Definition, Hit, Location, NameMatch
 from indexes.queries.names import NameQuery, near, parse_name
 from indexes.store.lookup import Lookup
-from indexes.store.python_rows import StoredPython
+from indexes.store.registrations import StoredPython
 
 
 def resolve(text: str, facts: Lookup) -> NameMatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.linking.formulas import formula_functions
+from indexes.linking.overloads import formula_functions
 from indexes.linking.reverse import callers_of, reaching, stub_callers, stubs_of
 from indexes.model.vocabulary import Definition, Hit, Location
 from indexes.queries.places_library import registrations_of

@@ -6,9 +6,11 @@ key is always there, and the absolute path of a tree never appears.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
 
-from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, TorchnavError
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
@@ -24,18 +26,99 @@ from indexes.model.vocabulary import (
     Hit,
     Hop,
     KernelRow,
+    Location,
     Member,
     NameMatch,
     OperatorSummary,
     Place,
     Problem,
+    SourceInfo,
     StubRow,
     Unresolved,
 )
-from indexes.queries.dispatch_compare import Difference, LiveSlot
-from indexes.serialize.shapes import Json, Object, dumps, envelope, shape, to_json, to_object
 
-__all__ = ["Json", "Object", "dumps", "envelope", "to_json"]
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
+Object: TypeAlias = dict[str, Json]
+
+_OF_LOCATION = ("path", "line", "end_line")
+SHAPES: dict[type, str] = {}
+"""The keys of each class: see ``shape``."""
+
+
+def shape(cls: type, keys: str) -> None:
+    """Says which keys the objects of a class have.
+
+    A word is a key, and the attribute of that name; ``key=a.b`` takes it from another one, or
+    from one further in, and is null where that is not there. ``path``, ``line`` and ``end_line``
+    are those of the ``location`` where a class has one. ``key?`` is null where it is empty, as
+    an ``end_line`` that is not known is always."""
+    SHAPES[cls] = keys
+
+
+def to_json(value: Any) -> Json:
+    """An answer, or a part of one, as plain values. Raises KeyError for a class without keys."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: to_json(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)) and type(value) not in SHAPES:
+        return [to_json(one) for one in value]
+    return to_object(value, SHAPES[type(value)])
+
+
+def to_object(value: Any, keys: str, /, **others: Any) -> Object:
+    """An object with these keys, written as for ``shape``; ``others`` replace some, or follow."""
+    replaced = {name: to_json(other) for name, other in others.items()}
+    found = {
+        one.name: replaced[one.name] if one.name in replaced else one.of(value)
+        for one in _read(keys, "location" in type(value).__annotations__)
+    }
+    return {**found, **replaced}
+
+
+class _Key(NamedTuple):
+    name: str
+    way: tuple[str, ...]
+    """The attributes from the object to the value."""
+    nullable: bool
+
+    def of(self, value: object) -> Json:
+        for attribute in self.way:
+            value = None if value is None else getattr(value, attribute)
+        return None if self.nullable and not value else to_json(value)
+
+
+@cache
+def _read(keys: str, is_placed: bool) -> tuple[_Key, ...]:
+    return tuple(_key(word, is_placed) for word in keys.split())
+
+
+def _key(word: str, is_placed: bool) -> _Key:
+    name, _, attribute = word.removesuffix("?").partition("=")
+    place = "location." if is_placed and name in _OF_LOCATION else ""
+    way = (attribute or f"{place}{name}").split(".")
+    return _Key(name, tuple(way), word.endswith("?") or way[-1] == "end_line")
+
+
+def envelope(source: SourceInfo, /, **answer: Any) -> Object:
+    """An answer with the version of the contract and the source that it was read from."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "source": to_json(source),
+        **{key: to_json(value) for key, value in answer.items()},
+    }
+
+
+def dumps(value: Any) -> str:
+    """An answer as one line of ASCII: nothing in it can act on a terminal."""
+    return json.dumps(to_json(value), allow_nan=False)
+
+
+shape(Location, "path line")
+shape(SourceInfo, "kind version commit dirty missing")
+
+
+# ------------------------------------------------------------------ the keys of each class
 
 shape(
     OperatorSummary,
@@ -57,12 +140,6 @@ shape(Definition, "path line end_line guard macro macro_definition=macro_locatio
 shape(
     StubRow, "stub device macro function registration definition=definition.location reason guard"
 )
-shape(
-    DispatchSlot,
-    "key kernel? kind fallthrough origin rule confidence registration definition evidence guard",
-)
-shape(Difference, "key live=theirs reason")
-shape(LiveSlot, "kind fallthrough path line")
 shape(Place, "kind name path line end_line detail operators rule")
 shape(Hit, "kind name path line end_line detail op")
 shape(NameMatch, "kind text overloads hits note suggestions")
@@ -124,25 +201,6 @@ def device_kernel_json(answer: DeviceKernelAnswer) -> Object:
 
 def _symbol(one: Definition | None) -> Object | None:
     return to_object(one, _SYMBOL) if one else None
-
-
-def table_json(table: DispatchTable, differences: Iterable[Difference] | None = None) -> Object:
-    """The answer of ``torchnav table``; with ``--live`` also what the installed torch runs."""
-    compared = {} if differences is None else {"differences": [*differences]}
-    return envelope(
-        table.source,
-        op=table.op,
-        slots=table.slots,
-        registrations=table.registrations,
-        precedence=table.precedence,
-        unseen=table.unseen,
-        **compared,
-    )
-
-
-def table_row_json(op: str, slot: DispatchSlot) -> Object:
-    """A row of ``torchnav export table``."""
-    return {"op": op, **to_object(slot, "key kernel origin kind fallthrough")}
 
 
 def member_json(member: Member) -> Object:

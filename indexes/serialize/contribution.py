@@ -8,7 +8,7 @@ from indexes.queries.contribution.plan import Contribution, PlaceHistory, Step
 from indexes.queries.contribution.reviewers import Review
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, OpInfoEntry, Selection
-from indexes.serialize.shapes import Object, envelope, shape, to_object
+from indexes.serialize.answers import Object, envelope, shape, to_object
 from indexes.source.git_history import Change
 
 shape(Step, "role symbol path line? end_line rule")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.queries.diff.model import Change, Diff, Side
-from indexes.serialize.shapes import Object, shape, to_object
+from indexes.serialize.answers import Object, shape, to_object
 
 shape(Change, "facet what ops subject before after backward? forward? rules")
 shape(Side, "text path line")

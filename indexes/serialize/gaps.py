@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexes.queries.gaps.model import Gap, GapList
-from indexes.serialize.shapes import Object, envelope, shape, to_object
+from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
     Gap,

@@ -11,7 +11,7 @@ from indexes.model.impact import (
     Step,
     TestCommand,
 )
-from indexes.serialize.shapes import Object, envelope, shape, to_object
+from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
     Step,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,16 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from platformdirs import user_cache_path
+
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source.files import Folder, content_hash, read_file
 from indexes.source.git import Repository, watched
-from indexes.source.paths import YAML as _YAML
-from indexes.source.paths import cache_folder, index_key, layout_of, tree_around
 
 if TYPE_CHECKING:
     from indexes.source.torch_install import TorchInstall
     from indexes.source.walk import Layout, SourceFile
+
+YAML: dict[Layout, str] = {
+    "checkout": "aten/src/ATen/native/native_functions.yaml",
+    "wheel": "torchgen/packaged/ATen/native/native_functions.yaml",
+}
+"""The file that makes a folder a tree, in each layout."""
 
 _LOGICAL = {
     "native_functions.yaml": "aten/src/ATen/native/native_functions.yaml",
@@ -36,7 +43,7 @@ _LOGICAL = {
 }
 # Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts.
 _IN_WHEEL = (
-    ("aten/src/ATen/native/native_functions.yaml", _YAML["wheel"]),
+    ("aten/src/ATen/native/native_functions.yaml", YAML["wheel"]),
     ("aten/src/ATen/native/tags.yaml", "torchgen/packaged/ATen/native/tags.yaml"),
     ("aten/src/ATen/templates", "torchgen/packaged/ATen/templates"),
     ("tools/autograd", "torchgen/packaged/autograd"),
@@ -105,7 +112,7 @@ class Source:
             raise SourceError(f"no source tree at {path}: no such folder")
         found = cls._around(os.path.realpath(path))
         if found is None:
-            raise SourceError(f"{path} is not a PyTorch source tree: it has no {_YAML['checkout']}")
+            raise SourceError(f"{path} is not a PyTorch source tree: it has no {YAML['checkout']}")
         return found
 
     @classmethod
@@ -342,3 +349,39 @@ def _moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
         if path == old or path.startswith(f"{old}/"):
             return new + path[len(old) :]
     return path
+
+
+def layout_of(root: str) -> Layout | None:
+    """The layout of the tree whose top is ``root``; None where there is no tree."""
+    for layout, path in YAML.items():
+        if os.path.isfile(f"{root}/{path}"):
+            return layout
+    return None
+
+
+def tree_around(path: str) -> tuple[str, Layout] | None:
+    """The tree that an absolute path is in: its top and layout."""
+    while True:
+        if layout := layout_of(path):
+            return path, layout
+        above = os.path.dirname(path)
+        if above == path:
+            return None
+        path = above
+
+
+def cache_folder() -> Path:
+    """Where indexes and clones are kept: ``TORCHNAV_CACHE``, or the platform's cache folder."""
+    if named := os.environ.get("TORCHNAV_CACHE"):
+        return Path(named).expanduser()
+    return user_cache_path("torchnav", appauthor=False, opinion=False)
+
+
+def index_key(root: str, kind: str) -> str:
+    """The name of a tree's index among those of other trees."""
+    return f"{kind}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
+
+
+def index_file(key: str, cache: str) -> str:
+    """Where the index of that name is kept."""
+    return os.path.join(cache, "indexes", f"{key}.db")

@@ -22,8 +22,7 @@ from pathlib import Path
 
 from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.source.git import Clone
-from indexes.source.paths import cache_folder
-from indexes.source.source import CLONE_RECORD, CloneRecord, read_clone_record
+from indexes.source.source import CLONE_RECORD, CloneRecord, cache_folder, read_clone_record
 from indexes.source.torch_install import installed_torch
 
 PYTORCH = "https://github.com/pytorch/pytorch"

@@ -16,8 +16,7 @@ from indexes.build.builder import index_path
 from indexes.build.yaml_files import read_yaml_files
 from indexes.model.errors import SourceError
 from indexes.source.git import git_version
-from indexes.source.paths import cache_folder
-from indexes.source.source import Source, clones
+from indexes.source.source import Source, cache_folder, clones
 from indexes.source.torch_install import installed_torch
 from navigator import __version__
 

@@ -17,8 +17,14 @@ import click
 
 from indexes.model.errors import UsageError
 from navigator import __version__
-from navigator.cli.session import EXIT_INTERRUPTED, LazyGroup, Settings, guarded, source_options
-from navigator.cli.streams import say
+from navigator.cli.session import (
+    EXIT_INTERRUPTED,
+    LazyGroup,
+    Settings,
+    guarded,
+    say,
+    source_options,
+)
 
 EXIT_USAGE = 2
 

@@ -158,3 +158,59 @@ class TraceMeta:
     """What is not in it, each with what would have recorded it."""
     problems: list[str] = field(default_factory=list)
     """What could not be read or was not seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameTotal:
+    """What one rank spent under one name."""
+
+    kind: str
+    """``operator``, ``kernel``, ``phase`` or ``device phase``."""
+    name: str
+    count: int
+    own_us: float
+    """Self time: without what they call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """One rank, reduced. Times in microseconds; of devices the union of all streams."""
+
+    number: int | None
+    """None where neither the trace nor its name tells."""
+    path: str
+    rows: int
+    """Operators, calls and annotations, and kernels."""
+    span_us: float
+    compute_us: float = 0.0
+    """Kernels other than collectives."""
+    communication_us: float = 0.0
+    """Collectives."""
+    exposed_us: float = 0.0
+    """Collectives during which nothing was computed."""
+    busy_us: float = 0.0
+    """Anything at all, copies and fills too."""
+    on_device: bool = False
+    """Whether the four above are of devices; else of operators on the CPU."""
+    problems: tuple[str, ...] = ()
+    totals: tuple[NameTotal, ...] = field(default=(), repr=False)
+
+    @property
+    def overlap(self) -> float | None:
+        """Part of the communication that ran beside computation, 0 to 1; None without any."""
+        if not self.communication_us:
+            return None
+        return 1 - self.exposed_us / self.communication_us
+
+    @property
+    def idle_us(self) -> float:
+        """Time in which nothing ran."""
+        return max(self.span_us - self.busy_us, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class BadRank:
+    """A file of the folder that could not be read, or is a rank that another one is too."""
+
+    path: str
+    reason: str

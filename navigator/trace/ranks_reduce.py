@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from navigator.trace.ranks import NameTotal, Rank
+from navigator.trace.model import NameTotal, Rank
 from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, OP, PHASES, REGION
 from navigator.trace.trace import Trace
 

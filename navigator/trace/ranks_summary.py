@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from navigator.trace.ranks import BadRank, Rank
+from navigator.trace.model import BadRank, Rank
 
 _FAR = 1.05
 _DEVIATIONS = 3.0

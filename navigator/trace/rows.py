@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
-from indexes.serialize.answers import Object
-from indexes.serialize.shapes import shape, to_object
+from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, OpLink
 from navigator.trace.model import DeviceKernel, StackFrame, TraceOp

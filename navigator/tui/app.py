@@ -23,7 +23,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 import navigator.tui
-from indexes.source.paths import cache_folder
+from indexes.source.source import cache_folder
 from navigator.tui.asking import say
 from navigator.tui.clipboard import tell_tmux
 from navigator.tui.config import Config, config_path, load_config

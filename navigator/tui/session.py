@@ -31,7 +31,7 @@ from navigator.tui.processes.preview import Preview
 from navigator.tui.source.document import Shelf
 
 if TYPE_CHECKING:
-    from indexes.model.progress import Progress
+    from indexes.model.errors import Progress
     from indexes.queries.contribution.plan import Contributions
     from indexes.queries.index import Index
     from indexes.source.git_history import Blame

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from indexes.codegen.python_meta import MetaRules, served_by_cpp
+from indexes.codegen.registration import MetaRules, served_by_cpp
 from indexes.codegen.variants import is_composite_implicit
-from indexes.linking.hops import Link
-from indexes.linking.python.operator_tests import Reader, tests_naming
+from indexes.linking.facts import Link
 from indexes.linking.python.paths import (
     Entry,
     Found,
     PythonIndex,
+    Reader,
     bindings,
     entries,
     operator_targets,
     place_of,
     skipping_rule,
+    tests_naming,
 )
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
 from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules

@@ -18,7 +18,7 @@ from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import Cost, Rebuild
 from indexes.queries.operator_tests import OperatorTests, Suite
 from indexes.source.git_history import Changes, History
-from indexes.store.python_rows import StoredPython
+from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -14,7 +14,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
 from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
 from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
-from indexes.store.python_rows import StoredPython
+from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.model.dispatch import DispatchSlot

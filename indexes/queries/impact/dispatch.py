@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from indexes.linking.facts import Call, Known, StubUse
-from indexes.linking.formulas import formula_functions
 from indexes.linking.overloads import (
     BY_HAND,
     by_hand,
     call_arguments,
     fitting_overloads,
+    formula_functions,
     receiver_is_tensor,
 )
 from indexes.linking.reach import operator_base

@@ -13,7 +13,7 @@ from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import Suite
 from indexes.source.source import Source
-from indexes.store.python_rows import StoredPython, tests_in
+from indexes.store.registrations import StoredPython, tests_in
 
 MAX_TESTED = 6
 """Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""

@@ -14,8 +14,8 @@ from indexes.queries.impact.graph import Node
 from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
+from indexes.store.registrations import library_uses
 from indexes.store.tables import load_derivative
-from indexes.store.torch_library import library_uses
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
 _IN_NAMESPACE = regex(r"\bnamespace\s+([\w:]+)\s*\{\s*using\s+namespace\s+([\w:]+)\s*;")

@@ -13,7 +13,7 @@ from indexes.readers.python.blocks import Block, Text, innermost
 from indexes.readers.python.facts import module_name
 from indexes.readers.python.references import Use, read_imports, uses_of
 from indexes.readers.python.tests import is_test_file
-from indexes.store.python_rows import StoredPython
+from indexes.store.registrations import StoredPython
 
 MAX_SEARCHES = 40
 """Names looked for in all Python files, in one walk."""

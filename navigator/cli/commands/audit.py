@@ -12,10 +12,8 @@ import click
 from indexes.model.errors import SourceError
 from indexes.queries.audit.report import LiveFacts, Measure, launches, measures
 from indexes.queries.dispatch_compare import PROBE
-from indexes.serialize.answers import envelope
-from indexes.serialize.shapes import shape
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import say, write_lines
+from indexes.serialize.answers import envelope, shape
+from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
 from navigator.live.torch_table import is_installed, live_torch
 from navigator.text.answers import source_lines, wrap
 from navigator.text.clean import clean

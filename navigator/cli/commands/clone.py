@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from indexes.model.progress import Progress
+from indexes.model.errors import Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from navigator.cli.clone_source import PYTORCH, plan
 from navigator.cli.clone_source import clone as fetch
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import ProgressLine
+from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
 from navigator.text.clean import clean
 
 

@@ -11,8 +11,7 @@ import click
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
 from indexes.serialize.contribution import contribution_json, new_operator_json
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import say, write_lines
+from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
 from navigator.live.schema_check import plan_operator
 from navigator.text.clean import printable
 from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines

@@ -14,8 +14,7 @@ from indexes.queries.diff.model import FACETS
 from indexes.queries.index import Index
 from indexes.serialize.diff import diff_json
 from indexes.source.versions import open_version
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import ProgressLine
+from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
 from navigator.text.diff import diff_lines, markdown_lines
 
 if TYPE_CHECKING:

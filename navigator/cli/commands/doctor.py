@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from indexes.model.vocabulary import SCHEMA_VERSION
-from indexes.serialize.shapes import shape
+from indexes.serialize.answers import shape
 from navigator.cli.doctor import Check, examine, usable
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.clean import clean

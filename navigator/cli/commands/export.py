@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import click
 
-from indexes.serialize.answers import derivative_row_json, dtype_row_json, table_row_json
-from navigator.cli.session import LazyGroup, Settings, json_option, pass_settings
-from navigator.cli.streams import write_json
+from indexes.serialize.answers import derivative_row_json, dtype_row_json
+from indexes.serialize.dispatch import table_row_json
+from navigator.cli.session import LazyGroup, Settings, json_option, pass_settings, write_json
 
 _TABLES = {
     "kernels": ("export:kernels", "Every kernel that the YAML declares or implies."),

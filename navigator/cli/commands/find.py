@@ -10,8 +10,7 @@ import click
 from indexes.model.errors import NotFound, UsageError
 from indexes.model.regex import regex
 from indexes.serialize.answers import envelope
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import say
+from navigator.cli.session import Settings, json_option, pass_settings, say
 from navigator.text.answers import hit_lines, place_lines, source_lines
 
 if TYPE_CHECKING:

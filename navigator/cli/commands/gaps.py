@@ -13,8 +13,7 @@ from indexes.queries.gaps.find import find_gaps, with_ages
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import GapFilter
 from indexes.serialize.gaps import gaps_json
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import say
+from navigator.cli.session import Settings, json_option, pass_settings, say
 from navigator.text.answers import source_lines
 from navigator.text.gaps import count_lines, gap_lines, gap_markdown
 

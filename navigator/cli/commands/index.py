@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from indexes.build.current import info_of, open_current
+from indexes.queries.opening import info_of, open_current
 from indexes.serialize.answers import Object, envelope
-from indexes.source.paths import cache_folder, index_file
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import ProgressLine
+from indexes.source.source import cache_folder, index_file
+from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
 from navigator.text.answers import problem_lines, source_lines
 
 if TYPE_CHECKING:
     from indexes.build.sharing import Label
-    from indexes.model.progress import Report
+    from indexes.model.errors import Report
     from indexes.model.vocabulary import Problem, SourceInfo
     from indexes.source.source import Source
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from indexes.build.shelf import Shelved, prune, shelved
 from indexes.model.vocabulary import SCHEMA_VERSION
-from indexes.serialize.shapes import Object, to_object
-from indexes.source.paths import cache_folder
+from indexes.serialize.answers import Object, to_object
+from indexes.source.source import cache_folder
 from navigator.cli.session import Settings
 from navigator.text.clean import clean
 

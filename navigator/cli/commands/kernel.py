@@ -8,8 +8,7 @@ import click
 
 from indexes.model.errors import NotFound
 from indexes.serialize.answers import device_kernel_json
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import write_json
+from navigator.cli.session import Settings, json_option, pass_settings, write_json
 from navigator.text.answers import device_kernel_lines, source_lines
 
 

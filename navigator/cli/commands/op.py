@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import write_json, write_lines
+from navigator.cli.session import Settings, json_option, pass_settings, write_json, write_lines
 
 if TYPE_CHECKING:
     from indexes.model.vocabulary import Chain, Hop, NameMatch

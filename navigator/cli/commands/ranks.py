@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexes.model.errors import NotFound, UsageError
-from indexes.model.progress import Progress
+from indexes.model.errors import NotFound, Progress, UsageError
 from indexes.model.vocabulary import SCHEMA_VERSION
-from indexes.serialize.shapes import Object, shape, to_json, to_object
-from navigator.cli.session import Settings, json_option, pass_settings
-from navigator.cli.streams import ProgressLine
+from indexes.serialize.answers import Object, shape, to_json, to_object
+from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
 from navigator.text.clean import clean
 from navigator.trace.ranks import BadRank, Rank, rank_files, read_ranks, require_polars
 from navigator.trace.wording import duration

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound
-from indexes.serialize.answers import table_json
+from indexes.serialize.dispatch import table_json
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.answers import source_lines
 from navigator.text.table import table_lines

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
-from navigator.cli.session import Settings, json_option, pass_settings, source_options
-from navigator.cli.streams import say, write_json, write_lines
+from navigator.cli.session import (
+    Settings,
+    json_option,
+    pass_settings,
+    say,
+    source_options,
+    write_json,
+    write_lines,
+)
 from navigator.live.asking import ask
 
 if TYPE_CHECKING:
@@ -103,7 +110,7 @@ def _writable(file: Path) -> Path:
 
 
 def _cache_file(settings: Settings, program: str) -> Path:
-    from indexes.source.paths import cache_folder
+    from indexes.source.source import cache_folder
 
     folder = (settings.cache or cache_folder()) / "traces"
     for old in sorted(folder.glob("*.json"), key=lambda f: f.stat().st_mtime)[: -_KEPT + 1]:
@@ -118,7 +125,7 @@ def _recorder(name: str) -> str:
 
 def _native(settings: Settings, python: str) -> list[str]:
     """The option that names the compiled recorder, built if need be; none where it cannot be."""
-    from indexes.source.paths import cache_folder
+    from indexes.source.source import cache_folder
 
     folder = (settings.cache or cache_folder()) / "native"
     if not folder.exists():

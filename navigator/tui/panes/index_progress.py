@@ -20,7 +20,7 @@ from navigator.tui.text import one_line
 from navigator.tui.widgets.bars import Bar
 
 if TYPE_CHECKING:
-    from indexes.model.progress import Progress
+    from indexes.model.errors import Progress
 
 _OFTEN_S = 0.05
 """Seconds between two reports of progress."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from indexes.build.workers import start_workers, stoppable
-from indexes.model.progress import Progress, Report
+from indexes.model.errors import Progress, Report
 from indexes.model.vocabulary import SourceKind
 from indexes.source.source import Source
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from indexes.build.builder import index_path
-from indexes.model.errors import Cancelled, SourceError, TorchnavError
-from indexes.model.progress import Progress
+from indexes.model.errors import Cancelled, Progress, SourceError, TorchnavError
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.conftest import Run

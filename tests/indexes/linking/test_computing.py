@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.computing import library_of
 from indexes.linking.facts import Call
+from indexes.linking.visible import library_of
 
 
 @pytest.mark.parametrize(

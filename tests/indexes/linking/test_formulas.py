@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.formulas import chosen_overloads, formula_calls
+from indexes.linking.overloads import chosen_overloads, formula_calls
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.yaml.native_functions import read_native_functions
 

@@ -9,7 +9,7 @@ import pytest
 
 from indexes.model.vocabulary import Location
 from indexes.serialize import answers, contribution, diff, gaps, impact
-from indexes.serialize.shapes import SHAPES, shape, to_json, to_object
+from indexes.serialize.answers import SHAPES, shape, to_json, to_object
 
 MODULES = (answers, contribution, diff, gaps, impact)
 """All that give classes their keys."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build.current import unchanged
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
+from indexes.queries.opening import unchanged
 from indexes.source.snapshot import TreeSnapshot, snapshot_file
 from indexes.source.source import Source
 from tests.indexing import opened

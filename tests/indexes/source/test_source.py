@@ -13,8 +13,7 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
-from indexes.source.paths import cache_folder
-from indexes.source.source import Source, clones, permalink
+from indexes.source.source import Source, cache_folder, clones, permalink
 from indexes.source.torch_install import TorchInstall, installed_torch
 
 CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexes.build.builder import index_path
-from indexes.model.errors import SourceError
-from indexes.model.progress import Report
+from indexes.model.errors import Report, SourceError
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.versions import CommitSource, open_version

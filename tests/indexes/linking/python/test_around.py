@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.hops import Link
+from indexes.linking.facts import Link
 from indexes.linking.python.around import around, owners
 from indexes.linking.python.helpers import resolve
 from indexes.linking.python.paths import (

@@ -9,7 +9,7 @@ import pytest
 from indexes.linking.registrations import written_registrations
 from indexes.queries.index import Index
 from indexes.readers.cxx.idioms import IDIOMS, Idiom, idiom_of, library_block, stub_of
-from indexes.store.torch_library import library_uses, named_macros
+from indexes.store.registrations import library_uses, named_macros
 from tests.tree_marks import TREE, Mark, all_marks, marks
 
 

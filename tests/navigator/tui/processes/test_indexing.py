@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model.errors import Cancelled, SourceError
-from indexes.model.progress import Progress
+from indexes.model.errors import Cancelled, Progress, SourceError
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from navigator.tui.processes.indexing import bring_up

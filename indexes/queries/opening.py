@@ -6,12 +6,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from indexes.model.errors import SourceError
-from indexes.model.progress import CancelCallback, ProgressCallback, Report
+from indexes.model.errors import CancelCallback, ProgressCallback, Report, SourceError
 from indexes.model.vocabulary import SourceInfo
-from indexes.source.paths import cache_folder, index_file
 from indexes.source.snapshot import TreeSnapshot
-from indexes.source.source import Source
+from indexes.source.source import Source, cache_folder, index_file
 from indexes.store.index_file import Store, index_version
 
 
