@@ -13,7 +13,8 @@ from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import Object, shape, to_json, to_object
 from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
 from navigator.text.clean import clean
-from navigator.trace.ranks import BadRank, Rank, rank_files, read_ranks, require_polars
+from navigator.trace.model import BadRank, Rank
+from navigator.trace.ranks import rank_files, read_ranks, require_polars
 from navigator.trace.wording import duration
 
 if TYPE_CHECKING:

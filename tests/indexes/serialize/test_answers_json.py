@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import indexes.serialize.dispatch  # noqa: F401 gives slots their keys
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import (

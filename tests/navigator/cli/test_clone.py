@@ -206,7 +206,7 @@ def test_a_filter_of_the_users_own_configuration_does_not_run(
     """The attributes that name it are those of the repository that is cloned."""
     marker = tmp_path / "ran"
     own = tmp_path / "gitconfig"
-    own.write_text(f'[filter "x"]\n\tsmudge = touch {marker} && cat\n\trequired = true\n')
+    own.write_text(f'[filter "x"]\n\tsmudge = touch {marker} && cat\n')
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
     commit(upstream, {".gitattributes": "*.yaml filter=x\n"}, "attributes")
     git(upstream, "clone", "-q", str(upstream), str(tmp_path / "by git"))

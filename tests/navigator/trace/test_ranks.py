@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from navigator.cli.main import main
-from navigator.trace.ranks import BadRank, Rank, rank_files, read_ranks
+from navigator.trace.model import BadRank, Rank
+from navigator.trace.ranks import rank_files, read_ranks
 from navigator.trace.ranks_summary import RunSummary, summarise
 
 Span = tuple[str, str, float, float]
