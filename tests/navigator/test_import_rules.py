@@ -87,6 +87,25 @@ def test_an_answer_loads_only_what_it_needs(arguments: list[str], wheel_index: s
     assert not loaded & heavy
 
 
+_OURS = """
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from navigator.cli.main import main
+with redirect_stdout(StringIO()):
+    status = main({arguments!r})
+assert status == 0
+print(*(name for name in sys.modules if name.partition(".")[0] in ("indexes", "navigator")))
+"""
+
+
+def test_an_answer_passes_few_modules(small_tree: tuple[str, ...]) -> None:
+    ours = loaded_by(_OURS.format(arguments=["op", "mul.Tensor", *small_tree]))
+    assert "indexes.queries.chains" in ours
+    assert "indexes.build.builder" not in ours
+    assert len(ours) <= 60
+
+
 _QUERY = """
 import contextlib, sys
 from pathlib import Path
