@@ -42,7 +42,8 @@ def ask(
             if is_open(owner):
                 then(answer)
 
-    owner.run_worker(work(), group=about, exclusive=True)
+    # The function, not a coroutine: one that is never begun leaves nothing behind.
+    owner.run_worker(work, group=about, exclusive=True)  # type: ignore[arg-type]
 
 
 def is_open(owner: Widget) -> bool:
