@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import NamedTuple
 
 from indexes.model.regex import regex
@@ -48,9 +49,9 @@ def _functions(text: str) -> Iterator[TestFunction]:
     scopes: list[_Scope] = []
     pending: list[Decorator] = []
     tokens = list(_TOKEN.finditer(text))
-    ends = [token.start() for token in tokens[1:]] + [len(text)]
     line, counted = 1, 0
-    for token, end in zip(tokens, ends, strict=True):
+    for token, following in zip_longest(tokens, tokens[1:]):
+        end = following.start() if following else len(text)
         indent, decorator, function, cls = token.groups()
         if decorator:
             name = decorator.rpartition(".")[2]
