@@ -9,6 +9,8 @@ from pathlib import Path
 import grimp
 import pytest
 
+from indexes.store.index_file import LAYOUT_ROOMS, SCAN_ROOMS, STAGE_ROOMS
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("indexes", "navigator")
 
@@ -54,3 +56,20 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         if graph.find_shortest_chain(imported, module)
     ]
     assert circles == []
+
+
+def _rooms_behind(graph: grimp.ImportGraph, *modules: str) -> set[str]:
+    """The rooms of ``indexes`` whose code has a say in what some modules do."""
+    behind = {m for module in modules for m in graph.find_upstream_modules(module)}
+    return {name.split(".")[1] for name in {*behind, *modules} if name.count(".") > 1}
+
+
+def test_what_an_index_is_valid_for_holds_all_the_code_that_makes_it() -> None:
+    graph = grimp.build_graph("indexes", exclude_type_checking_imports=True, cache_dir=None)
+    scan = _rooms_behind(graph, "indexes.build.scan", "indexes.store.index_file")
+    stages = _rooms_behind(graph, "indexes.build.stages")
+    given = {"source", *LAYOUT_ROOMS}  # bytes come from the one, a file of other tables is refused
+    assert "readers" in scan
+    # Of linking the store takes the class in which it gives definitions back.
+    assert scan - given - {"linking"} <= set(SCAN_ROOMS)
+    assert stages - given <= set(STAGE_ROOMS)

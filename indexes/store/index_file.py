@@ -38,8 +38,8 @@ _PACKAGE = Path(__file__).parents[1]
 
 LAYOUT_ROOMS = ("model", "store")
 """The code that decides what the tables hold."""
-SCAN_ROOMS = ("model", "readers")
-"""The code that decides which facts the bytes of one file give."""
+SCAN_ROOMS = ("model", "readers", "codegen", "build")
+"""The code that decides which rows the bytes of one file give."""
 STAGE_ROOMS = ("model", "readers", "codegen", "linking", "build")
 """The code that decides what follows from the facts of all files."""
 
