@@ -118,7 +118,7 @@ def _row(tree: Path, previous: Path | None) -> str:
         cold = bench.torchnav("index", "--force")()
         asked = min(bench.torchnav("op", "mul.Tensor", "--json")().wall for _ in range(5))
         with contextlib.closing(Index.open(source, Path(cache))) as index:
-            operators, files = len(index.native_names()), index.report.files
+            operators, files = len(index.operators()), index.report.files
         stored = index_path(source, Path(cache)).stat().st_size / 1e6
     after = _after_previous(tree, previous) if previous else ""
     return (

@@ -25,21 +25,6 @@ StepKind = Literal[
     "generated",
 ]
 
-Aspect = Literal[
-    "schema",
-    "kernel",
-    "meta",
-    "backward",
-    "batch rule",
-    "registration",
-    "decomposition",
-    "ref",
-    "lowering",
-    "symbolic",
-    "python",
-]
-"""What of an operator is reached: a test of its decomposition says nothing of its kernel."""
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

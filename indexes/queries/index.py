@@ -378,10 +378,6 @@ class Index:
             for dispatch in self.dtypes.of(known.definition):
                 yield known.definition, dispatch
 
-    def native_names(self) -> frozenset[str]:
-        """Full names of all overloads."""
-        return frozenset(self._facts.operator_names)
-
     def all_natives(self) -> Iterator[NativeFunction]:
         """Every entry, in YAML order."""
         yield from self._facts.natives()

@@ -32,8 +32,6 @@ class SourceFile(NamedTuple):
     kind: FileKind
     size: int
     """Bytes."""
-    mtime_ns: int
-    inode: int
     blob: bytes = b""
     """git's name of the content, where that is known without reading it."""
 
@@ -113,7 +111,7 @@ def single_file(root: str, path: str, kind: FileKind | None) -> SourceFile | Non
         return None
     if kind == "cpp" and found.st_size > MAX_BYTES:
         return None
-    return SourceFile(path, kind, found.st_size, found.st_mtime_ns, found.st_ino)
+    return SourceFile(path, kind, found.st_size)
 
 
 def kind_of(path: str, layout: Layout) -> FileKind | None:
@@ -129,7 +127,7 @@ def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[
     for path, size, blob in files:
         kind = kind_of(path, layout)
         if kind and not (kind == "cpp" and size > MAX_BYTES):
-            yield SourceFile(path, kind, size, 0, 0, blob)
+            yield SourceFile(path, kind, size, blob)
 
 
 def _listed_kind(path: str, layout: Layout) -> FileKind | None:
@@ -192,4 +190,4 @@ def _file(entry: os.DirEntry[str], path: str, kind: FileKind) -> SourceFile | No
         return None
     if kind == "cpp" and found.st_size > MAX_BYTES:
         return None
-    return SourceFile(path, kind, found.st_size, found.st_mtime_ns, found.st_ino)
+    return SourceFile(path, kind, found.st_size)

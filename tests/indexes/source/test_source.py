@@ -273,7 +273,7 @@ class TestFiles:
                 write(tree, path)
         assert {f.path: f.kind for f in Source.find(str(tree)).files()} == wanted
 
-    def test_links_and_tables_are_skipped_and_numbers_are_right(self, tmp_path: Path) -> None:
+    def test_links_and_tables_are_skipped_and_sizes_are_right(self, tmp_path: Path) -> None:
         tree = make_tree(tmp_path / "tree")
         write(tree, "aten/table.cpp", "1," * 600_000)
         (tree / "aten/link.cpp").symlink_to(tree / "aten/table.cpp")
@@ -281,8 +281,7 @@ class TestFiles:
         files = {f.path: f for f in Source.find(str(tree)).files()}
         assert not {"aten/table.cpp", "aten/link.cpp"} & files.keys()
         assert not any(path.startswith("aten/loop") for path in files)
-        found = os.stat(tree / YAML)
-        assert files[YAML][2:5] == (found.st_size, found.st_mtime_ns, found.st_ino)
+        assert files[YAML].size == os.stat(tree / YAML).st_size
 
     def test_wheel_gives_headers_yaml_and_python_but_not_generated_operators(self) -> None:
         paths = {f.path: f.kind for f in Source.find().files()}
