@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from indexes.build.documents import DOCUMENT_FILES, read_documents
+from indexes.build.edges import link_edges
 from indexes.build.links import link_inputs, link_kernels
 from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
@@ -95,6 +96,10 @@ def _link(work: Work, _: bool) -> None:
     work.store.set_meta("links", f"{code} {_digest(_link_inputs(work))}")
 
 
+def _link_edges(work: Work, differs: bool) -> None:
+    link_edges(work.store, None if differs else work.scanned)
+
+
 _HELPERS = (
     "SELECT f.id,f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
     " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers') ORDER BY f.path,p.rowid"
@@ -132,5 +137,6 @@ STAGES = (
     ),
     Stage("macros", "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
     Stage("links", "linking kernels", _link_inputs, _link),
+    Stage("edges", "linking calls", lambda work: (), _link_edges, always=True),
     Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
 )

@@ -57,6 +57,25 @@ class StubUse:
 
 
 @dataclass(frozen=True, slots=True)
+class StubEntry:
+    """A function that a line registers on a stub, for one device."""
+
+    stub: str
+    """With its namespace: ``at::native::add_stub``."""
+    device: str
+    macro: str
+    """The macro, with the architecture where it takes one: ``REGISTER_ARCH_DISPATCH:DEFAULT``."""
+    function: str
+    """As written; ``nullptr`` for none."""
+    location: Location
+    guard: str
+    target: int | None
+    """The number of the function's definition."""
+    reason: str
+    """Why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryUse:
     """``m.impl(...)``, ``m.def(...)`` or ``m.fallback(...)`` in a TORCH_LIBRARY block."""
 

@@ -23,6 +23,7 @@ from indexes.readers.python.facts import PythonFact
 from indexes.source.files import read_file
 from indexes.store.tables import (
     FIELD,
+    FILE_BITS,
     INDEXES,
     OF_A_FILE,
     PRAGMAS,
@@ -147,9 +148,15 @@ class Store:
         """Removes what was read from a file."""
         given = numbers_of(file)
         self.db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", given)
+        self.db.execute("DELETE FROM edges WHERE caller BETWEEN ? AND ?", given)
         self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
         for table in OF_A_FILE:
             self.db.execute(f"DELETE FROM {table} WHERE file=?", (file,))
+
+    def drop_edges(self, file: int) -> None:
+        """Removes what the bodies of a file lead to, and what it registers on stubs."""
+        self.db.execute("DELETE FROM edges WHERE caller BETWEEN ? AND ?", numbers_of(file))
+        self.db.execute("DELETE FROM registrations WHERE file=?", (file,))
 
     def drop_made(self, files: Iterable[int]) -> None:
         """Removes what macros make in files."""
@@ -201,6 +208,23 @@ class Store:
         """What could not be read, with places."""
         rows = self.query("SELECT DISTINCT path,line,message FROM problems ORDER BY rowid")
         return tuple(Problem(*row) for row in rows)
+
+    def names_of(self, file: int) -> list[str]:
+        """The names of what a file defines, stubs too."""
+        defined = "SELECT DISTINCT name FROM definitions WHERE id BETWEEN ? AND ?"
+        stubs = "SELECT DISTINCT stub FROM uses WHERE file=? AND stub NOT NULL"
+        return self.column(defined, numbers_of(file)) + self.column(stubs, (file,))
+
+    def files_calling(self, names: Iterable[str]) -> list[int]:
+        """The files whose bodies use one of some names."""
+        named = "SELECT value FROM json_each(?)"
+        sql = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE name IN ({named})"
+        return self.column(sql, (dumps(list(names)),))
+
+    def files_with_edges_into(self, file: int) -> list[int]:
+        """The files of which a body leads to a definition of a file."""
+        sql = f"SELECT DISTINCT caller>>{FILE_BITS} FROM edges WHERE target BETWEEN ? AND ?"
+        return self.column(f"{sql} AND caller>=0", numbers_of(file))
 
     def macros(self, *names: str) -> Iterator[tuple[str, MacroFact]]:
         """(path, macro) of every macro, or of those with some names."""

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 from json import dumps, loads
 from typing import Any, NamedTuple
 
-from indexes.linking.facts import Call, Known, StubUse
+from indexes.linking.edges import Edge
+from indexes.linking.facts import Call, Known, StubEntry, StubUse
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
     Confidence,
@@ -36,6 +37,7 @@ from indexes.store.tables import (
     load_derivative,
     load_native,
     numbers,
+    numbers_of,
 )
 
 _KERNELS = "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions FROM kernels"
@@ -52,6 +54,14 @@ _IS_CALL = "(c.kind!='passed' OR c.name IN (SELECT stub FROM uses WHERE stub=c.n
 """Of ``calls c``: a name that is passed on counts where it is a stub's."""
 _CALL = (
     f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template"
+)
+
+
+_USE_KIND = "macro_use"
+_EDGE = "caller,line,kind,symbol,target,confidence,candidates,branch,macro"
+_ENTRY = (
+    "r.stub,r.device,r.macro,r.function,f.path,r.line,r.guard,r.target,r.reason"
+    " FROM registrations r JOIN files f ON f.id=r.file"
 )
 
 
@@ -83,6 +93,8 @@ class Lookup:
         self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
+        self.edges = lru_cache(16384)(self._edges)
+        self.registered_on = lru_cache(1024)(self._registered_on)
         self.native = lru_cache(8192)(self._native)
         self.kernels = lru_cache(4096)(self._kernels)
         self.overloads = lru_cache(2048)(self._overloads)
@@ -148,6 +160,56 @@ class Lookup:
             bodies += self._written_bodies(known.definition)
         sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? AND {_IS_CALL} ORDER BY c.rowid"
         return tuple(Call(*row) for number in bodies for row in self.store.query(sql, (number,)))
+
+    def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
+        """The definitions of a file whose bodies use something, with what they use."""
+        given = numbers_of(file)
+        calls: dict[int, list[Call]] = {}
+        sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
+        for number, *call in self.store.query(f"{sql} AND {_IS_CALL} ORDER BY c.rowid", given):
+            calls.setdefault(number, []).append(Call(*call))
+        if not calls:
+            return []
+        found = self.definitions("d.id BETWEEN ? AND ?", *given)
+        written = {
+            k.definition.location.line: k.id for k in found if k.definition.kind == _USE_KIND
+        }
+        made = {k.definition.location.line for k in found if k.definition.macro_location}
+        bodies = []
+        for one in found:
+            line, kind = one.definition.location.line, one.definition.kind
+            if kind == "macro" or (kind == _USE_KIND and line in made):
+                continue  # linked where they are used; as what they define
+            behind = written.get(line, -1) if one.definition.macro else -1
+            if used := calls.get(one.id, []) + (calls.get(behind, []) if behind != one.id else []):
+                bodies.append((one, used))
+        return bodies
+
+    # ------------------------------------------------------------------------- the graph
+
+    def _edges(self, caller: int) -> Sequence[Edge]:
+        sql = f"SELECT {_EDGE} FROM edges WHERE caller=? ORDER BY rowid"
+        return tuple(Edge(*row) for row in self.store.query(sql, (caller,)))
+
+    def edges_to(self, target: int | str) -> Sequence[Edge]:
+        """The edges that lead to a definition, an overload, a stub or a library."""
+        sql = f"SELECT {_EDGE} FROM edges WHERE target=? ORDER BY rowid"
+        return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
+
+    def _registered_on(self, stub: str) -> Sequence[StubEntry]:
+        sql = f"SELECT {_ENTRY} WHERE r.stub=? ORDER BY f.path,r.line,r.rowid"
+        return tuple(_entry(*row) for row in self.store.query(sql, (stub,)))
+
+    def registered_as(self, definition: int) -> Sequence[StubEntry]:
+        """The stubs on which a function is registered."""
+        sql = f"SELECT {_ENTRY} WHERE r.target=? ORDER BY f.path,r.line,r.rowid"
+        return tuple(_entry(*row) for row in self.store.query(sql, (definition,)))
+
+    def registrations_of_file(self, file: int) -> list[StubUse]:
+        """The lines of a file, by its number, that register functions on stubs."""
+        sql = f"{_USES} WHERE u.file=? AND u.stub NOT NULL ORDER BY u.line"
+        uses = (_stub_use(*row) for row in self.store.query(sql, (file,)))
+        return [use for use in uses if use.what == "registered"]
 
     def _written_bodies(self, made: Definition) -> Sequence[int]:
         """The body written behind the macro use that begins a definition."""
@@ -442,6 +504,12 @@ class Lookup:
 def _place(known: Known) -> tuple[str, int, str]:
     definition = known.definition
     return definition.location.path, definition.location.line, definition.name
+
+
+def _entry(
+    stub: str, device: str, macro: str, function: str, path: str, line: int, *rest: Any
+) -> StubEntry:
+    return StubEntry(stub, device, macro, function, Location(path, line), *rest)
 
 
 def _stub_use(macro: str, arguments: str, scope: str, path: str, line: int, guard: str) -> StubUse:

@@ -75,10 +75,15 @@ CREATE TABLE nodes(id INTEGER PRIMARY KEY, grad_fn TEXT, op TEXT, position INTEG
 CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hint TEXT,
   source_op TEXT, line INTEGER, rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT,
   definitions TEXT);
+CREATE TABLE edges(caller INTEGER, line INTEGER, kind TEXT, symbol TEXT, target, confidence TEXT,
+  candidates INTEGER, branch INTEGER, macro TEXT);
+CREATE TABLE registrations(file INTEGER, stub TEXT, device TEXT, macro TEXT, function TEXT,
+  line INTEGER, guard TEXT, target INTEGER, reason TEXT);
+CREATE TABLE linked(owner TEXT PRIMARY KEY, digest BLOB) WITHOUT ROWID;
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
 CREATE TABLE problems(path TEXT, line INTEGER, message TEXT, stage TEXT);
 """
-OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "tests")
+OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "tests", "registrations")
 """Tables whose rows name the file that they were read from."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
@@ -90,6 +95,11 @@ INDEXES = f"""
 CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
 CREATE INDEX IF NOT EXISTS calls_definition ON calls(definition);
 CREATE INDEX IF NOT EXISTS calls_name ON calls(name);
+CREATE INDEX IF NOT EXISTS edges_caller ON edges(caller);
+CREATE INDEX IF NOT EXISTS edges_target ON edges(target);
+CREATE INDEX IF NOT EXISTS registrations_stub ON registrations(stub);
+CREATE INDEX IF NOT EXISTS registrations_target ON registrations(target);
+CREATE INDEX IF NOT EXISTS registrations_file ON registrations(file);
 CREATE INDEX IF NOT EXISTS uses_file ON uses(file);
 CREATE INDEX IF NOT EXISTS uses_stub ON uses(stub) WHERE stub IS NOT NULL;
 CREATE INDEX IF NOT EXISTS macros_name ON macros(name);
