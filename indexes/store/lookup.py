@@ -352,6 +352,16 @@ class Lookup:
             self._registrations[path] = self._registered("f.path=? AND u.stub IS NOT NULL", path)
         return self._registrations[path]
 
+    def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
+        """The kernels that a definition is."""
+        known = self.by_id(definition)
+        if known is None:
+            return ()
+        rows = self._kernels_beyond + self.store.query(KERNELS_NAMED, (known.definition.name,))
+        ids = sorted(number for number, _, listed in rows if definition in numbers(listed))
+        sql = f"{_KERNELS} WHERE id=?"
+        return [self._kernel_row(*row) for one in ids for row in self.store.query(sql, (one,))]
+
     def kernel_of(self, known: Known) -> Sequence[str]:
         """The overloads whose kernel a definition is."""
         number = known.id
