@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
     from indexes.model.dispatch import DispatchTable
+    from indexes.model.surroundings import Surroundings
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
 
@@ -216,6 +217,19 @@ class Index:
         if summary is None or native is None:
             raise NotFound(f"no operator {full_name}", self._near(full_name))
         return build_chain(self, self._facts, summary, native)
+
+    def surroundings(self, full_name: str) -> Surroundings:
+        """What stands around one overload: Python's names, decompositions, Inductor, docs, tests.
+
+        Raises:
+            NotFound: There is no such overload.
+        """
+        from indexes.queries.surroundings import surroundings
+
+        native = self.native(full_name)
+        if native is None:
+            raise NotFound(f"no operator {full_name}", self._near(full_name))
+        return surroundings(self, native)
 
     def _near(self, text: str) -> tuple[str, ...]:
         from indexes.queries.names import near

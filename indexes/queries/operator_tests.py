@@ -8,7 +8,14 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from indexes.linking.python.around import opinfo_entries
-from indexes.linking.python.paths import Found, NamedTest, bindings, place_of, tests_naming
+from indexes.linking.python.paths import (
+    MAX_TESTS,
+    Found,
+    NamedTest,
+    bindings,
+    place_of,
+    tests_naming,
+)
 from indexes.linking.python.test_expressions import (
     Expression,
     Made,
@@ -247,7 +254,7 @@ class Suite:
         words = dict.fromkeys(
             one.rpartition(".")[2].strip("_") for one in (op.name, *(b.path for b in bindings(op)))
         )
-        for test in tests_naming(tuple(filter(None, words)), self._python, self._bytes):
+        for test in tests_naming(tuple(filter(None, words)), self._python, self._bytes, MAX_TESTS):
             yield self._named_file(test)
 
     def _named_file(self, test: NamedTest) -> Selection:

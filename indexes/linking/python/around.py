@@ -6,24 +6,22 @@ where a file passes that on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from indexes.codegen.registration import MetaRules, served_by_cpp
 from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.facts import Link
 from indexes.linking.python.paths import (
-    Entry,
+    MAX_TESTS,
     Found,
     PythonIndex,
     Reader,
-    bindings,
-    entries,
     operator_targets,
     place_of,
-    skipping_rule,
     tests_naming,
 )
+from indexes.linking.python.ways import names_of, python_link, python_ways
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
 from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules
 from indexes.readers.python.facts import PythonFact, unpack
@@ -48,19 +46,15 @@ _ORDER = "python docs decomposition ref meta_registration registration opinfo te
 def around(op: NativeFunction, facts: PythonIndex, read: Reader = None) -> tuple[Link, ...]:
     """The links of one overload, by role. ``read`` gives the text of a file of the tree; with
     it, tests are only named where their body really calls the operator."""
-    paths = [binding.path for binding in bindings(op)]
-    found = list(entries(paths, facts))
-    names = [*paths, *(entry.name for entry in found)]
+    names = list(names_of(op, facts))
     links = [
-        *_bindings(op, facts),
-        *(_entry(entry) for entry in found),
-        *_modules(names, facts),
+        *python_ways(op, facts),
         *_overrides(names, facts),
         *_docs(names, facts),
         *_registrations(op, facts),
         *_references(names, facts),
         *_opinfo(op, names, facts),
-        *_tests((op.name, *names), facts, read),
+        *_tests(op, names, facts, read),
     ]
     unique = dict.fromkeys(links)
     return tuple(sorted(unique, key=lambda link: _ORDER.index(link.role)))
@@ -76,20 +70,6 @@ def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Li
             place = Location(codeowners, rule.line, rule.line)
             links[rule] = Link("owner", " ".join(rule.owners), place, why, "exact", rule.section)
     return tuple(links.values())
-
-
-def _link(
-    role: Role,
-    found: Found,
-    rule: str,
-    sure: Confidence = "exact",
-    symbol: str = "",
-    note: str = "",
-) -> Link:
-    """To a row of a Python file."""
-    path, fact = found
-    where = place_of(found)
-    return Link(role, symbol or fact.symbol, where, rule, sure, note, _evidence(path, fact))
 
 
 # ------------------------------------------------------------------------- registrations
@@ -115,7 +95,7 @@ def _registration(found: Found, packet: bool, left: str) -> Link:
         rule += f"; {fact.target} stands for all of its overloads"
     certain = not packet and "when" not in detail
     note = ", ".join(filter(None, (left, _note(detail))))
-    link = _link(role, found, rule, "exact" if certain else "by rule")
+    link = python_link(role, found, rule, "exact" if certain else "by rule")
     return replace(link, note=note, keys=(detail["key"],) if "key" in detail else ())
 
 
@@ -139,12 +119,6 @@ def _note(detail: dict[str, str]) -> str:
     parts += [f"made from {detail['of']}"] if "of" in detail else []
     parts += [f"opset {detail['opset']}"] if "opset" in detail else []
     return ", ".join(filter(None, parts))
-
-
-def _evidence(path: str, fact: PythonFact) -> tuple[Location, ...]:
-    detail = unpack(fact.detail)
-    lines = [detail[key] for key in ("at", "call", "forward") if key in detail]
-    return tuple(Location(path, int(line), int(line)) for line in lines if line.isdigit())
 
 
 class _Metas:
@@ -174,7 +148,7 @@ class _Metas:
         if _unsure(fact) and not all(map(_unsure, self._ruled)):
             return
         why = f"{_name(rule)} registers a decomposition for the Meta key too"
-        link = _link("meta_registration", found, why, "by rule")
+        link = python_link("meta_registration", found, why, "by rule")
         yield replace(link, evidence=(place_of(rule),), keys=("Meta",))
 
     def _leaves(self, rule: Found) -> bool:
@@ -204,56 +178,10 @@ def _references(names: list[str], facts: PythonIndex) -> Iterator[Link]:
             _, fact = found
             if fact.kind in rules:
                 rule = rules[fact.kind].format(symbol=fact.symbol, name=name)
-                yield _link("ref", found, rule, "by rule")
+                yield python_link("ref", found, rule, "by rule")
 
 
 # ---------------------------------------------------------------------------- Python API
-
-
-def _bindings(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
-    """The generated binding: which template and generator make it."""
-    skipped = skipping_rule(op, facts)
-    if "generated" in op.tags and "view_copy" not in op.tags:
-        return
-    for binding in bindings(op):
-        if skipped:
-            rule = f"no binding is generated: the generator skips {skipped[1].symbol!r}"
-            yield Link("python", binding.path, place_of(skipped), rule, "by rule")
-            continue
-        generators = [row for row in facts.by_target(binding.chosen_by) if row[1].kind == "binding"]
-        for generator in generators:
-            yield _generated(op, binding.path, generator)
-        if not generators:
-            rule = f"{binding.chosen_by} makes the binding; its generator is not in this tree"
-            yield Link("python", binding.path, op.location, rule, "by rule")
-
-
-def _generated(op: NativeFunction, path: str, generator: Found) -> Link:
-    source, fact = generator
-    template = Location(f"{source.rpartition('/')[0]}/templates/{fact.symbol}", 0)
-    rule = f"binding THPVariable_{op.name} in {fact.symbol}, generated from this template"
-    evidence = (place_of(generator), op.location)
-    return Link("python", path, template, rule, "by rule", evidence=evidence)
-
-
-def _entry(entry: Entry) -> Link:
-    _, fact = entry.found
-    if fact.kind == "alias":
-        rule = f"{entry.name} is assigned from {entry.through}"
-        return _link("python", entry.found, rule, symbol=entry.name)
-    rule = f"returns what {entry.through} gives"
-    if not entry.through.startswith("torch.Tensor."):
-        return _link("python", entry.found, rule, symbol=entry.name)
-    link = _link("python", entry.found, rule, "by rule", symbol=entry.name)
-    return replace(link, note="a method of an argument, taken for a tensor")
-
-
-def _modules(names: list[str], facts: PythonIndex) -> Iterator[Link]:
-    for name in names:
-        for path, fact in facts.by_target(name):
-            detail = unpack(fact.detail)
-            if fact.kind == "module" and ("returned" in detail or "binding" in detail):
-                yield _link("python", (path, fact), f"forward calls {name}")
 
 
 def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
@@ -261,7 +189,7 @@ def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
         rule = f"entry of {name} in torch.overrides.get_testing_overrides"
         for path, fact in facts.by_target(name):
             if fact.kind == "override":
-                yield _link("python", (path, fact), rule, symbol=f"overrides: {name}")
+                yield python_link("python", (path, fact), rule, symbol=f"overrides: {name}")
 
 
 def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
@@ -270,7 +198,7 @@ def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
         pages = sorted((path, fact) for path, fact in rows if fact.kind == "page")
         for path, fact in [(path, fact) for path, fact in rows if fact.kind == "docs"] + pages:
             rule = f"the page lists {name}" if fact.kind == "page" else f"docstring of {name}"
-            yield _link("docs", (path, fact), rule)
+            yield python_link("docs", (path, fact), rule)
 
 
 # --------------------------------------------------------------------------------- tests
@@ -282,13 +210,11 @@ def _functional(op: NativeFunction) -> str:
 
 def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Found, str]]:
     """The OpInfo entries that test an operator, each with the target by which it is found."""
-    paths = [binding.path for binding in bindings(op)]
-    names = [*paths, *(entry.name for entry in entries(paths, facts))]
-    yield from _opinfo_entries(op, names, facts)
+    yield from _opinfo_entries(op, names_of(op, facts), facts)
 
 
 def _opinfo_entries(
-    op: NativeFunction, names: list[str], facts: PythonIndex
+    op: NativeFunction, names: Sequence[str], facts: PythonIndex
 ) -> Iterator[tuple[Found, str]]:
     own, functional = f"aten::{op.name}", _functional(op)
     seen: set[tuple[str, int]] = set()
@@ -317,12 +243,23 @@ def _opinfo_link(found: Found, target: str, functional: str) -> Link:
         rule, confidence = f"OpInfo named, or with the alias, {target}", "by rule"
     variant = f"variant {detail['variant']}" if "variant" in detail else ""
     note = ", ".join(filter(None, (detail.get("db", ""), variant)))
-    return replace(_link("opinfo", found, rule, confidence), note=note)
+    return replace(python_link("opinfo", found, rule, confidence), note=note)
 
 
-def _tests(names: Iterable[str], facts: PythonIndex, read: Reader) -> Iterator[Link]:
-    words = (one.rpartition(".")[2].strip("_") for one in names)
-    for test in tests_naming(tuple(dict.fromkeys(filter(None, words))), facts, read):
+def words_of(op: NativeFunction, facts: PythonIndex) -> tuple[str, ...]:
+    """What the names of an operator's tests have in them: its own names, without modules."""
+    return _words(op, names_of(op, facts))
+
+
+def _words(op: NativeFunction, names: Iterable[str]) -> tuple[str, ...]:
+    words = (one.rpartition(".")[2].strip("_") for one in (op.name, *names))
+    return tuple(dict.fromkeys(filter(None, words)))
+
+
+def _tests(
+    op: NativeFunction, names: Iterable[str], facts: PythonIndex, read: Reader
+) -> Iterator[Link]:
+    for test in tests_naming(_words(op, names), facts, read, MAX_TESTS):
         rule = f"its name has {test.word!r}" + (f" and it calls {test.call}" if test.call else "")
         where = Location(test.path, test.line, test.end_line)
         sure: Confidence = "by rule" if test.qualified else "ambiguous"

@@ -274,7 +274,9 @@ class NamedTest:
     evidence: tuple[Location, ...] = ()
 
 
-def tests_naming(words: tuple[str, ...], facts: PythonIndex, read: Reader) -> tuple[NamedTest, ...]:
+def tests_naming(
+    words: tuple[str, ...], facts: PythonIndex, read: Reader, most: int | None
+) -> tuple[NamedTest, ...]:
     """Tests with one of the words in their name, those that call it by its full name first.
 
     With ``read``, a test whose body does not call it is left out."""
@@ -293,10 +295,10 @@ def tests_naming(words: tuple[str, ...], facts: PythonIndex, read: Reader) -> tu
             if test:
                 found[path, fact.symbol] = test
                 certain += test.qualified
-            if certain == MAX_TESTS:  # the rest would stand behind these
+            if certain == most:  # the rest would stand behind these
                 return tuple(one for one in found.values() if one.qualified)
     ordered = sorted(found.values(), key=lambda test: not test.qualified)
-    return tuple(ordered[:MAX_TESTS])
+    return tuple(ordered[:most])
 
 
 @cache
