@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from indexes.build.documents import DOCUMENT_FILES, read_documents
 from indexes.build.edges import link_edges
@@ -14,6 +15,7 @@ from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
 from indexes.build.yaml_files import OPERATOR_FILES
 from indexes.linking.python.helpers import resolve
+from indexes.linking.python.imports import module_paths, resolve_imported
 from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
 from indexes.store.index_file import STAGE_ROOMS, Store, code_digest
@@ -102,12 +104,17 @@ def _link_edges(work: Work, differs: bool) -> None:
 
 _HELPERS = (
     "SELECT f.id,f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
-    " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers') ORDER BY f.path,p.rowid"
+    " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers','imported')"
+    " ORDER BY f.path,p.rowid"
 )
 
 
 def _helper_inputs(work: Work) -> Iterable[object]:
-    return work.store.query(_HELPERS)
+    rows = work.store.query(_HELPERS)
+    asked = [(path, symbol) for _, path, kind, _, symbol, *_ in rows if kind == "imported"]
+    paths = {path for user, name in asked for path in (user, *module_paths(name))}
+    hashes = work.store.query("SELECT path,hash FROM files WHERE kind='python' ORDER BY path")
+    return [*rows, *(row for row in hashes if row[0] in paths)]
 
 
 def _follow_helpers(work: Work, _: bool) -> None:
@@ -118,8 +125,13 @@ def _follow_helpers(work: Work, _: bool) -> None:
     for number, path, *row in work.store.query(_HELPERS):
         numbers[path] = number
         files.setdefault(path, []).append(PythonFact(*row))
-    for path, fact in resolve(files):
+    for path, fact in chain(resolve(files), resolve_imported(files, _reader(work))):
         work.store.add_python(numbers[path], [fact], made=1)
+
+
+def _reader(work: Work) -> Callable[[str], bytes | None]:
+    known = {path for (path,) in work.store.query("SELECT path FROM files WHERE kind='python'")}
+    return lambda path: work.source.read(path) if path in known else None
 
 
 STAGES = (

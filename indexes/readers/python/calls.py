@@ -8,6 +8,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from indexes.model.regex import regex
 from indexes.readers.python import expressions
 from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.expressions import Expressions
@@ -17,6 +18,7 @@ from indexes.readers.python.values import (
     Callee,
     Closure,
     Function,
+    Generator,
     Library,
     Op,
     Partial,
@@ -25,10 +27,12 @@ from indexes.readers.python.values import (
     Scope,
     Wraps,
     identity,
+    leaves,
     named_after,
 )
 
 _MAX_DEPTH = 12
+_OF_A_MODULE = regex(r"torch\.(?!ops\.)\w+\.")
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -71,8 +75,8 @@ class Deferred(NamedTuple):
 class Calls(Expressions):
     """Evaluates calls. ``registrations`` and ``deferred`` hold what was found."""
 
-    def __init__(self, module: str) -> None:
-        super().__init__(module)
+    def __init__(self, module: str, known: Mapping[str, object]) -> None:
+        super().__init__(module, known)
         self.registrations: list[Registration] = []
         self.deferred: list[Deferred] = []
         self.globals = Scope()
@@ -83,6 +87,10 @@ class Calls(Expressions):
         """The module's own functions that are being followed."""
         self.conditions: list[tuple[ast.expr | str, bool]] = []
         """The undecided tests of the ``if`` statements around, and which branch is taken."""
+        self.imported: dict[str, int] = {}
+        """Names of other modules that say what is registered, each with the first line."""
+        self._yielded: list[list[object]] = []
+        """What the generators that are being followed have given so far."""
         self._wrappers: dict[ast.AST, bool] = {}
         self._generators: dict[ast.AST, bool] = {}
 
@@ -141,7 +149,7 @@ class Calls(Expressions):
             return self._follow(callee, args, kwargs)
         if isinstance(callee, Path):
             return self._path_call(callee, args, kwargs)
-        return self._apply(callee, args)
+        return self._apply(callee, args, kwargs)
 
     def call_from_outside(
         self, name: str, args: Sequence[object], kwargs: Mapping[str, object], callee: object = None
@@ -164,7 +172,9 @@ class Calls(Expressions):
             )
         return self._wrappers[callee.node]
 
-    def _apply(self, callee: object, args: Sequence[object]) -> object:
+    def _apply(
+        self, callee: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
         """Call what another call returned: mostly a decorator that gets its function."""
         if isinstance(callee, Pending):
             return self._register(callee, args[0] if args else UNKNOWN)
@@ -175,7 +185,7 @@ class Calls(Expressions):
             if not self.stack:
                 self.deferred.append(Deferred(callee, function, self.at, self.site))
             return args[0] if args else UNKNOWN
-        return expressions.call(callee, args)
+        return expressions.call(callee, args, kwargs)
 
     def _root(
         self,
@@ -185,6 +195,8 @@ class Calls(Expressions):
         callee: object,
     ) -> object:
         helper = self.stack[0] if self.stack else ""
+        for leaf in leaves(python_roots.argument(arguments, root.op)):
+            self.needs(leaf)
         found = python_roots.pending(root, arguments, texts, helper)
         if isinstance(callee, Closure) and "registry" in found.detail:
             found.detail["registry"] = found.detail["registry"] or python_roots.own_table(callee)
@@ -253,11 +265,51 @@ class Calls(Expressions):
         if not self.stack and _is_procedure(callee.node):
             return _returned(self.execute(callee.node.body, scope))
         if self._is_generator(callee.node):
-            return UNKNOWN  # what a context manager registers lasts no longer than it
+            # Not followed here: what a context manager registers lasts no longer than it.
+            return Generator(callee, tuple(args), dict(kwargs))
         self.stack.append(callee.function.owner or name)
         returned = self.execute(callee.node.body, scope)
         self.stack.pop()
         return _returned(returned)
+
+    def needs(self, value: object) -> None:
+        """Note that a registration hangs on a name of another module of PyTorch's. Those of
+        ``torch`` itself are bindings."""
+        if isinstance(value, Path) and _OF_A_MODULE.match(value.dotted):
+            self.imported.setdefault(value.dotted, self.site)
+
+    def iterated(self, value: object) -> list[object]:
+        self.needs(value)
+        return (
+            self._follow_generator(value)
+            if isinstance(value, Generator)
+            else (super().iterated(value))
+        )
+
+    def _follow_generator(self, made: Generator) -> list[object]:
+        if len(self.stack) >= _MAX_DEPTH:
+            return [UNKNOWN]
+        given: list[object] = []
+        self._yielded.append(given)
+        self.stack.append(made.callee.function.owner or made.callee.function.name)
+        scope = self.scope_of(made.callee, made.args, made.kwargs)
+        if not isinstance(made.callee.node, ast.Lambda):
+            self.execute(made.callee.node.body, scope)
+        self.stack.pop()
+        self._yielded.pop()
+        return given[: expressions.LONGEST]
+
+    def value_yield(self, node: ast.Yield, scope: Scope) -> object:
+        value = self.value(node.value, scope) if node.value else None
+        if self._yielded:
+            self._yielded[-1].append(value)
+        return UNKNOWN
+
+    def value_yieldfrom(self, node: ast.YieldFrom, scope: Scope) -> object:
+        given = self.iterated(self.value(node.value, scope))
+        if self._yielded:
+            self._yielded[-1].extend(given)
+        return UNKNOWN
 
     def _is_generator(self, node: ast.AST) -> bool:
         if node not in self._generators:

@@ -6,7 +6,7 @@ registration API is reached; whatever only a run would tell is UNKNOWN."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from indexes.readers.python import expressions
@@ -14,11 +14,13 @@ from indexes.readers.python.calls import Calls, Deferred, Returned, parameters
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
+    Class,
     Closure,
     Function,
     FunctionNode,
     Op,
     Opaque,
+    Record,
     Scope,
     identity,
     path,
@@ -28,8 +30,10 @@ from indexes.readers.python.values import (
 class Evaluator(Calls):
     """Evaluates one module."""
 
-    def __init__(self, module: str, is_package: bool = False) -> None:
-        super().__init__(module)
+    def __init__(
+        self, module: str, is_package: bool = False, known: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__(module, known or {})
         self.lines: dict[str, int] = {}
         """Line of the statement that bound each name of the module."""
         self._package = module if is_package else module.rpartition(".")[0]
@@ -74,7 +78,8 @@ class Evaluator(Calls):
         value = self.value(node.value, scope)
         for target in node.targets:
             if isinstance(target, ast.Name) and (value is UNKNOWN or _unlabelled(value)):
-                value = Opaque(f"{self.module}.{target.id}" if scope is self.globals else target.id)
+                label = f"{self.module}.{target.id}" if scope is self.globals else target.id
+                value = replace(value, label=label) if isinstance(value, Record) else Opaque(label)
             if isinstance(target, ast.Attribute) and target.attr == "__name__":
                 self._rename(target, value, scope)
             if scope is self.globals and isinstance(target, ast.Name):
@@ -127,7 +132,7 @@ class Evaluator(Calls):
     execute_asyncfunctiondef = execute_functiondef
 
     def execute_classdef(self, node: ast.ClassDef, scope: Scope) -> None:
-        scope.names[node.name] = Opaque(node.name)
+        scope.names[node.name] = Class(node.name)
 
     def execute_if(self, node: ast.If, scope: Scope) -> Returned | None:
         truth = expressions.truth(self.value(node.test, scope))
@@ -142,8 +147,7 @@ class Evaluator(Calls):
         return Returned(returned.value, bool(first and second)) if returned else None
 
     def execute_for(self, node: ast.For, scope: Scope) -> Returned | None:
-        items = self.value(node.iter, scope)
-        for item in items if isinstance(items, (list, tuple)) else [UNKNOWN]:
+        for item in self.iterated(self.value(node.iter, scope)):
             self.bind(node.target, item, scope)
             returned = self.execute(node.body, scope)
             if returned is not None:

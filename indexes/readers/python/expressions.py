@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from indexes.readers.python.values import (
     UNKNOWN,
     Builtin,
+    Class,
     Closure,
     Function,
     Op,
     Opaque,
     Partial,
     Path,
+    Record,
     Scope,
     Wraps,
     identity,
@@ -37,8 +39,10 @@ _MAX_STEPS = 400_000
 class Expressions:
     """Evaluates expressions of one module; calls are left to a subclass."""
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, known: Mapping[str, object]) -> None:
         self.module = module
+        self._known = known
+        """What names of other modules stand for."""
         self._steps = 0
 
     def value(self, node: ast.AST | None, scope: Scope) -> object:
@@ -79,10 +83,18 @@ class Expressions:
 
     def value_name(self, node: ast.Name, scope: Scope) -> object:
         found = scope.get(node.id)
-        return NAMES.get(node.id, UNKNOWN) if found is UNKNOWN else found
+        return NAMES.get(node.id, UNKNOWN) if found is UNKNOWN else self._outside(found)
 
     def value_attribute(self, node: ast.Attribute, scope: Scope) -> object:
-        return attribute(self.value(node.value, scope), node.attr)
+        return self._outside(attribute(self.value(node.value, scope), node.attr))
+
+    def _outside(self, value: object) -> object:
+        """What a name of another module stands for, where that is known."""
+        return self._known.get(value.dotted, value) if isinstance(value, Path) else value
+
+    def iterated(self, value: object) -> list[object]:
+        """What a loop over a value goes through; once through what is UNKNOWN."""
+        return list(value) if isinstance(value, (list, tuple, dict)) else [UNKNOWN]
 
     def value_list(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> object:
         return self.items(node.elts, scope)
@@ -203,6 +215,8 @@ def attribute(value: object, name: str) -> object:
     """``value.name``."""
     if isinstance(value, (Op, Path)):
         return value.attribute(name)
+    if isinstance(value, Record):
+        return value.fields.get(name, UNKNOWN)
     function = identity(value)
     if function and name == "__name__":
         return function.name
@@ -265,6 +279,8 @@ def method(owner: object, name: str, args: Sequence[object]) -> object | None:
         return list(getattr(owner, name)())
     if isinstance(owner, Builtin) and name == "fromkeys":
         return _as_list(args)
+    if isinstance(owner, Op) and name == "op_overloads" and not owner.overload:
+        return [owner]  # the name without an overload stands for all of them
     return None
 
 
@@ -288,10 +304,14 @@ def _grow(owner: list[object], name: str, value: object) -> object:
 # ------------------------------------------------------------------------------- calls
 
 
-def call(callee: object, args: Sequence[object]) -> object:
-    """A call of a built-in."""
+def call(callee: object, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+    """A call of a built-in, or of a class."""
+    if isinstance(callee, Class) and kwargs:
+        return Record(fields=dict(kwargs))
     if not isinstance(callee, Builtin):
         return UNKNOWN
+    if callee.name == "dict" and kwargs and not args:
+        return dict(kwargs)
     function = _CALLS.get(callee.name)
     return function(args) if function and args else Opaque()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from indexes.model.regex import regex
@@ -42,27 +42,60 @@ def _touches(data: bytes) -> Iterator[int]:
 
 
 def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
-    """The registrations of a file, its helpers and its calls of helpers of other files."""
-    data, extents = text.data, text.blocks
-    kept = _kept(data, extents)
-    outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
-    tree = parsed(without_bodies(data, outer), path)
+    """The registrations of a file, its helpers and what it needs of other files."""
+    tree, evaluator = _skeleton(text, path), _evaluator(path)
     if isinstance(tree, Problem):
         return [], [tree]
-    evaluator = Evaluator(module_name(path), path.endswith("/__init__.py"))
     try:
         evaluator.run(tree)
     except RecursionError:
         return [], [Problem(path, 0, "not read: expressions nested too deeply")]
-    ends = {block.head.line: block.end_line for block in extents}
+    ends = _ends(text)
     facts = [registration_fact(found, evaluator.module, ends) for found in evaluator.registrations]
     facts += [_deferred_fact(found, ends) for found in evaluator.deferred if _promising(found)]
-    facts += _helpers(data, tree, evaluator)
+    facts += [PythonFact("imported", "", *at, 0) for at in evaluator.imported.items()]
+    facts += _helpers(text.data, tree, evaluator)
     facts += _references(evaluator, ends)
     return list(dict.fromkeys(facts)), []
 
 
+def read_again(text: Text, path: str, known: Mapping[str, object]) -> list[PythonFact]:
+    """The registrations of a file once it is known what names of other modules stand for."""
+    evaluator = run_module(text, path, known)
+    found = evaluator.registrations if evaluator else ()
+    return [registration_fact(one, module_name(path), _ends(text)) for one in found]
+
+
+def run_module(
+    text: Text, path: str, known: Mapping[str, object] | None = None
+) -> Evaluator | None:
+    """A file with the values of its names; None for one that cannot be read."""
+    tree, evaluator = _skeleton(text, path), _evaluator(path, known)
+    try:
+        if not isinstance(tree, Problem):
+            evaluator.run(tree)
+    except RecursionError:
+        return None
+    return evaluator
+
+
+def _evaluator(path: str, known: Mapping[str, object] | None = None) -> Evaluator:
+    return Evaluator(module_name(path), path.endswith("/__init__.py"), known)
+
+
+def _ends(text: Text) -> dict[int, int]:
+    return {block.head.line: block.end_line for block in text.blocks}
+
+
 # ------------------------------------------------------------------------------ skeleton
+
+
+def _skeleton(text: Text, path: str) -> ast.Module | Problem:
+    """The statements of a file, those functions emptied that register nothing."""
+    data, extents = text.data, text.blocks
+    kept = _kept(data, extents)
+    outer = [block for block in extents if block.head.parent < 0 and block.head.start not in kept]
+    return parsed(without_bodies(data, outer), path)
 
 
 def _kept(data: bytes, extents: list[Block]) -> set[int]:
@@ -81,13 +114,13 @@ def _kept(data: bytes, extents: list[Block]) -> set[int]:
     return kept
 
 
-_MADE = regex(rb"\n\w+(?:: [^\n=]+)? = (\w+)\(")
+_MADE = regex(rb"\n(?:\w+(?:: [^\n=]+)? =|[ \t]*for [^\n]* in) (\w+)\(")
 _SMALL = 1500
 
 
 def _makers(data: bytes, extents: list[Block]) -> set[int]:
-    """Start offsets of small functions whose result is bound to a name of the module: sets of
-    operators, renamed functions."""
+    """Start offsets of small functions whose result is bound to a name of the module, or looped
+    over: sets of operators, renamed functions."""
     names = {match.decode() for match in _MADE.findall(data)}
     return {
         block.head.start

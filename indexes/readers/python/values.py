@@ -76,6 +76,18 @@ class Opaque:
     label: str = ""
 
 
+@dataclass(slots=True, eq=False)
+class Class(Opaque):
+    """A class of the module."""
+
+
+@dataclass(slots=True, eq=False)
+class Record(Opaque):
+    """What a class of the module was called with: ``OverridesData(name="erf", cpp=...)``."""
+
+    fields: dict[str, object] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """The identity of a function: what ``inspect.unwrap`` would lead to."""
@@ -135,6 +147,15 @@ class Partial:
     """``functools.partial(callee, *args, **kwargs)``."""
 
     callee: object
+    args: tuple[object, ...]
+    kwargs: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator:
+    """A call of a generator function, to be followed where something iterates over it."""
+
+    callee: Closure
     args: tuple[object, ...]
     kwargs: dict[str, object]
 

@@ -57,6 +57,20 @@ def test_an_edited_page_of_the_docs_is_read_again(tree_copy: Path, cache: Path) 
         assert "docs/source/torch.rst:12" in pages
 
 
+def test_an_edited_table_reaches_what_another_file_registers_from_it(
+    tree_copy: Path, cache: Path
+) -> None:
+    with opened(tree_copy, cache) as index:
+        assert index.surroundings("ceil").inductor.status == "lowered"
+        assert index.surroundings("gelu").inductor.status == "none"
+    table = tree_copy / "torch/_inductor/codegen/common.py"
+    table.write_text(table.read_text().replace('name="ceil"', 'name="gelu"'))
+    with opened(tree_copy, cache) as index:
+        assert index.report.read == 1
+        assert index.surroundings("ceil").inductor.status == "none"
+        assert index.surroundings("gelu").inductor.status == "lowered"
+
+
 def test_equally_good_answers_come_by_place_not_by_age(tree_copy: Path, cache: Path) -> None:
     with opened(tree_copy, cache):
         pass

@@ -34,6 +34,8 @@ def test_inductor_and_core_aten(tree_index: Index) -> None:
     assert lowered.status == "lowered"
     assert lowered.location
     assert lowered.location.path == "torch/_inductor/lowering.py"
+    assert tree_index.surroundings("nonzero").inductor.status == "fallback"
+    assert tree_index.surroundings("isinf").inductor.status == "lowered"
     assert tree_index.surroundings("dropout").inductor.status == "none"
 
 

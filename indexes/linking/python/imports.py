@@ -1,0 +1,92 @@
+"""Registrations that hang on names of other modules: ``for name in pointwise_overrides_data:
+register_pointwise(...)``, ``@register_lowering(inductor_prims.seed)``.
+
+A reader sees one file, so it notes the names; here the modules that define them are read, and the
+file once more with what the names stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from indexes.readers.python.blocks import Text
+from indexes.readers.python.evaluation import Evaluator
+from indexes.readers.python.expressions import attribute
+from indexes.readers.python.facts import PythonFact
+from indexes.readers.python.registrations import read_again, run_module
+from indexes.readers.python.values import UNKNOWN, Called, Op, Path
+
+Read = Callable[[str], bytes | None]
+"""Gives the text of a file of the tree; None where there is none."""
+
+
+def module_paths(name: str) -> Iterator[str]:
+    """The files that may define a dotted name, those of the innermost modules first."""
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 1, -1):
+        stem = "/".join(parts[:end])
+        yield from (f"{stem}.py", f"{stem}/__init__.py")
+
+
+def resolve_imported(
+    files: Mapping[str, Iterable[PythonFact]], read: Read
+) -> Iterator[tuple[str, PythonFact]]:
+    """The registrations behind the ``imported`` rows of all files, as (path, fact)."""
+    modules = _Modules(read)
+    for path, facts in files.items():
+        wanted = [fact.symbol for fact in facts if fact.kind == "imported"]
+        values = {name: modules.value(name) for name in wanted}
+        known = {name: value for name, value in values.items() if value is not UNKNOWN}
+        data = read(path) if known else None
+        if data is not None:
+            yield from ((path, fact) for fact in _gained(Text(data), path, known))
+
+
+def _gained(text: Text, path: str, known: Mapping[str, object]) -> list[PythonFact]:
+    """What a file registers once names are known, and did not before."""
+    before = {(one.kind, one.target) for one in read_again(text, path, {})}
+    after = dict.fromkeys(read_again(text, path, known))
+    return [one for one in after if one.target and (one.kind, one.target) not in before]
+
+
+class _Modules:
+    """The modules that names are looked up in, each read when first asked for."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._run: dict[str, Evaluator | None] = {}
+
+    def value(self, name: str) -> object:
+        """What a dotted name stands for: operators, and constants made of them."""
+        for path in module_paths(name):
+            if module := self._module(path):
+                stem = path.removesuffix(".py").removesuffix("/__init__")
+                return _followed(module, name.split(".")[stem.count("/") + 1 :])
+        return UNKNOWN
+
+    def _module(self, path: str) -> Evaluator | None:
+        if path not in self._run:
+            data = self._read(path)
+            self._run[path] = run_module(Text(data), path) if data is not None else None
+        return self._run[path]
+
+
+def _followed(module: Evaluator, names: list[str]) -> object:
+    value = module.globals.names.get(names[0], UNKNOWN)
+    if isinstance(value, Called):
+        value = _made_prim(value)
+    for name in names[1:]:
+        value = attribute(value, name)
+    is_operator = isinstance(value, Op) or (isinstance(value, Path) and _is_namespace(value))
+    return value if is_operator or isinstance(value, (list, tuple, dict)) else UNKNOWN
+
+
+def _made_prim(call: Called) -> object:
+    """The operator that ``_prims._make_prim(schema="name(...) -> ...")`` defines and returns."""
+    schema = call.kwargs.get("schema")
+    if call.callee.rpartition(".")[2] != "_make_prim" or not isinstance(schema, str):
+        return UNKNOWN
+    return Op("prims", schema.partition("(")[0], "default")
+
+
+def _is_namespace(value: Path) -> bool:
+    return value.dotted.startswith("torch.ops.")
