@@ -43,6 +43,10 @@ Role = Literal[
     "generated",
 ]
 
+Work = Literal["computes", "chooses", "dispatches", "checks", "allocates", "moves", "helps"]
+"""What a step does: ``computes`` is a loop over elements, a launch, a vendor's function; the
+others lead to it, or stand beside the way."""
+
 KernelKind = Literal["plain", "structured", "macro", "ufunc", "composite", "generated", "missing"]
 SourceKind = Literal["checkout", "clone", "wheel"]
 

@@ -1,0 +1,267 @@
+"""The work of each place on a way: what computes, and what chooses, dispatches, checks, allocates,
+moves or helps on the way to it.
+
+Told by PyTorch's own mechanisms: a loop, a launch or a vendor's function in a body; what a schema
+says of its arguments; whether anything that computes is reached.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from indexes.linking.edges import Edge
+from indexes.linking.facts import Known
+from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
+from indexes.linking.visible import is_header
+from indexes.model.regex import regex
+from indexes.model.vocabulary import NativeFunction, Work
+from indexes.readers.yaml.schema import Schema, parse_schema
+
+ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
+"""How a function computes: it loops over elements, launches a kernel, calls a vendor's library,
+runs an MPSGraph or a Metal kernel."""
+
+_APPLE: dict[object, ComputingKind] = {"MPSGraph": "graph", "Metal": "metal"}
+_SET_UP = regex(
+    r"Create|Destroy|Delete|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
+    r"|Support|String|Status|Info\b|Num[A-Z]|[bB]uffer_?[sS]ize|[wW]ork_?[sS]pace_?[sS]ize|Builder"
+    r"|_(?:create|destroy|set|get|init|version|query|strerror|verbose|handle|analysis|is)(?:_|\b)"
+    r"|\b(?:is|has|make|check)_|_t\b|_ptr\b|_iterator\b|_cast\b|\b(?:magma_queue|par|tie|pair|get)\b"
+)
+"""What vendors call functions that prepare, ask and tidy up, and types that they construct."""
+_RUNS = {
+    "oneDNN": regex(r"::(?:compute|execute)\w*$"),
+    "MPSGraph": regex(r"^run|encode"),
+    "Metal": regex(r"dispatch|encode|exec"),
+    "CUB": regex(r"::Device"),
+    "cuDNN": regex(r"^cudnn[A-Z]"),
+    "CUTLASS": regex(r"::device::"),
+}
+"""Of libraries with more words for preparing than for computing, how those that compute look."""
+_CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")
+_OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
+
+
+def runs_library(edge: Edge) -> bool:
+    """Whether a vendor's function computes, rather than prepares, asks or tidies up."""
+    name = edge.symbol.removeprefix("at::").removeprefix("native::")
+    runs = _RUNS.get(str(edge.target))
+    return not _SET_UP.search(name) and (runs is None or bool(runs.search(name)))
+
+
+class Works:
+    """Tells works. Answers are kept while it lives."""
+
+    def __init__(self, facts: GraphFacts) -> None:
+        self.facts = facts
+        self._graph = Graph(facts)
+        self._leads: dict[Node, bool] = {}
+        self.computing = lru_cache(16384)(self._computing)
+        self._operator = lru_cache(4096)(self._operator_work)
+        self._generic = lru_cache(4096)(self._is_generic)
+
+    def of(self, node: Node) -> Work:
+        """The work of a place."""
+        if isinstance(node.what, int):
+            return self._function(node, node.what)
+        if node.kind == "stub":
+            return "dispatches"
+        work = self._operator(node.what)
+        answers = work == "dispatches" and self._answers_alone(node.what)
+        return "helps" if answers and not self.leads(node) else work
+
+    def of_edge(self, edge: Edge, device: str = "") -> Work:
+        """The work of what an edge leads to."""
+        kind = node_kind(edge)
+        if edge.kind == "library":
+            return "computes" if runs_library(edge) else "helps"
+        if edge.kind in ("loop", "launch"):
+            return "computes"
+        return self.of(Node(kind, edge.target, device)) if kind else "helps"
+
+    # ------------------------------------------------------------------------ operators
+
+    def _operator_work(self, name: str) -> Work:
+        native = self.facts.native(name)
+        return schema_work(native, self.facts.overloads(native.name)) if native else "dispatches"
+
+    def _answers_alone(self, name: str) -> bool:
+        """Whether an operator makes and changes no tensor, as ``is_complex``."""
+        native = self.facts.native(name)
+        schema = _parsed(native.schema) if native else None
+        if schema is None or any(one.mutable for one in schema.arguments):
+            return False
+        return not any(one.base_type == "Tensor" for one in schema.returns)
+
+    # ------------------------------------------------------------------------ functions
+
+    def _function(self, node: Node, number: int) -> Work:
+        if self.computing(number):
+            return "computes"
+        for row in self.facts.kernel_rows_of(number):
+            if (work := self._operator(row.op)) not in ("dispatches", "helps"):
+                return work
+        if self.leads(node):
+            return "chooses" if self._ways(node) > 1 else "dispatches"
+        return "checks" if self._checks(number) else "helps"
+
+    def _ways(self, node: Node) -> int:
+        """How many different places that a place leads to lead to what computes."""
+        below = {step.lower for step in self._graph.down(node)}
+        return sum(self.leads(one) for one in below)
+
+    def _checks(self, number: int) -> bool:
+        known = self.facts.by_id(number)
+        calls = self.facts.calls(known) if known else ()
+        checks = sum(bool(_CHECK.match(call.name)) for call in calls)
+        return bool(checks) and 2 * checks >= len(calls)
+
+    def _computing(self, number: int) -> ComputingKind | None:
+        """How a function computes by itself; None for one that leads there, or nowhere."""
+        known = self.facts.by_id(number)
+        if known is None:
+            return None
+        if known.definition.cuda_global:
+            return "launch"
+        if known.definition.name == "operator()":
+            return "loop"
+        return next(filter(None, map(self.edge_computing, self._edges_of(known))), None)
+
+    def _edges_of(self, known: Known) -> Iterator[Edge]:
+        return (
+            edge for edge in self.facts.edges(known.id) if edge.kind not in ("functor", "macro")
+        )
+
+    def edge_computing(self, edge: Edge) -> ComputingKind | None:
+        """How an edge makes its caller one that computes: the caller loops, launches, calls a
+        library, or gives its work to what headers have for running any work."""
+        if edge.kind in ("loop", "launch"):
+            return "launch" if edge.kind == "launch" else "loop"
+        if edge.kind == "library":
+            return _APPLE.get(edge.target, "library") if runs_library(edge) else None
+        if edge.kind == "call" and isinstance(edge.target, int):
+            return self._generic(edge.target)
+        return None
+
+    def _is_generic(self, number: int) -> ComputingKind | None:
+        """How a template of a header runs what it is given, as ``gpu_kernel`` does."""
+        seen, pending = {number}, deque([number])
+        while pending:
+            known = self.facts.by_id(pending.popleft())
+            if known is None or not is_generic(known):
+                continue
+            for edge in self._edges_of(known):
+                if edge.kind in ("loop", "launch"):
+                    return "launch" if edge.kind == "launch" else "loop"
+                if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
+                    seen.add(edge.target)
+                    pending.append(edge.target)
+        return None
+
+    # ---------------------------------------------------------------------------- leading
+
+    def leads(self, node: Node) -> bool:
+        """Whether a place computes, or leads to what does by other ways than a copy, a new
+        tensor or a view."""
+        if node not in self._leads:
+            self._search(node)
+        return self._leads[node]
+
+    def _search(self, start: Node) -> None:
+        """One walk tells of all that it has been through if it finds nothing, and of its way
+        if it does."""
+        before: dict[Node, Node | None] = {start: None}
+        pending = deque([start])
+        while pending:
+            node = pending.popleft()
+            if self._leads.get(node) or self._computes(node):
+                way: Node | None = node
+                while way:
+                    self._leads[way] = True
+                    way = before[way]
+                return
+            for step in () if node in self._leads else self._graph.down(node):
+                if step.lower not in before and not self._is_aside(step.lower):
+                    before[step.lower] = node
+                    pending.append(step.lower)
+        self._leads.update(dict.fromkeys(before, False))
+
+    def _computes(self, node: Node) -> bool:
+        return isinstance(node.what, int) and self.computing(node.what) is not None
+
+    def _is_aside(self, node: Node) -> bool:
+        return (
+            isinstance(node.what, str)
+            and node.kind == "operator"
+            and (self._operator(node.what) != "dispatches")
+        )
+
+
+def is_generic(known: Known) -> bool:
+    """Whether a function is a template that a header has for many."""
+    found = known.definition
+    return found.template and is_header(found.location.path)
+
+
+# ------------------------------------------------------------------------------- schemas
+
+
+@lru_cache(8192)
+def _parsed(text: str) -> Schema:
+    return parse_schema(text)
+
+
+def schema_work(native: NativeFunction, overloads: Sequence[NativeFunction]) -> Work:
+    """What an operator's schema says of its work; ``dispatches`` where it says nothing."""
+    schema = _parsed(native.schema)
+    if makes_new(schema) or _fills_new(schema, map(_schema_of, overloads)):
+        return "allocates"
+    if moves(schema):
+        return "moves"
+    if is_view(schema) or "inplace_view" in native.tags:
+        return "helps"
+    if not schema.returns and not any(one.mutable for one in schema.arguments):
+        return "checks"
+    return "dispatches"
+
+
+def _schema_of(native: NativeFunction) -> Schema:
+    return _parsed(native.schema)
+
+
+def makes_new(schema: Schema) -> bool:
+    """Whether it makes a tensor from options, and at most the shape of another."""
+    names = {one.name for one in schema.arguments}
+    tensors = {one.name for one in schema.arguments if one.base_type == "Tensor"}
+    return names >= _OPTIONS and tensors <= {"self"} and "non_blocking" not in names
+
+
+def _fills_new(schema: Schema, overloads: Iterable[Schema]) -> bool:
+    """Whether it is the ``out`` of an overload that makes a tensor from options."""
+    given = _given(schema)
+    return bool(schema.out_arguments) and any(
+        makes_new(one) and _given(one) - _OPTIONS == given for one in overloads
+    )
+
+
+def _given(schema: Schema) -> set[str]:
+    return {one.name for one in schema.arguments if not one.is_out}
+
+
+def moves(schema: Schema) -> bool:
+    """Whether it only copies a tensor's values to another place, layout or type, or writes one
+    value everywhere."""
+    given = _given(schema)
+    if "non_blocking" in given:
+        return True
+    if "memory_format" in given and not given >= _OPTIONS and schema.returns:
+        return any(one.name == "self" and not one.mutable for one in schema.arguments)
+    return given == {"self", "value"} and schema.base == "fill"
+
+
+def is_view(schema: Schema) -> bool:
+    """Whether it gives back a tensor that shares the memory of an argument."""
+    return any(one.annotation and not one.mutable for one in schema.returns)
