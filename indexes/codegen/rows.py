@@ -17,6 +17,7 @@ from indexes.codegen.variants import (
     is_generated,
     is_view,
     signature_of,
+    view_signature,
     with_generated,
 )
 from indexes.model.vocabulary import Kernel, NativeFunction
@@ -165,7 +166,7 @@ class _Rows:
         schema = parse_schema(function.schema)
         if schema.kind is not SchemaKind.FUNCTIONAL or not schema.name.endswith("_copy"):
             return False
-        return schema.name in self._views.get(_view_signature(function), ())
+        return schema.name in self._views.get(view_signature(function), ())
 
 
 def _named(
@@ -184,8 +185,3 @@ def _view_bases(functions: Iterable[NativeFunction]) -> dict[Signature, set[str]
         if is_view(function) and not schema.inplace:
             views.setdefault(signature_of(function), set()).add(f"{schema.name}_copy")
     return views
-
-
-def _view_signature(function: NativeFunction) -> Signature:
-    base, arguments, returns = signature_of(function)
-    return base.removesuffix("_copy"), arguments, returns

@@ -7,7 +7,7 @@ or bound by hand (torchgen/native_function_generation.py, add_generated_native_f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -75,6 +75,54 @@ def signature_of_text(schema: str) -> Signature:
 def signature_of(function: NativeFunction) -> Signature:
     """``Schema.signature`` of the entry's schema."""
     return signature_of_text(function.schema)
+
+
+Overloads = Callable[[str], Sequence[NativeFunction]]
+"""The overloads of an operator by its name."""
+
+
+def view_signature(copy: NativeFunction) -> Signature:
+    """The signature that the view of a ``_copy`` operator has."""
+    base, arguments, returns = signature_of(copy)
+    return base.removesuffix("_copy"), arguments, returns
+
+
+def called_by_generated(made: NativeFunction, overloads: Overloads) -> NativeFunction | None:
+    """The overload that the kernel which torchgen makes for another calls: an out one the
+    functional one, that one the in-place or mutable one that is written
+    (native_function_generation.py), a ``_copy`` its view (gen_functionalization_type.py)."""
+    schema = parse_schema(made.schema)
+    if not is_generated(made):
+        wanted = view_signature(made)
+        views = (one for one in overloads(wanted[0]) if is_view(one))
+        return next((one for one in views if signature_of(one) == wanted), None)
+    group = list(_variants(made, overloads))
+    if schema.out_arguments:
+        return _of_kind(SchemaKind.FUNCTIONAL, group)
+    written = [one for one in group if not is_generated(one)]
+    return _of_kind(SchemaKind.INPLACE, written) or _of_kind(SchemaKind.MUTABLE, written)
+
+
+def generated_callers(called: NativeFunction, overloads: Overloads) -> Iterator[NativeFunction]:
+    """The inverse: the overloads whose kernel torchgen makes from a call of this one."""
+    copies = overloads(f"{parse_schema(called.schema).base}_copy")
+    for one in (*_variants(called, overloads), *copies):
+        target = called_by_generated(one, overloads)
+        if target and target.full_name == called.full_name:
+            yield one
+
+
+def _variants(function: NativeFunction, overloads: Overloads) -> Iterator[NativeFunction]:
+    """The overloads of the same signature."""
+    signature = signature_of(function)
+    base = signature[0]
+    others = (f"__i{base[2:]}",) if base.startswith("__") else (f"{base}_", f"{base}_functional")
+    for name in (base, *others):
+        yield from (one for one in overloads(name) if signature_of(one) == signature)
+
+
+def _of_kind(kind: SchemaKind, group: Iterable[NativeFunction]) -> NativeFunction | None:
+    return next((one for one in group if parse_schema(one.schema).kind is kind), None)
 
 
 def is_view(function: NativeFunction) -> bool:

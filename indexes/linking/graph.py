@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from indexes.linking.edges import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge
+from indexes.codegen.variants import called_by_generated, generated_callers
+from indexes.linking.edges import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, stub_name
 from indexes.linking.facts import Facts, Known, StubEntry
-from indexes.linking.visible import path_device
-from indexes.model.vocabulary import KernelRow
+from indexes.linking.visible import path_device, stub_scope
+from indexes.model.vocabulary import KernelRow, NativeFunction
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
 
@@ -23,6 +24,14 @@ DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
 def device_of_key(key: str) -> str:
     """The device that a backend dispatch key computes on; empty for alias and Meta keys."""
     return next((device for device in DEVICES if key.endswith(device)), "")
+
+
+def dispatched_device(edge: Edge) -> str:
+    """The device of a call to the kernel of one key: ``at::cpu::_softmax``; empty for others."""
+    if edge.kind != "static dispatch":
+        return ""
+    words = edge.symbol.lower().split("::")
+    return next((device for device in DEVICES if device.lower() in words), "")
 
 
 class GraphFacts(Facts, Protocol):
@@ -80,39 +89,82 @@ class Graph:
         if isinstance(node.what, int):
             yield from self._below_definition(node, node.what)
         elif node.kind == "stub":
-            for entry in self.facts.registered_on(node.what):
-                if entry.target is not None and node.device in ("", entry.device):
-                    yield Step(node, Node("definition", entry.target, entry.device), entry)
+            yield from self._below_stub(node, node.what)
         else:
-            yield from self._below_operator(node, node.what)
+            for row in self.facts.kernels(node.what):
+                yield from self.row_steps(node, row)
 
     def _below_definition(self, node: Node, number: int) -> Iterator[Step]:
-        for edge in self.facts.edges(number):
-            kind = node_kind(edge)
-            if kind == "definition":
-                device = self._inside(edge.target, node.device)
-                if device is not None:
-                    yield Step(node, Node(kind, edge.target, device), edge)
-            elif kind:
-                yield Step(node, Node(kind, edge.target, node.device), edge)
+        return filter(None, (self.step(node, edge) for edge in self.facts.edges(number)))
 
-    def _below_operator(self, node: Node, name: str) -> Iterator[Step]:
-        for row in self.facts.kernels(name):
-            device = device_of_key(row.key)
-            if row.key == "Meta" or (device and node.device not in ("", device)):
-                continue
-            for definition in row.definitions:
-                if known := self.facts.known(definition):
-                    yield Step(node, Node("definition", known.id, device or node.device), row)
+    def step(self, node: Node, edge: Edge) -> Step | None:
+        """The step from a definition along one of its edges; None where the edge leads to no
+        node, or where the way, that is for one device, can't go on."""
+        kind = node_kind(edge)
+        device: str | None = node.device
+        if kind == "definition":
+            device = self._inside(edge.target, node.device)
+        elif kind == "operator" and (only := dispatched_device(edge)):
+            device = only if node.device in ("", only) else None
+        return (
+            None
+            if kind is None or device is None
+            else Step(node, Node(kind, edge.target, device), edge)
+        )
+
+    def _below_stub(self, node: Node, stub: str) -> Iterator[Step]:
+        for entry in self.facts.registered_on(stub):
+            if entry.target is not None and node.device in ("", entry.device):
+                yield Step(node, Node("definition", entry.target, entry.device), entry)
+        for row in self.ufunc_rows(stub):
+            yield from self.row_steps(node, row)
+
+    def ufunc_rows(self, stub: str) -> Sequence[KernelRow]:
+        """The kernels whose inner loops torchgen registers on a stub that it defines itself:
+        ``add_stub`` from the ``ufunc_inner_loop`` of ``add.out``."""
+        base, _, last = stub.rpartition("::")[2].rpartition("_")
+        made = self.facts.overloads(base) if last == "stub" else ()
+        return [
+            row
+            for native in made
+            if native.ufunc_inner_loop
+            for row in self.facts.kernels(native.full_name)
+            if stub in self._ufunc_stubs(row)
+        ]
+
+    def row_steps(self, node: Node, row: KernelRow) -> Iterator[Step]:
+        """The steps that a kernel of an operator, or of a stub that torchgen makes, is."""
+        device = device_of_key(row.key)
+        if row.key == "Meta" or (device and node.device not in ("", device)):
+            return
+        for definition in row.definitions:
+            if known := self.facts.known(definition):
+                yield Step(node, Node("definition", known.id, device or node.device), row)
+        if row.kind == "generated" and (called := self._called(row.op)):
+            yield Step(node, Node("operator", called.full_name, node.device), row)
+
+    def _called(self, op: str) -> NativeFunction | None:
+        """The operator that the kernel which torchgen makes for another calls."""
+        native = self.facts.native(op)
+        return native and called_by_generated(native, self.facts.overloads)
 
     def up(self, node: Node) -> Iterator[Step]:
         """What leads to a node."""
         for edge in self.facts.edges_to(node.what):
             if node_kind(edge) == node.kind and edge.caller >= 0:
-                for device in self._before(node):
+                for device in self._before(node, edge):
                     yield Step(Node("definition", edge.caller, device), node, edge)
         if isinstance(node.what, int):
             yield from self._above_function(node, node.what)
+        elif node.kind == "operator":
+            yield from self._above_operator(node, node.what)
+
+    def _above_operator(self, node: Node, name: str) -> Iterator[Step]:
+        native = self.facts.native(name)
+        for caller in generated_callers(native, self.facts.overloads) if native else ():
+            for row in self.facts.kernels(caller.full_name):
+                if row.kind == "generated":
+                    yield Step(Node("operator", caller.full_name, node.device), node, row)
 
     def _above_function(self, node: Node, number: int) -> Iterator[Step]:
         for entry in self.facts.registered_as(number):
@@ -125,6 +177,16 @@ class Graph:
                 continue
             for before in dict.fromkeys((node.device, "" if device else node.device)):
                 yield Step(Node("operator", row.op, before), node, row)
+                for stub in self._ufunc_stubs(row):
+                    yield Step(Node("stub", stub, before), node, row)
+
+    def _ufunc_stubs(self, row: KernelRow) -> list[str]:
+        """The stubs that torchgen makes from the inner loops of a kernel."""
+        native = self.facts.native(row.op)
+        if row.kind != "ufunc" or not (native and native.ufunc_inner_loop):
+            return []
+        uses = self.facts.stub_uses(f"{native.name}_stub")
+        return list(dict.fromkeys(stub_name(stub_scope(use), use.stub) for use in uses))
 
     # ------------------------------------------------------------------- devices
 
@@ -135,9 +197,9 @@ class Graph:
             return device or own
         return device if own == device else None
 
-    def _before(self, node: Node) -> tuple[str, ...]:
+    def _before(self, node: Node, edge: Edge) -> tuple[str, ...]:
         """The devices with which a way can have come along an edge to a node."""
-        own = self.device(node.what)
+        own = self.device(node.what) or dispatched_device(edge)
         if own and own != node.device:
             return ()
         return (node.device, "") if own else (node.device,)
