@@ -4,32 +4,31 @@ it, its docs, tests and owners, each in a line."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
 from indexes.linking.python.around import around, owners, words_of
+from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.paths import NamedTest, tests_naming
 from indexes.linking.python.ways import python_ways
 from indexes.linking.registrations import around_dispatch
 from indexes.model.surroundings import (
     AutocastPolicy,
-    CoreAten,
     Counted,
-    Decomposed,
     Inductor,
-    InductorStatus,
     NamedPlace,
     Surroundings,
     TestCount,
 )
 from indexes.model.vocabulary import Location, NativeFunction, Role
 from indexes.readers.project.codeowners_file import read_codeowners
+from indexes.readers.yaml.schema import SchemaKind, parse_schema
 from indexes.store.registrations import StoredPython, written_for
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
-
-_FALLBACK = "fallback"
 
 
 def surroundings(index: Index, native: NativeFunction) -> Surroundings:
@@ -39,12 +38,12 @@ def surroundings(index: Index, native: NativeFunction) -> Surroundings:
     links = _by_role(around(native, python))
     beside = around_dispatch(native.full_name, written_for(facts, native.full_name), facts)
     dispatched = _by_role(beside)
-    tables = tuple(_decompositions(links["decomposition"]))
+    compilers = Compilers(native, python)
     return Surroundings(
         python=_named(python_ways(native, python)),
-        inductor=_inductor(links["registration"], tables),
-        core=_core(native, tables),
-        decompositions=tables,
+        inductor=_inductor(index, native, compilers),
+        core=compilers.core(),
+        decompositions=compilers.decompositions(),
         meta=_named(links["meta_registration"]),
         autocast=tuple(_policies(dispatched["autocast"])),
         batch_rule=next(iter(_named(dispatched["batch_rule"])), None),
@@ -56,10 +55,7 @@ def surroundings(index: Index, native: NativeFunction) -> Surroundings:
 
 
 _Roles = dict[Role, list[Link]]
-_USED: tuple[Role, ...] = (
-    *("registration", "decomposition", "meta_registration", "docs", "opinfo"),
-    *("autocast", "batch_rule"),
-)
+_USED: tuple[Role, ...] = (*("meta_registration", "docs", "opinfo", "autocast", "batch_rule"),)
 
 
 def _by_role(links: Iterable[Link]) -> _Roles:
@@ -82,36 +78,32 @@ def _tests(named: Sequence[NamedTest]) -> TestCount:
     return TestCount(len({one.path for one in named}), len(named), first)
 
 
-# ---------------------------------------------------------------- compilers and export
+# ------------------------------------------------------------------- compilers
 
 
-def _decompositions(links: Iterable[Link]) -> Iterator[Decomposed]:
-    for link in links:
-        table = link.rule.partition(" enters it in ")[2].partition(";")[0]
-        yield Decomposed(link.symbol, link.location, (table.removeprefix("the table "),))
+def _inductor(index: Index, native: NativeFunction, compilers: Compilers) -> Inductor:
+    """What Inductor does. It gets graphs of functional operators, so that an in-place or out=
+    overload without anything of its own is as its functional one."""
+    own = compilers.inductor()
+    functional = _functional(index, native) if own.status == "none" else None
+    if functional is None:
+        return own
+    found = Compilers(functional, StoredPython(index.facts.store)).inductor()
+    if found.status == "none":
+        return own
+    return replace(found, note=f"as {functional.full_name}, once functionalized")
 
 
-def _inductor(links: Iterable[Link], decomposed: Sequence[Decomposed]) -> Inductor:
-    """What Inductor does: a decomposition comes before a lowering, and that before a fallback."""
-    for one in decomposed:
-        for table in one.tables:
-            if table.startswith("torch._inductor"):
-                return Inductor("decomposed", one.location, table)
-    rows = [link for link in links if link.rule.startswith("register_lowering")]
-    lowered = [link for link in rows if _FALLBACK not in link.note]
-    for link in lowered or rows:
-        status: InductorStatus = "lowered" if lowered else "fallback"
-        return Inductor(status, link.location, "torch._inductor.lowering.lowerings")
-    return Inductor("none")
-
-
-def _core(native: NativeFunction, decomposed: Sequence[Decomposed]) -> CoreAten:
-    if "core" in native.tags:
-        line = native.field_lines.get("tags", native.location.line)
-        return CoreAten(True, "yes", Location(native.location.path, line))
-    if decomposed:
-        return CoreAten(False, "no, decomposes", decomposed[0].location)
-    return CoreAten(False, "no")
+def _functional(index: Index, native: NativeFunction) -> NativeFunction | None:
+    schema = parse_schema(native.schema)
+    if schema.kind is SchemaKind.FUNCTIONAL:
+        return None
+    signature = signature_of(native)
+    for other in index.facts.overloads(schema.base):
+        is_functional = parse_schema(other.schema).kind is SchemaKind.FUNCTIONAL
+        if is_functional and signature_of(other) == signature:
+            return other
+    return None
 
 
 # -------------------------------------------------------------- dispatcher and owners

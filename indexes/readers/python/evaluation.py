@@ -205,4 +205,7 @@ def _swallows(handler: ast.ExceptHandler) -> bool:
 
 
 def _unlabelled(value: object) -> bool:
+    """A table that a module makes is known by the name that it gives it."""
+    if isinstance(value, Called):
+        return value.callee.endswith(".get_decompositions")
     return isinstance(value, Opaque) and not value.label

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from indexes.readers.python.values import (
+    EVERY,
     UNKNOWN,
     Builtin,
     Class,
@@ -281,6 +282,8 @@ def method(owner: object, name: str, args: Sequence[object]) -> object | None:
         return _as_list(args)
     if isinstance(owner, Op) and name == "op_overloads" and not owner.overload:
         return [owner]  # the name without an overload stands for all of them
+    if isinstance(owner, Op) and name == "overloads" and not owner.overload:
+        return [EVERY]
     return None
 
 
@@ -317,6 +320,8 @@ def call(callee: object, args: Sequence[object], kwargs: Mapping[str, object]) -
 
 
 def _getattr(args: Sequence[object]) -> object:
+    if len(args) > 1 and args[1] is EVERY:
+        return args[0] if isinstance(args[0], Op) else UNKNOWN
     if len(args) < 2 or not isinstance(args[1], str) or not args[1].isidentifier():
         return UNKNOWN
     found = attribute(args[0], args[1])

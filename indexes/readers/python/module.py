@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from indexes.model.vocabulary import Problem
 from indexes.readers.python import api as python_api
+from indexes.readers.python import decomposition_tables as tables
 from indexes.readers.python import docs, generated, opinfo
 from indexes.readers.python import tests as python_tests
 from indexes.readers.python.blocks import Text
@@ -70,6 +71,7 @@ _READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
         lambda path, data: path.endswith("torch/overrides.py"),
         lambda text, path: (docs.read_overrides(text.data), ()),
     ),
+    (tables.makes_tables, tables.read_tables),
     (registers_by_name, lambda text, path: (read_symbolics(text, path), ())),
     (
         lambda path, data: generated.is_generator(path),

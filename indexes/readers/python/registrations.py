@@ -52,6 +52,7 @@ def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Pr
         return [], [Problem(path, 0, "not read: expressions nested too deeply")]
     ends = _ends(text)
     facts = [registration_fact(found, evaluator.module, ends) for found in evaluator.registrations]
+    facts = list(_with_refusals(facts, text))
     facts += [_deferred_fact(found, ends) for found in evaluator.deferred if _promising(found)]
     facts += [PythonFact("imported", "", *at, 0) for at in evaluator.imported.items()]
     facts += _helpers(text.data, tree, evaluator)
@@ -64,6 +65,17 @@ def read_again(text: Text, path: str, known: Mapping[str, object]) -> list[Pytho
     evaluator = run_module(text, path, known)
     found = evaluator.registrations if evaluator else ()
     return [registration_fact(one, module_name(path), _ends(text)) for one in found]
+
+
+def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
+    """Notes of each decomposition whether it may leave the operator as it is."""
+    refusals = list(occurrences(text.data, b"return NotImplemented"))
+    blocks = [b for b in text.blocks if any(b.head.start < at < b.end for at in refusals)]
+    lines = {block.head.line for block in blocks}
+    for fact in facts:
+        if fact.kind == "decomposition" and fact.line in lines:
+            fact = fact._replace(detail="; ".join(filter(None, (fact.detail, "declines=1"))))
+        yield fact
 
 
 def run_module(

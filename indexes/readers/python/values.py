@@ -15,6 +15,8 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+EVERY = Unknown()
+"""The names of an operator's overloads, which a Python file does not tell: each in turn."""
 
 
 @dataclass(frozen=True, slots=True)

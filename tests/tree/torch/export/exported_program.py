@@ -1,0 +1,5 @@
+from .decomp_utils import CustomDecompTable
+
+
+def default_decompositions() -> "CustomDecompTable":
+    return CustomDecompTable()
