@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
-from indexes.linking.python.around import around, owners, words_of
+from indexes.linking.python.around import around, owners, python_ways, words_of
 from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.paths import NamedTest, tests_naming
-from indexes.linking.python.ways import python_ways
 from indexes.linking.registrations import around_dispatch
 from indexes.model.surroundings import (
     AutocastPolicy,
