@@ -24,6 +24,7 @@ from indexes.queries.audit.checks import (
     nodes_of,
     stub_reach,
 )
+from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, led_back
 from indexes.queries.dispatch_compare import LiveTable
 from indexes.queries.index import Index
 
@@ -71,6 +72,7 @@ def measures(
     yield registrations(index)
     yield stubs(index, rows)
     yield dtypes(index)
+    yield both_ways(index)
     yield from formulas(index, live)
     if live is not None:
         yield tables(index, live)
@@ -157,6 +159,49 @@ def dtypes(index: Index) -> Measure:
     met = not found.unread if total else None
     name = "AT_DISPATCH_* uses expanded to dtypes"
     return Measure(name, "100 %", total, counts, met, tuple(found.unread))
+
+
+# ------------------------------------------------------------------------------ graph
+
+
+def both_ways(index: Index) -> Measure:
+    """Steps of the graph from operators down: each must be a step up, and the other way round."""
+    graph = BothWays(index)
+    up, down = list(graph.not_up()), list(graph.not_down())
+    counts = {"steps": graph.steps, "only down": len(up), "only up": len(down)}
+    short = tuple(f"{one.upper} -> {one.lower}" for one in (*up, *down))
+    met = not short if graph.steps else None
+    name = "A is in the chain of B if and only if B is reached from A"
+    return Measure(name, "no exception", graph.steps, counts, met, short)
+
+
+def edge_lines(index: Index) -> Measure:
+    """Edges of the graph by whether the line where they stand names what they lead to."""
+    text = EdgeText(index)
+    problems = [(placed, text.problem(placed)) for placed in all_edges(index)]
+    short = [f"{placed}: {problem}" for placed, problem in problems if problem]
+    total = len(problems)
+    counts = {"right": total - len(short), "wrong": len(short)}
+    met = len(short) <= 0.001 * total if total else None
+    name = "edges whose line names what they lead to"
+    return Measure(name, "wrong at most 0.1 %", total, counts, met, tuple(short))
+
+
+def launched(index: Index) -> Measure:
+    """``__global__`` functions by whether they lead back to operators."""
+    found = led_back(index)
+    told, silent = len(found.reasons), len(found.silent)
+    total = found.operators + told + silent
+    counts = {
+        "lead back": found.operators,
+        "do not, with the reason": told,
+        "do not": silent,
+        "generated, not asked": found.generated,
+    }
+    met = not silent if total else None
+    name = "__global__ functions that lead back to operators"
+    short = (*found.silent, *found.reasons)
+    return Measure(name, "at least 98 %, the rest with a reason", total, counts, met, short)
 
 
 # --------------------------------------------------------------------------- formulas

@@ -1,0 +1,109 @@
+"""The checks of the graph, on the small tree: they are kept, and notice what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from indexes.linking.graph import Graph, Node, Step
+from indexes.queries.audit.graph import (
+    BothWays,
+    EdgeText,
+    PlacedEdge,
+    all_edges,
+    global_functions,
+    led_back,
+)
+from indexes.queries.index import Index
+
+CUDA = """
+// __global__ void in_a_comment() {}
+const auto text = R"(__global__ void in_a_string() {})";
+__global__ void plain(int n) {}
+template <typename T>
+__global__ void __launch_bounds__(32 * (2), 20)
+    bounded(T* out) {
+}
+__global__ void
+#if !defined(USE_ROCM)
+C10_LAUNCH_BOUNDS_1(at::cuda::detail::CUDA_NUM_THREADS)
+#endif
+guarded(const int* in) { run(in); }
+__global__ void declared(int n);
+static __global__ void spaced
+  (int n)
+{
+}
+#define MADE(NAME) \\
+  __global__ void NAME##_kernel() {}
+"""
+
+
+def test_global_functions_of_a_text() -> None:
+    lines = CUDA.split("\n")
+    found = [(name, lines[line - 1].strip()) for name, line in global_functions(CUDA)]
+    assert found == [
+        ("plain", "__global__ void plain(int n) {}"),
+        ("bounded", "bounded(T* out) {"),
+        ("guarded", "guarded(const int* in) { run(in); }"),
+        ("spaced", "static __global__ void spaced"),
+    ]
+
+
+def test_the_graph_is_the_same_both_ways(tree_index: Index) -> None:
+    graph = BothWays(tree_index)
+    assert graph.steps > 500
+    assert (list(graph.not_up()), list(graph.not_down())) == ([], [])
+
+
+def test_a_step_that_leads_one_way_alone_is_noticed(
+    tree_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Graph.down
+
+    def some(self: Graph, node: Node) -> Iterator[Step]:
+        return (step for step in whole(self, node) if step.lower.what != "mul.out")
+
+    monkeypatch.setattr(Graph, "down", some)
+    graph = BothWays(tree_index)
+    assert {step.lower.what for step in graph.not_down()} >= {"mul.out"}
+    assert list(graph.not_up()) == []
+
+
+@pytest.fixture(scope="module")
+def text(tree_index: Index) -> EdgeText:
+    return EdgeText(tree_index)
+
+
+@pytest.fixture(scope="module")
+def call(tree_index: Index) -> PlacedEdge:
+    """A plain call in a plain function."""
+    edges = (placed for placed in all_edges(tree_index) if not placed.caller.definition.macro)
+    return next(one for one in edges if one.edge.kind == "call" and not one.edge.macro)
+
+
+def test_an_edge_on_its_line_is_right(text: EdgeText, call: PlacedEdge) -> None:
+    assert text.problem(call) == ""
+
+
+def test_an_edge_on_another_line_is_noticed(text: EdgeText, call: PlacedEdge) -> None:
+    moved = replace(call.edge, line=call.caller.definition.location.line + 1000)
+    assert "the line does not name" in text.problem(call._replace(edge=moved))
+
+
+def test_an_edge_to_another_name_is_noticed(
+    text: EdgeText, call: PlacedEdge, tree_index: Index
+) -> None:
+    other = next(one.caller for one in all_edges(tree_index) if one.caller.id != call.edge.target)
+    wrong = replace(call.edge, target=other.id)
+    assert f"{other.definition.name} is another name" in text.problem(call._replace(edge=wrong))
+
+
+def test_launched_functions_lead_back(tree_index: Index) -> None:
+    found = led_back(tree_index)
+    assert found.operators > 10
+    assert found.generated == 0
+    told = found.silent + found.reasons
+    assert any("cunn_SoftMaxUnused" in one for one in told)
