@@ -139,5 +139,18 @@ def _jitted(found: Definition) -> DefinitionFact:
     """A kernel that is compiled at run time, under the name it then has."""
     line = found.location.line
     return DefinitionFact(
-        found.name, found.scope, found.kind, line, line, found.parameters, "", 1, "", "", "", 0, []
+        found.name,
+        found.scope,
+        found.kind,
+        line,
+        line,
+        found.parameters,
+        "",
+        1,
+        "",
+        "",
+        "",
+        0,
+        [],
+        [],
     )

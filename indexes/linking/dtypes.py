@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 
-from indexes.linking.preprocess import Preprocessor, split_arguments
 from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch, Location
 from indexes.readers.cxx.idioms import IDIOMS, meaning_of
 from indexes.readers.cxx.lexer import MacroFact, close, flat, lex
+from indexes.readers.cxx.preprocess import Preprocessor, split_arguments
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = regex(r"[A-Za-z_]\w*")

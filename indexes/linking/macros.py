@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from indexes.linking.preprocess import bind, split_arguments, substitute
 from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
 from indexes.readers.cxx.idioms import idiom_of, is_interpreted
 from indexes.readers.cxx.lexer import MacroFact
+from indexes.readers.cxx.preprocess import bind, split_arguments, substitute
 from indexes.readers.cxx.scopes import scan_text
 
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
@@ -212,6 +212,7 @@ class _Use:
             macro_path=macro.path,
             macro_line=macro.fact.line,
             calls=[call._replace(line=use.line) for call in found.calls],
+            branches=[branch._replace(line=use.line) for branch in found.branches],
         )
         if self._is_new((placed.name, placed.scope, placed.kind, placed.parameters)):
             self.made.definitions.append(placed)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from indexes.codegen.cpp_types import native_parameters, normalize, split_parameters
 from indexes.linking.facts import Call, Facts
-from indexes.linking.preprocess import opened_call, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, NativeFunction
 from indexes.readers.cxx.lexer import close
+from indexes.readers.cxx.preprocess import opened_call, split_arguments
 from indexes.readers.yaml.schema import Argument, parse_schema
 
 _NUMBER = regex(r"-?(?:\d[\w.']*|(?:static_cast<\w+>|int64_t)\(.*\)|true|false)$")

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
-from indexes.linking.preprocess import split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
 from indexes.readers.cxx.idioms import idiom_of, library_block, meaning_of
+from indexes.readers.cxx.preprocess import split_arguments
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "

@@ -64,7 +64,7 @@ Row = tuple[Any, ...]
 _PATIENCE = 60.0
 """Seconds to wait for another process that writes to the same index."""
 _PASSED = "name"
-"""The kind of what a body passes on by name: a call only where the name is a stub's."""
+"""The kind of what a body passes on by name."""
 PASSED = "passed"
 """The kind of such a name that the file itself does not define."""
 
@@ -147,11 +147,15 @@ class Store:
     def drop_rows(self, file: int) -> None:
         """Removes what was read from a file."""
         given = numbers_of(file)
-        self.db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", given)
+        self._drop_bodies(given)
         self.db.execute("DELETE FROM edges WHERE caller BETWEEN ? AND ?", given)
         self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
         for table in OF_A_FILE:
             self.db.execute(f"DELETE FROM {table} WHERE file=?", (file,))
+
+    def _drop_bodies(self, numbers: tuple[int, int]) -> None:
+        for table in ("calls", "branches"):
+            self.db.execute(f"DELETE FROM {table} WHERE definition BETWEEN ? AND ?", numbers)
 
     def drop_edges(self, file: int) -> None:
         """Removes what the bodies of a file lead to, and what it registers on stubs."""
@@ -163,7 +167,7 @@ class Store:
         for file in files:
             last = numbers_of(file)[1]
             given = (first_number(file, made=1), last)
-            self.db.execute("DELETE FROM calls WHERE definition BETWEEN ? AND ?", given)
+            self._drop_bodies(given)
             self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
             self.db.execute("DELETE FROM uses WHERE file=? AND made=1", (file,))
             self.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (file,))
@@ -179,8 +183,9 @@ class Store:
         first = first_number(file, made)
         here = {one.name for one in facts.definitions}
         numbered = list(enumerate(facts.definitions, first))
-        self.insert("definitions", [(number, *one[:-1]) for number, one in numbered])
+        self.insert("definitions", [(number, *one[:-2]) for number, one in numbered])
         self.insert("calls", [row for n, one in numbered for row in _call_rows(n, one, here)])
+        self.insert("branches", [(n, *branch) for n, one in numbered for branch in one.branches])
         self.insert("uses", [(file, *use, _stub(use), made) for use in facts.uses])
         self.insert("macros", [(file, m.name, _stored(m.parameters), *m[2:]) for m in facts.macros])
         self.insert("libraries", [(file, *one, _operator(one), made) for one in facts.libraries])
@@ -253,13 +258,12 @@ def expected_schema() -> set[tuple[str, str, str]]:
 
 
 def _call_rows(number: int, one: DefinitionFact, here: set[str]) -> Iterator[Row]:
-    """The calls of a definition. A name that is passed on and not defined in the file counts
-    where it is a stub's, wherever that is."""
-    for name, qualifier, line, kind, template in one.calls:
-        if kind == _PASSED and name not in here:
-            yield number, name, qualifier, 0, PASSED, ""
-        else:
-            yield number, name, qualifier, line, kind, template
+    """The calls of a definition. What a name means that is passed on and not defined in the file
+    is decided by what the tree defines."""
+    for call in one.calls:
+        if call.kind == _PASSED and (call.qualifier or call.name not in here):
+            call = call._replace(kind=PASSED)
+        yield number, *call
 
 
 def _stored(parameters: Sequence[str] | None) -> str | None:

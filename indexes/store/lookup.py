@@ -21,6 +21,7 @@ from indexes.model.vocabulary import (
     NativeFunction,
     OperatorSummary,
 )
+from indexes.readers.cxx.bodies import LOOPS, Branch
 from indexes.readers.cxx.idioms import stub_of
 from indexes.store.index_file import PASSED, Store
 from indexes.store.tables import (
@@ -50,10 +51,16 @@ _MOST_NAMES = 8192
 _NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 _USE = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
 _USES = f"SELECT {_USE} FROM uses u JOIN files f ON f.id=u.file"
-_IS_CALL = "(c.kind!='passed' OR c.name IN (SELECT stub FROM uses WHERE stub=c.name))"
-"""Of ``calls c``: a name that is passed on counts where it is a stub's."""
+_IS_CALL = (
+    f"(c.kind NOT IN ('{PASSED}','member')"
+    f" OR c.kind='{PASSED}' AND c.name IN (SELECT stub FROM uses WHERE stub=c.name)"
+    f" OR c.kind='member' AND c.name IN ({','.join(map(repr, sorted(LOOPS)))}))"
+)
+"""Of ``calls c``: a name that is passed on counts where it is a stub's, a member where it runs a
+loop over elements."""
 _CALL = (
-    f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template"
+    f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
+    "c.arguments,c.receiver,c.branch"
 )
 
 
@@ -159,7 +166,21 @@ class Lookup:
         if known.definition.macro:
             bodies += self._written_bodies(known.definition)
         sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? AND {_IS_CALL} ORDER BY c.rowid"
-        return tuple(Call(*row) for number in bodies for row in self.store.query(sql, (number,)))
+        return tuple(
+            call
+            for number in bodies
+            for call in spelled_once(Call(*row) for row in self.store.query(sql, (number,)))
+        )
+
+    def sites(self, known: Known) -> Sequence[Call]:
+        """Each place of a body that calls, launches or passes on something, in order."""
+        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? ORDER BY c.rowid"
+        return tuple(Call(*row) for row in self.store.query(sql, (known.id,)))
+
+    def branches(self, definition: int) -> Sequence[Branch]:
+        """The branches of a body in which something is called: that of number n is at n-1."""
+        sql = "SELECT number,parent,text,arm,line FROM branches WHERE definition=? ORDER BY number"
+        return tuple(Branch(*row) for row in self.store.query(sql, (definition,)))
 
     def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
         """The definitions of a file whose bodies use something, with what they use."""
@@ -168,6 +189,7 @@ class Lookup:
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
         for number, *call in self.store.query(f"{sql} AND {_IS_CALL} ORDER BY c.rowid", given):
             calls.setdefault(number, []).append(Call(*call))
+        calls = {number: spelled_once(each) for number, each in calls.items()}
         if not calls:
             return []
         found = self.definitions("d.id BETWEEN ? AND ?", *given)
@@ -330,10 +352,12 @@ class Lookup:
             " ORDER BY f.path,d.line,d.name,d.id,c.rowid",
             (name,),
         )
-        return [
-            (known(tuple(row)), Call(called, qualifier, line, kind, template))
-            for called, qualifier, line, kind, template, *row in rows
-        ]
+        size = len(Call._fields)
+        found: dict[tuple[object, ...], tuple[Known, Call]] = {}
+        for row in rows:
+            one, call = known(row[size:]), Call(*row[:size])
+            found.setdefault((one.id, *_spelling(call)), (one, call))
+        return list(found.values())
 
     def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:
         """The functions that use a macro of which ``wanted`` holds, by file and line."""
@@ -509,6 +533,20 @@ class Lookup:
             MacroUse(name, arguments, stub, bool(made), Location(path, start, end))
             for name, arguments, stub, made, start, end in rows
         ]
+
+
+def _spelling(call: Call) -> tuple[object, ...]:
+    """What tells calls apart: of operators the place too, because of their arguments."""
+    each = call.kind == "member" or call.qualifier == "at"
+    return call.name, call.qualifier, call.kind, call.template, call.line if each else 0
+
+
+def spelled_once(calls: Iterable[Call]) -> list[Call]:
+    """The first call of each spelling, and all calls of operators."""
+    found: dict[tuple[object, ...], Call] = {}
+    for call in calls:
+        found.setdefault(_spelling(call), call)
+    return list(found.values())
 
 
 def _place(known: Known) -> tuple[str, int, str]:

@@ -56,7 +56,9 @@ CREATE TABLE definitions(id INTEGER PRIMARY KEY, name TEXT, scope TEXT,
   kind TEXT, line INTEGER, end_line INTEGER, parameters TEXT, guard TEXT, is_global INTEGER,
   base TEXT, macro TEXT, macro_path TEXT, macro_line INTEGER);
 CREATE TABLE calls(definition INTEGER, name TEXT, qualifier TEXT, line INTEGER, kind TEXT,
-  template TEXT);
+  template TEXT, arguments TEXT, receiver TEXT, branch INTEGER);
+CREATE TABLE branches(definition INTEGER, number INTEGER, parent INTEGER, text TEXT, arm TEXT,
+  line INTEGER);
 CREATE TABLE uses(file INTEGER, name TEXT, arguments TEXT, scope TEXT, line INTEGER, guard TEXT,
   offset INTEGER, parameters TEXT, end_line INTEGER, stub TEXT, made INTEGER);
 CREATE TABLE macros(file INTEGER, name TEXT, parameters TEXT, body TEXT, line INTEGER,
@@ -94,6 +96,7 @@ UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
 INDEXES = f"""
 CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
 CREATE INDEX IF NOT EXISTS calls_definition ON calls(definition);
+CREATE INDEX IF NOT EXISTS branches_definition ON branches(definition);
 CREATE INDEX IF NOT EXISTS calls_name ON calls(name);
 CREATE INDEX IF NOT EXISTS edges_caller ON edges(caller);
 CREATE INDEX IF NOT EXISTS edges_target ON edges(target);

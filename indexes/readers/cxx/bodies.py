@@ -22,8 +22,10 @@ _SPACE = r"[ \t\r\n\f\v]*"
 _PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_])"
 _FIRST_PATH = r"([A-Za-z0-9_:]*[A-Za-z0-9_](?:::(?!>))?)"
 _SPELLED = rf"(?:>({_ANGLE})<{_SPACE}|){_FIRST_PATH}(?:::>({_ANGLE})<{_SPACE}{_PATH}|)"
-_MEMBER = rf"(?:{_SPACE}(?:\.|>-)())?"
+_MEMBER = rf"(?:{_SPACE}(?:etalpmet{_SPACE})?(?:\.|>-)())?"
 _CALL = regex(rf"(\(){_SPACE}{_SPELLED}{_MEMBER}")
+_EACH = regex(rf"\((?={_SPACE}({_SPELLED}{_MEMBER}))")
+_LAUNCH = regex(rf"<<<(?={_SPACE}({_SPELLED}{_MEMBER}))")
 _CALL_OR_LAUNCH = regex(rf"(\(|<<<){_SPACE}{_SPELLED}{_MEMBER}")
 _KEYWORDS = frozenset(
     "if for while switch return sizeof catch decltype alignof static_cast const_cast "
@@ -54,8 +56,29 @@ class Call(NamedTuple):
     qualifier: str
     line: int
     kind: str
-    """``call``, ``member``, ``launch`` or, of a stub that is passed on, ``name``."""
+    """``call``, ``member``, ``launch`` or, of what is passed on by name, ``name``."""
     template: str
+    arguments: str = ""
+    """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
+    receiver: str = ""
+    """The mark of what a member is called on."""
+    branch: int = 0
+    """The innermost ``Branch`` of the body around it; 0 for none."""
+
+
+class Branch(NamedTuple):
+    """A part of a body that runs, or is compiled, only under a condition."""
+
+    number: int
+    """From 1, in the order in which a body's calls need them."""
+    parent: int
+    """The branch around it; 0 for none."""
+    text: str
+    """``if (x.is_cuda())``, ``switch (kind) case K::one``, of ``?:`` and ``#if`` the condition."""
+    arm: str
+    """``then``, ``else``, ``case``, ``otherwise`` (behind an ``if`` that leaves) or ``#if``."""
+    line: int
+    """Of the condition."""
 
 
 Spelled = tuple[str, str, str, str]
@@ -79,6 +102,35 @@ def body_calls(text: str, start: int, end: int, members: bool = False) -> dict[S
         if call := _spelled(spelled):
             calls.setdefault(call, []).extend(offsets)
     return calls
+
+
+class Site(NamedTuple):
+    """A place where something is called, as spelled there."""
+
+    opened: int
+    """Offset of the parenthesis in front of the arguments."""
+    start: int
+    """Offset of the name, with its qualifier."""
+    name: str
+    qualifier: str
+    kind: str
+    template: str
+
+
+def call_sites(text: str, start: int, end: int) -> list[Site]:
+    """Every call and launch in ``text[start:end]``, in order."""
+    body = text[start:end][::-1]
+    found = {}
+    for match in _EACH.finditer(body):
+        if call := _spelled(match[1]):
+            at = end - (match.end(5) if match[5] else match.end(3))
+            found[at] = Site(end - match.start() - 1, at, *call)
+    for match in _LAUNCH.finditer(body) if "<<<" in body else ():
+        if call := _spelled(f"<<<{match[1]}"):
+            at = end - (match.end(5) if match[5] else match.end(3))
+            opened = text.find("(", max(text.find(">>>", at, end), at), end)
+            found[at] = Site(opened, at, *call)
+    return [found[at] for at in sorted(found)]
 
 
 def _offsets(body: str, end: int) -> dict[str, list[int]]:
@@ -105,9 +157,10 @@ def _all_calls(body: str, end: int, members: bool) -> dict[_Parts, list[int]]:
 
 @lru_cache(maxsize=16384)
 def _spelled(backwards: str) -> Spelled | None:
-    """One call as spelled backwards, from behind its parenthesis on."""
-    found = _WHOLE.match(backwards)
-    return _read(("(", *found.groups())) if found else None
+    """One call as spelled backwards, from behind its parenthesis (or from its ``<<<``) on."""
+    opened = "<<<" if backwards.startswith("<<<") else "("
+    found = _WHOLE.match(backwards, len(opened) if opened != "(" else 0)
+    return _read((opened, *found.groups())) if found else None
 
 
 @lru_cache(maxsize=4096)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from indexes.model.vocabulary import Problem
-from indexes.readers.cxx.bodies import Call, body_calls, library_calls, passed_names
+from indexes.readers.cxx.bodies import Branch, Call, library_calls
 from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.readers.cxx.lexer import NEVER, Lines, MacroFact, flat
+from indexes.readers.cxx.local_macros import LocalMacros, without_strings
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
+from indexes.readers.cxx.sites import Body, Reader, Text
 
 _MAX_MACRO_BODY = 20_000
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
@@ -34,6 +36,8 @@ class DefinitionFact(NamedTuple):
     macro_path: str
     macro_line: int
     calls: list[Call]
+    branches: list[Branch]
+    """Those in which calls stand."""
 
 
 class UseFact(NamedTuple):
@@ -89,13 +93,14 @@ class CppFacts:
 
 
 class _Assembler:
-    def __init__(self, scan: Scan, with_calls: bool, unread: Collection[str]) -> None:
+    def __init__(
+        self, scan: Scan, with_calls: bool, unread: Collection[str], messages: bool
+    ) -> None:
         self.scan = scan
-        self.with_calls = with_calls
         self.unread = unread
         self.line = Lines(scan.plain).at
         self.facts = CppFacts()
-        self._bodies: list[tuple[Found, DefinitionFact]] = []
+        self._reader = self._body_reader(messages) if with_calls else None
 
     def run(self) -> CppFacts:
         for found in self.scan.found:
@@ -104,7 +109,6 @@ class _Assembler:
             else:
                 self._define(found, found.kind, found.name)
         self.facts.uses += map(self._use, self.scan.uses)
-        self._passed()
         if any(NEVER in guards for guards in self.scan.lexed.guards):
             self._drop_the_dead()
         for macro in self.scan.lexed.macros:
@@ -141,9 +145,14 @@ class _Assembler:
             return
         first = line + macro.skipped_lines
         place = (macro.name, "", "macro", line, first + macro.body.count("\n"))
-        guard, calls = self._guard(macro.offset), _calls_of_macro(macro.body, first)
-        made = (*place, ", ".join(parameters), guard, 0, "", "", "", 0, calls)
-        self.facts.definitions.append(DefinitionFact(*made))
+        body = self._macro_body(macro.body, first)
+        made = (*place, ", ".join(parameters), self._guard(macro.offset), 0, "", "", "", 0)
+        self.facts.definitions.append(DefinitionFact(*made, body.calls, body.branches))
+
+    def _macro_body(self, body: str, first_line: int) -> Body:
+        text = without_strings(body)
+        lines = Lines(text)
+        return Reader(Text(text, text, lambda at: first_line - 1 + lines.at(at))).read(0, len(text))
 
     def _macro_head(self, found: Found) -> None:
         """A definition, or a block of registrations, that a macro begins."""
@@ -162,37 +171,24 @@ class _Assembler:
     def _define(self, found: Found, kind: str, name: str, macro: str = "") -> DefinitionFact:
         line = self.line(found.start)
         end_line = self.line(found.end) if found.end > found.body else line
-        looked_into = self.with_calls and kind not in self.unread
-        calls = self._calls(found) if looked_into else []
+        body = Body()
+        if self._reader and kind not in self.unread:
+            body = self._reader.read(found.body, found.end, found.parameters)
         place = (found.scope, kind, line, end_line, flat(found.parameters))
         guard = self._guard(found.start)
-        made = (name, *place, guard, found.is_global, found.base, macro, "", 0, calls)
-        fact = DefinitionFact(*made)
+        made = (name, *place, guard, found.is_global, found.base, macro, "", 0)
+        fact = DefinitionFact(*made, body.calls, body.branches)
         self.facts.definitions.append(fact)
-        self._bodies.append((found, fact))
         return fact
 
-    def _calls(self, found: Found) -> list[Call]:
-        calls: list[Call] = []
-        spelled = body_calls(self.scan.plain, found.body, found.end).items()
-        for (name, qualifier, kind, template), offsets in spelled:
-            if qualifier.startswith("std"):
-                continue  # kept by nobody
-            # Operators are told apart by their arguments, so each call of one counts.
-            each = kind == "member" or qualifier == "at"
-            places = reversed(offsets) if each else offsets[-1:]
-            text = flat(template)
-            calls += [Call(name, qualifier, self.line(at), kind, text) for at in places]
-        return calls
-
-    def _passed(self) -> None:
-        """Adds the stubs that bodies pass on by name to what they call."""
-        named = [u for u in self.facts.uses if meaning_of(u.name) in ("declared", "defined")]
-        stubs = frozenset(stub_of(u.name, u.arguments) for u in named) - {""}
-        for name, at in passed_names(self.scan.plain, stubs):
-            for found, fact in self._bodies:
-                if found.body < at < found.end:
-                    fact.calls.append(Call(name, "", self.line(at), "name", ""))
+    def _body_reader(self, messages: bool) -> Reader:
+        scan, lexed = self.scan, self.scan.lexed
+        directives = zip(lexed.guard_offsets, lexed.guard_kinds, lexed.guards, strict=True)
+        text = Text(scan.plain, lexed.text, self.line, list(directives), messages)
+        about = (u for u in scan.uses if meaning_of(u.name) in ("declared", "defined"))
+        stubs = {stub_of(u.name, u.arguments).rpartition("::")[2] for u in about}
+        functions = {one.name for one in scan.found if one.kind == "function"}
+        return Reader(text, functions | stubs, LocalMacros.of(lexed.macros))
 
     def _library(self, found: Found) -> None:
         block, line = flat(found.arguments), self.line(found.start)
@@ -202,25 +198,19 @@ class _Assembler:
             self.facts.libraries.append(LibraryFact(found.name, block, *call))
 
 
-def _calls_of_macro(body: str, first_line: int) -> list[Call]:
-    return [
-        Call(name, qualifier, first_line + body.count("\n", 0, at), kind, flat(template))
-        for (name, qualifier, kind, template), offsets in body_calls(body, 0, len(body)).items()
-        for at in offsets[-1:]
-        if not qualifier.startswith("std")
-    ]
-
-
 def _is_dead(guard: str) -> bool:
     return NEVER in guard.split(" && ")
 
 
 def assemble(
-    scan: Scan, with_calls: bool = True, unread: Collection[str] = ("class", "enum")
+    scan: Scan,
+    with_calls: bool = True,
+    unread: Collection[str] = ("class", "enum"),
+    messages: bool = False,
 ) -> CppFacts:
     """The facts of a scanned text; ``with_calls`` is whether bodies are looked into, other than
-    those of the ``unread`` kinds."""
-    return _Assembler(scan, with_calls, unread).run()
+    those of the ``unread`` kinds, and ``messages`` whether it is Objective-C too."""
+    return _Assembler(scan, with_calls, unread, messages).run()
 
 
 def holds_operators(path: str) -> bool:
@@ -236,4 +226,5 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     """Facts of one C++, CUDA, Objective-C++ or Metal file. Never raises on its content."""
     if b"\x00" in data:
         return CppFacts(), (Problem(path, 0, "binary content: not read as C++"),)
-    return assemble(scan_text(decode(data)), holds_operators(path)), ()
+    scan, is_objective = scan_text(decode(data)), path.endswith(".mm")
+    return assemble(scan, holds_operators(path), messages=is_objective), ()

@@ -196,7 +196,8 @@ def test_a_macro_that_passes_a_new_stub_is_expanded_again_though_it_is_used_as_b
     header = tree_copy / NATIVE / "ANewStub.h"
     header.write_text("namespace at::native {\nDECLARE_DISPATCH(void(*)(), a_new_stub)\n}\n")
     with opened(tree_copy, cache) as index:
-        ((known, _),) = index.facts.callers("a_new_stub")
+        callers = [known for known, _ in index.facts.callers("a_new_stub")]
+        (known,) = [one for one in callers if one.definition.kind != "macro"]
         assert (known.definition.name, bool(known.definition.macro)) == ("passing", True)
     assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 

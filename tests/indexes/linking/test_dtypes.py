@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexes.linking.dtypes import Dtypes
-from indexes.linking.preprocess import Preprocessor
 from indexes.model.vocabulary import DtypeDispatch
 from indexes.queries.index import Index
 from indexes.readers.cxx.facts import read_cpp
 from indexes.readers.cxx.lexer import MacroFact
+from indexes.readers.cxx.preprocess import Preprocessor
 
 HEADER = """
 #define AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS(_) \\

@@ -1,0 +1,114 @@
+"""Which bracket closes which inside a body, where branches of ``#if`` may each open the same."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import regex
+from indexes.readers.cxx.lexer import ELSE, IF
+
+if TYPE_CHECKING:
+    from re import Pattern
+
+_BRACKET = regex(r"[()\[\]{}]")
+_OPENED_BY = {")": "(", "]": "[", "}": "{"}
+
+
+class Brackets:
+    """The pairs of brackets of cleaned text between two offsets."""
+
+    def __init__(
+        self, text: str, start: int, end: int, directives: Iterable[tuple[int, int]] = ()
+    ) -> None:
+        """``directives`` are kinds and offsets of the conditional directives in between."""
+        self.text = text
+        self.end = end
+        self.closes: dict[int, int] = {}
+        """Where each bracket is closed, by its offset."""
+        self.opens: dict[int, int] = {}
+        """The other way round."""
+        self._stack: list[int] = []
+        self._blocks: tuple[list[int], list[int]] | None = None
+        self._read(start, directives)
+
+    def _read(self, start: int, directives: Iterable[tuple[int, int]]) -> None:
+        outer: list[tuple[list[int], list[int] | None]] = []
+        same: list[tuple[int, int]] = []
+        for kind, offset in directives:
+            self._pair(start, offset)
+            start = offset
+            if kind == IF:
+                outer.append((self._stack[:], None))
+            elif kind == ELSE and outer:
+                before, first = outer.pop()
+                outer.append((before, self._stack[:] if first is None else first))
+                self._stack = before[:]
+            elif outer:
+                before, first = outer.pop()
+                opened, again = (first or [])[len(before) :], self._stack[len(before) :]
+                same += zip(opened, again, strict=False)
+        self._pair(start, self.end)
+        # What every branch opens is closed once, behind them.
+        for opened_first, opened_again in reversed(same):
+            if opened_again in self.closes:
+                self.closes.setdefault(opened_first, self.closes[opened_again])
+
+    def _pair(self, start: int, end: int) -> None:
+        stack, closes, opens, text = self._stack, self.closes, self.opens, self.text
+        for found in _BRACKET.finditer(text, start, end):
+            at = found.start()
+            char = text[at]
+            if char in "({[":
+                stack.append(at)
+                continue
+            if stack and text[stack[-1]] != _OPENED_BY[char]:
+                self._unwind(_OPENED_BY[char])
+            if stack:
+                opened = stack.pop()
+                closes[opened] = at
+                opens[at] = opened
+
+    def _unwind(self, opening: str) -> None:
+        """Gives up brackets that were not closed before one outside of them is."""
+        stack = self._stack
+        for place in range(len(stack) - 1, max(-1, len(stack) - 20), -1):
+            if self.text[stack[place]] == opening:
+                del stack[place + 1 :]
+                return
+
+    def close(self, opened: int) -> int:
+        """Where a bracket is closed; the end of all where it is not."""
+        return self.closes.get(opened, self.end)
+
+    def block_end(self, at: int) -> int:
+        """Where the innermost braces around an offset are closed."""
+        if self._blocks is None:
+            self._blocks = self._nested_blocks()
+        opened, around = self._blocks
+        place = bisect_right(opened, at) - 1
+        while place >= 0 and self.closes[opened[place]] <= at:
+            place = around[place]
+        return self.closes[opened[place]] if place >= 0 else self.end
+
+    def _nested_blocks(self) -> tuple[list[int], list[int]]:
+        """Where braces open, and which of them stand directly around each; -1 for none."""
+        opened = sorted(one for one in self.closes if self.text[one] == "{")
+        around: list[int] = []
+        for place, at in enumerate(opened):
+            outer = place - 1
+            while outer >= 0 and self.closes[opened[outer]] <= at:
+                outer = around[outer]
+            around.append(outer)
+        return opened, around
+
+    def find(self, wanted: Pattern[str], at: int, stop: int) -> int:
+        """The first match of a pattern that stands in no further brackets; ``stop`` where there
+        is none. The pattern matches opening brackets too, over which this jumps."""
+        while found := wanted.search(self.text, at, stop):
+            at = found.start()
+            if self.text[at] not in "({[":
+                return at
+            at = self.closes.get(at, at) + 1
+        return stop

@@ -1,0 +1,260 @@
+"""Under which conditions the parts of a body run: its ``if``, ``switch``, ``?:`` and ``#if``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+from indexes.readers.cxx.bodies import Branch
+from indexes.readers.cxx.brackets import Brackets
+from indexes.readers.cxx.lexer import ELSE, IF, flat
+
+_IF = regex(r"if\s*(?:constexpr\s*)?\(")
+_SWITCH = regex(r"switch\s*\(")
+_HEADED = regex(r"\s*(?:if\s*(?:constexpr\s*)?|for|while|switch)\s*\(")
+_ELSE = regex(r"\s*else\b")
+_LABEL = regex(r"[({\[]|\b(?:case\s+((?:[\w\s]|::)+?)|(default))\s*:(?!:)")
+_STATEMENT_END = regex(r"[({\[;)}\]]")
+_LEAVES = regex(r"\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)")
+_COLON = regex(r"[({\[?;,)}\]]|(?<!:):(?!:)")
+_ARM_END = regex(r"[({\[;,)}\]]|(?<!:):(?!:)")
+_COMPARED = frozenset("=!<>")
+_SPACE = regex(r"\s*")
+_LONGEST = 300
+
+
+class Arm(NamedTuple):
+    """A stretch of text that runs only under a condition."""
+
+    start: int
+    end: int
+    text: str
+    arm: str
+    offset: int
+    """Where the condition stands."""
+
+
+Directive = tuple[int, int, tuple[str, ...]]
+"""Offset and kind of a conditional directive, and the conditions in force behind it."""
+
+
+def find_arms(
+    text: str, start: int, end: int, brackets: Brackets, directives: Sequence[Directive] = ()
+) -> list[Arm]:
+    """The arms of the cleaned body in ``text[start:end]``, outer ones first."""
+    found = [one for one in _Arms(text, start, end, brackets).read() if one.start < one.end]
+    if directives:
+        builds = list(_builds(directives, end))
+        found = [_within(one, builds) for one in found] + builds
+    found.sort(key=lambda one: (one.start, -one.end))
+    return found
+
+
+def _builds(directives: Sequence[Directive], end: int) -> Iterator[Arm]:
+    """What only some builds have: from ``#if`` or ``#else`` to its end."""
+    open_: list[tuple[int, str]] = []
+    for offset, kind, conditions in directives:
+        if kind != IF and open_:
+            start, condition = open_.pop()
+            yield Arm(start, offset, condition, "#if", start)
+            if kind == ELSE:
+                open_.append((offset, conditions[-1]))
+        elif kind == IF:
+            open_.append((offset, conditions[-1]))
+    for start, condition in open_:
+        yield Arm(start, end, condition, "#if", start)
+
+
+def _within(one: Arm, builds: Sequence[Arm]) -> Arm:
+    """An ``if`` that only some builds have says nothing of what stands behind its ``#endif``."""
+    ends = [part.end for part in builds if part.start <= one.offset < part.end]
+    return one._replace(end=min(one.end, *ends)) if ends else one
+
+
+class _Arms:
+    """Reads one body from its end on: what a condition covers ends with the ``else`` of others."""
+
+    def __init__(self, text: str, start: int, end: int, brackets: Brackets) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.brackets = brackets
+        self._ends: dict[int, int] = {}
+
+    def read(self) -> Iterator[Arm]:
+        for pattern, read in ((_IF, self._if), (_SWITCH, self._switch)):
+            for found in reversed(list(pattern.finditer(self.text, self.start, self.end))):
+                at, closed = found.start(), self.brackets.closes.get(found.end() - 1, -1)
+                if closed > 0 and not _is_name(self.text[at - 1 : at]):
+                    yield from read(at, closed, _short(self.text[at : closed + 1]))
+        at = self.text.find("?", self.start, self.end)
+        while at >= 0:
+            yield from self._ternary(at)
+            at = self.text.find("?", at + 1, self.end)
+
+    def _if(self, at: int, closed: int, condition: str) -> Iterator[Arm]:
+        end = self._statement_end(closed + 1)
+        yield Arm(closed + 1, end, condition, "then", at)
+        if otherwise := _ELSE.match(self.text, end, self.end):
+            begin = otherwise.end()
+            yield Arm(begin, self._statement_end(begin), condition, "else", at)
+        elif self._leaves(closed + 1, end):
+            yield Arm(end, self.brackets.block_end(at), condition, "otherwise", at)
+
+    def _switch(self, at: int, closed: int, head: str) -> Iterator[Arm]:
+        opened = self.text.find("{", closed, self.end)
+        end = self.brackets.closes.get(opened, -1)
+        groups: list[tuple[int, int, list[str]]] = []
+        for start, stop, name in self._labels(opened + 1, end) if end >= 0 else ():
+            if groups and not self.text[groups[-1][1] : start].strip():
+                first, _, names = groups.pop()
+                groups.append((first, stop, [*names, name]))
+            else:
+                groups.append((start, stop, [name]))
+        ends = [start for start, _, _ in groups[1:]] + [end]
+        for (_, start, names), stop in zip(groups, ends, strict=True) if groups else ():
+            yield Arm(start, stop, f"{head} case {', '.join(names)}", "case", at)
+
+    def _labels(self, at: int, end: int) -> Iterator[tuple[int, int, str]]:
+        """Where the labels of a switch stand, and what they say."""
+        while found := _LABEL.search(self.text, at, end):
+            at = found.end()
+            if self.text[found.start()] in "({[":
+                at = self.brackets.closes.get(found.start(), found.start()) + 1
+            else:
+                yield found.start(), at, flat(found[1] or found[2])
+
+    def _ternary(self, at: int) -> Iterator[Arm]:
+        begin = self._condition_start(at)
+        condition = _short(self.text[begin:at])
+        colon = self._colon(at + 1)
+        if not condition or self.text[colon : colon + 1] != ":":
+            return
+        yield Arm(at + 1, colon, condition, "then", begin)
+        end = self._arm_end(colon + 1)
+        yield Arm(colon + 1, end, condition, "else", begin)
+
+    def _arm_end(self, at: int) -> int:
+        """The end of what follows the ``:`` of ``?:``; a further ``?:`` belongs to it."""
+        open_ = 0
+        while (at := self.brackets.find(_COLON, at, self.end)) < self.end:
+            char = self.text[at]
+            if char == "?":
+                open_ += 1
+            elif char == ":" and open_:
+                open_ -= 1
+            else:
+                return at
+            at += 1
+        return at
+
+    def _colon(self, at: int) -> int:
+        """The ``:`` of a ``?`` in front of ``at``, or whatever ends it before."""
+        return self._arm_end(at)
+
+    def _condition_start(self, at: int) -> int:
+        text, opens = self.text, self.brackets.opens
+        at -= 1
+        while at > self.start and not self._begins(at):
+            at = opens[at] - 1 if text[at] in ")]" and at in opens else at - 1
+        return at + 1
+
+    def _begins(self, at: int) -> bool:
+        """Whether the character at an offset stands in front of a whole expression."""
+        text = self.text
+        char = text[at]
+        if char == ":":
+            return ":" not in (text[at - 1], text[at + 1])
+        if char == "=":
+            return text[at - 1] not in _COMPARED and text[at + 1] != "="
+        if char == "n":
+            return text.endswith("return", 0, at + 1) and not _is_name(text[at + 1])
+        return char in "({[,;?}"
+
+    def _leaves(self, start: int, end: int) -> bool:
+        """Whether a branch ends by leaving the function."""
+        text = self.text
+        last = len(text[start:end].rstrip().removesuffix("}").rstrip()) + start
+        if text[last - 1 : last] != ";":
+            return False
+        at = last - 2
+        while at >= start:
+            if text[at] in ")]" or (text[at] == "}" and not _ends_block(text, at)):
+                at = self.brackets.opens.get(at, at)
+            elif text[at] in ";{}":
+                break
+            at -= 1
+        return _LEAVES.match(text, max(at + 1, start), last) is not None
+
+    def _statement_end(self, at: int) -> int:
+        """The end of the statement that begins at ``at``, with its ``else``."""
+        if at not in self._ends:
+            self._ends[at] = self._read_statement(at)
+        return self._ends[at]
+
+    def _read_statement(self, at: int) -> int:
+        text = self.text
+        if headed := _HEADED.match(text, at, self.end):
+            closed = self.brackets.closes.get(headed.end() - 1, -1)
+            end = self._statement_end(closed + 1) if closed > 0 else self.end
+            otherwise = _ELSE.match(text, end, self.end)
+            return self._statement_end(otherwise.end()) if otherwise else end
+        space = _SPACE.match(text, at, self.end)
+        start = space.end() if space else at
+        if text[start : start + 1] == "{":
+            return self.brackets.close(start) + 1
+        found = self.brackets.find(_STATEMENT_END, start, self.end)
+        return found + (text[found : found + 1] == ";")
+
+
+def _ends_block(text: str, at: int) -> bool:
+    """Whether the brace at ``at`` closes a block, not a list: what follows is no ``;`` or ``)``."""
+    return text[at + 1 : at + 40].lstrip()[:1] not in (";", ")", ",")
+
+
+def _is_name(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _short(text: str) -> str:
+    plain = flat(text)
+    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 3] + "..."
+
+
+class Branches:
+    """Numbers the branches of a body as its calls need them."""
+
+    def __init__(self, arms: Sequence[Arm], line: Callable[[int], int]) -> None:
+        self._arms = arms
+        self._line = line
+        self._next = 0
+        self._around: list[tuple[Arm, int]] = []
+        """The arms around the place that was asked for last, each with its number or 0."""
+        self.needed: list[Branch] = []
+
+    def at(self, offset: int) -> int:
+        """The number of the innermost branch around an offset; offsets are asked for in order."""
+        around, arms = self._around, self._arms
+        while self._next < len(arms) and arms[self._next].start <= offset:
+            while around and around[-1][0].end <= arms[self._next].start:
+                around.pop()
+            one = arms[self._next]
+            end = min(one.end, around[-1][0].end) if around else one.end
+            around.append((one._replace(end=end), 0))
+            self._next += 1
+        while around and around[-1][0].end <= offset:
+            around.pop()
+        return self._number(len(around) - 1)
+
+    def _number(self, place: int) -> int:
+        if place < 0:
+            return 0
+        one, number = self._around[place]
+        if not number:
+            parent = self._number(place - 1)
+            number = len(self.needed) + 1
+            line = self._line(one.offset)
+            self.needed.append(Branch(number, parent, one.text, one.arm, line))
+            self._around[place] = (one, number)
+        return number

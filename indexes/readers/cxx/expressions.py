@@ -1,0 +1,404 @@
+"""What the expressions of a body are: the types of its names, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import ASCII, regex
+from indexes.readers.cxx.bodies import Site
+from indexes.readers.cxx.brackets import Brackets
+from indexes.readers.cxx.marks import (
+    ELEMENTS,
+    LISTS,
+    UNKNOWN,
+    method_mark,
+    one_letter,
+    parameter_marks,
+    type_mark,
+    word_mark,
+)
+
+if TYPE_CHECKING:
+    from re import Match
+
+_ANGLES = r"<(?:[^;(){}<>]|<(?:[^;(){}<>]|<[^;(){}<>]*>)*>)*>"
+_DECLARATION = (
+    r"((?:(?:static|const|constexpr|thread_local|unsigned|typename|struct)\s+)*"
+    rf"(?:::)?[A-Za-z_]\w*(?:::\w+)*(?:{_ANGLES}(?:::\w+)?)?(?:\s+const\b)?)"
+    r"(?:\s*[&*]+\s*(?:const\s+|__restrict__\s+)?|\s+)"
+)
+_LOCAL = regex(
+    rf"[;{{}}]\s*{_DECLARATION}(?:([A-Za-z_]\w*)\s*(?=([=({{;,\[]))|\[([\w\s,]+)\]\s*(?==))", ASCII
+)
+_IN_HEAD = rf"\s*\(\s*{_DECLARATION}(?:([A-Za-z_]\w*)\s*(?=([:=]))|\[([\w\s,]+)\]\s*(?=:))"
+_FOR = regex(rf"for{_IN_HEAD}", ASCII)
+_IF = regex(rf"if{_IN_HEAD}", ASCII)
+_LAMBDA = regex(r"\]\s*\(")
+_MORE = regex(r"\s*,\s*[&*]*\s*([A-Za-z_]\w*)\s*(?=[,;])", ASCII)
+_NO_TYPE = frozenset(
+    "return else throw case goto new delete using typedef namespace do co_return co_yield if for"
+    " operator public private protected template friend while switch and or not break continue"
+    "".split()
+)
+_CAST = regex(r"(?:static_cast|const_cast|reinterpret_cast|dynamic_cast|checked_cast)\s*<(.*)>\s*$")
+_THROUGH = frozenset(("move", "forward", "ref", "cref", "as_const"))
+_INITIAL_END = regex(r"[({\[;,)}\]]")
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_PATH = _NAME + ":"
+_SPACE = " \t\r\n\f\v"
+_COMPARISON = frozenset(("==", "!=", "<=", ">=", "<", ">"))
+_LONGEST = 400
+"""Characters of an expression beyond which it is not understood: it holds a lambda."""
+
+_Scoped = tuple[int, int, str]
+"""From where to where a declaration holds, and its mark."""
+
+
+class Expressions:
+    """Tells what stands between two offsets of one body. Answers are kept while it lives."""
+
+    def __init__(
+        self,
+        text: str,
+        start: int,
+        end: int,
+        brackets: Brackets,
+        sites: Iterable[Site],
+        outer: Callable[[str], str | None] | None = None,
+    ) -> None:
+        """``outer`` knows the names that are declared around a macro whose body this is."""
+        self.text = text
+        self.brackets = brackets
+        self._sites = {site.opened: site for site in sites}
+        self._names: dict[str, list[_Scoped]] = {}
+        self._ended: dict[int, tuple[int, str]] = {}
+        self.constructed: dict[int, str] = {}
+        """Where a name is declared that looks as if it were called, and its type."""
+        self._start = start
+        self._end = end
+        self._outer = outer
+
+    def declare(self, parameters: str) -> None:
+        """Reads the parameters of the function, and what its body declares."""
+        self._add(parameter_marks(parameters), self._start, self._end)
+        text = self.text
+        found = [*_LOCAL.finditer(text, self._start, self._end)]
+        found += _FOR.finditer(text, self._start, self._end)
+        found += _IF.finditer(text, self._start, self._end)
+        found += _LAMBDA.finditer(text, self._start, self._end)
+        for match in sorted(found, key=lambda one: one.start()):
+            if not match.re.groups:
+                self._lambda(match.start(), match.end() - 1)
+            else:
+                self._local(match)
+
+    def _add(self, named: Iterable[tuple[str, str]], start: int, end: int) -> None:
+        for name, mark in named:
+            self._names.setdefault(name, []).append((start, end, mark))
+
+    def _lambda(self, captured: int, opened: int) -> None:
+        """Declares the parameters of a lambda in its body."""
+        closed = self.brackets.closes.get(opened, -1)
+        body = self.text.find("{", closed, self._end)
+        first = self.brackets.opens.get(captured, -1)
+        if closed <= opened + 1 or body < 0 or first < 0 or ";" in self.text[closed:body]:
+            return
+        before = self._before(first)
+        if self.text[before] not in _NAME + ")]" or self.text.endswith("return", 0, before + 1):
+            named = parameter_marks(self.text[opened + 1 : closed])
+            self._add(named, closed, self.brackets.close(body))
+
+    def _local(self, match: Match[str]) -> None:
+        type_, name, follows, parts = match.groups()
+        at, words = match.end(), type_.split()
+        if not _NO_TYPE.isdisjoint(words):
+            return
+        end = self.brackets.block_end(match.start())
+        if parts:
+            self._parts(parts, self._initial(at), at, end)
+            return
+        mark = type_mark(type_)
+        if follows == "(":
+            self.constructed[match.start(2)] = type_
+        elif words[-1] == "auto" and follows in "=:":
+            mark = self._initial(at)
+            mark = ELEMENTS.get(mark, UNKNOWN) if follows == ":" else mark
+        elif follows == "[":
+            mark = LISTS.get(mark, UNKNOWN)
+        self._add([(name, mark)], at, end)
+        while follows == "," and (more := _MORE.match(self.text, at)):
+            self._add([(more[1], mark)], at, end)
+            at = more.end()
+
+    def _parts(self, names: str, whole: str, start: int, end: int) -> None:
+        """``auto [a, b] = at::f(x)``."""
+        for place, name in enumerate(names.split(",")):
+            mark = f"{whole}#{place}" if whole.startswith(".") else UNKNOWN
+            self._add([(name.strip(), mark)], start, end)
+
+    def _initial(self, at: int) -> str:
+        """The mark of what stands behind the ``=`` or ``:`` at an offset."""
+        stop = self.brackets.find(_INITIAL_END, at + 1, self._end)
+        return self.mark(at + 1, stop)
+
+    def declared(self, name: str, at: int) -> str | None:
+        """The mark of a name at an offset; None where the body declares no such name."""
+        for start, end, mark in reversed(self._names.get(name, ())):
+            if start <= at < end:
+                return mark
+        return self._outer(name) if self._outer else None
+
+    # ------------------------------------------------------------------------- marks
+
+    def argument(self, start: int, end: int) -> str:
+        """The mark of an argument: of those of other types that they are not known."""
+        return one_letter(self.mark(start, end))
+
+    def mark(self, start: int, end: int) -> str:
+        """What the expression between two offsets is."""
+        text = self.text[start:end]
+        plain = text.strip()
+        if not plain:
+            return UNKNOWN
+        start += len(text) - len(text.lstrip())
+        if plain.isidentifier():
+            return self._name(plain, start)
+        first = plain[0]
+        if first == '"':
+            return "s"
+        if first == "{":
+            return self._list(start, start + len(plain))
+        if first == "[" or len(plain) > _LONGEST:
+            return UNKNOWN
+        return self._operated(start, start + len(plain))
+
+    def _name(self, name: str, at: int) -> str:
+        found = self.declared(name, at)
+        return word_mark(name) if found is None else found
+
+    def _list(self, start: int, end: int) -> str:
+        """``{}``, ``{1, n}``, ``{x, y}``."""
+        if self.brackets.closes.get(start) != end - 1:
+            return UNKNOWN
+        parts = self.arguments(start, end - 1)
+        marks = {self.mark(*part) for part in parts}
+        if marks <= {"i"}:
+            return "I" if marks else "N"
+        return "L" if marks == {"T"} else UNKNOWN
+
+    def _operated(self, start: int, end: int) -> str:
+        """An expression with operators: the last operand, and what stands before it."""
+        text = self.text
+        if text[start] in "-.0123456789" and (mark := word_mark(text[start:end])) != UNKNOWN:
+            return mark
+        begin, mark = self.ending_at(end - 1)
+        if begin <= start:
+            return mark
+        left = text[start:begin].rstrip(_SPACE)
+        operator = left[len(left.rstrip("+-*/%&|^!~<>=?:")) :]
+        stop = start + len(left) - len(operator)
+        if not operator:
+            return UNKNOWN
+        if stop <= start:
+            return _prefixed(operator, mark)
+        if len(operator) > 1 and operator not in _DOUBLED:  # ``a *-b``
+            mark, operator = _prefixed(operator[-1], mark), operator[:-1]
+        if operator == ":":
+            return self._chosen(start, stop, mark)
+        return _combined(self._operated_left(start, stop), operator, mark)
+
+    def _operated_left(self, start: int, end: int) -> str:
+        text = self.text[start:end].rstrip(_SPACE)
+        return self.mark(start, start + len(text))
+
+    def _chosen(self, start: int, end: int, other: str) -> str:
+        """``c ? a : b`` is what ``a`` and ``b`` are."""
+        asked = self.text.rfind("?", start, end)
+        mark = self.mark(asked + 1, end) if asked > 0 else UNKNOWN
+        if mark == other or other in ("N", UNKNOWN):
+            return mark
+        return other if mark == "N" else UNKNOWN
+
+    def ending_at(self, at: int) -> tuple[int, str]:
+        """Where the operand begins whose last character stands at an offset, and its mark."""
+        if at not in self._ended:
+            self._ended[at] = nothing = (at + 1, UNKNOWN)
+            self._ended[at] = self._read_ending(at) or nothing
+        return self._ended[at]
+
+    def _read_ending(self, at: int) -> tuple[int, str] | None:
+        char = self.text[at]
+        if char == ")":
+            return self._called(at)
+        if char == "]":
+            return self._indexed(at)
+        if char == "}":
+            return self._braced(at)
+        if char == '"':
+            return max(self.text.rfind('"', self._start, at), self._start), "s"
+        if char in _NAME:
+            return self._named(at)
+        return None
+
+    def _before(self, at: int) -> int:
+        """The last offset before ``at`` that is no space."""
+        if self.text[at - 1] not in _SPACE:
+            return at - 1
+        line = self.text[max(self._start, at - 200) : at]
+        return at - 1 - (len(line) - len(line.rstrip(_SPACE)))
+
+    def _called(self, at: int) -> tuple[int, str] | None:
+        opened = self.brackets.opens.get(at)
+        if opened is None:
+            return None
+        if site := self._sites.get(opened):
+            return self.result(site)
+        before = self._before(opened)
+        if self.text[before] == ">":
+            begin = max(self._start, before - 120)
+            if cast := _CAST.search(self.text[begin : before + 1]):
+                mark = self.mark(opened + 1, at) if cast[0][0] == "c" else type_mark(cast[1])
+                return begin + cast.start(), mark
+        if self.text[before] in _NAME:
+            begin, _ = self._named(before)
+            return begin, type_mark(self.text[begin : before + 1])
+        return opened, self.mark(opened + 1, at)
+
+    def _indexed(self, at: int) -> tuple[int, str] | None:
+        opened = self.brackets.opens.get(at)
+        if opened is None:
+            return None
+        begin, mark = self.ending_at(self._before(opened))
+        return begin, ELEMENTS.get(mark, "T" if mark.startswith(".") else UNKNOWN)
+
+    def _braced(self, at: int) -> tuple[int, str] | None:
+        """``Tensor{}``, ``std::vector<int64_t>{1, 2}``."""
+        opened = self.brackets.opens.get(at)
+        if opened is None:
+            return None
+        before = self._before(opened)
+        if self.text[before] in _NAME:
+            begin, _ = self._named(before)
+            return begin, type_mark(self.text[begin : before + 1])
+        return opened, self._list(opened, at + 1)
+
+    def _named(self, at: int) -> tuple[int, str]:
+        """A name, or a member of something."""
+        line = self.text[max(self._start, at - 160) : at + 1]
+        begin = at + 1 - (len(line) - len(line.rstrip(_PATH)))
+        before = self._before(begin)
+        if (owner := self._member_of(before)) is not None:
+            return self.ending_at(owner)[0], UNKNOWN
+        word = self.text[begin : at + 1]
+        return begin, self._name(word, begin) if word else UNKNOWN
+
+    def _member_of(self, at: int) -> int | None:
+        """Where the operand ends in front of the ``.`` or ``->`` at an offset; None where neither
+        stands there."""
+        text = self.text
+        if text[at] == "." and at > self._start:
+            return self._before(at)
+        if text[at] == ">" and text[at - 1] == "-":
+            return self._before(at - 1)
+        return None
+
+    def receiver(self, site: Site) -> tuple[int, str]:
+        """What a member is called on: where it begins, and its mark."""
+        at = self._before(site.start)
+        if self.text.endswith("template", 0, at + 1):
+            at = self._before(at - 7)
+        owner = self._member_of(at)
+        return (site.start, UNKNOWN) if owner is None else self.ending_at(owner)
+
+    def result(self, site: Site) -> tuple[int, str]:
+        """Where a call begins, and what it returns."""
+        if site.kind == "member":
+            begin, receiver = self.receiver(site)
+            if receiver == "O" and self.arguments(site.opened):
+                return begin, receiver  # options.dtype(kFloat) makes further options
+            return begin, method_mark(site.name, receiver, site.template)
+        if site.qualifier.lstrip(":").startswith("std"):
+            return site.start, self._standard(site)
+        mark = type_mark(site.name)
+        if len(mark) == 1 and mark != UNKNOWN:
+            return site.start, mark  # Scalar(1)
+        return site.start, f".{_operator(site)}"
+
+    def _standard(self, site: Site) -> str:
+        closed = self.brackets.close(site.opened)
+        if site.name in _THROUGH:
+            return self.mark(site.opened + 1, closed)
+        whole = f"{site.qualifier}::{site.name}<{site.template}>" if site.template else ""
+        return type_mark(whole) or UNKNOWN
+
+    # --------------------------------------------------------------------- arguments
+
+    def arguments(self, opened: int, closed: int = -1) -> list[tuple[int, int]]:
+        """Where the parts of a list in brackets stand."""
+        closed = self.brackets.closes.get(opened, -1) if closed < 0 else closed
+        text = self.text[opened + 1 : max(closed, opened + 1)]
+        if not text or text.isspace():
+            return []
+        at = start = opened + 1
+        if "," not in text:
+            return [(start, closed)]
+        parts = []
+        find, angled = self.brackets.find, "<" in text
+        while (at := find(_COMMA, at, closed)) < closed:
+            if not (angled and _opens_angle(self.text, start, at)):
+                parts.append((start, at))
+                start = at + 1
+            at += 1
+        return [*parts, (start, closed)]
+
+
+_COMMA = regex(r"[({\[,]")
+_ANGLE_OPENED = regex(r"\w<(?![<=])")
+_ARROW = regex(r"->|>>|>=")
+
+
+def _opens_angle(text: str, start: int, at: int) -> bool:
+    """Whether a comma stands among template arguments: ``f<a, b>(x)``."""
+    if "<" not in text[start:at]:
+        return False
+    part = text[start:at]
+    opened = len(_ANGLE_OPENED.findall(part))
+    return opened > part.count(">") - part.count("->")
+
+
+_DOUBLED = frozenset(("&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-="))
+
+
+def _prefixed(operator: str, mark: str) -> str:
+    """``-x``, ``*x``, ``!x``, ``&x``."""
+    if operator == "!":
+        return "T" if mark == "T" else "b"
+    if operator in ("-", "+", "*", "~"):
+        return mark
+    return mark if operator == "&" and mark not in _SIMPLE else UNKNOWN
+
+
+_SIMPLE = frozenset("idbIs")
+
+
+def _combined(left: str, operator: str, right: str) -> str:
+    """What a binary operator makes of its sides."""
+    if operator in ("&&", "||"):
+        return "b"
+    if "T" in (left, right):
+        return "T"
+    if operator in _COMPARISON:
+        return "b" if {left, right} & _SIMPLE else UNKNOWN
+    if left.startswith(".") or right.startswith("."):
+        return left if left.startswith(".") else right
+    if left == right:
+        return left
+    return "d" if {left, right} == {"i", "d"} else UNKNOWN
+
+
+def _operator(site: Site) -> str:
+    """``add_Tensor`` for ``at::_ops::add_Tensor::call``."""
+    if "_ops" in site.qualifier:
+        return site.qualifier.rpartition("::")[2]
+    return site.name

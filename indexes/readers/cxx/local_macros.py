@@ -1,0 +1,67 @@
+"""Macros that a file defines for its own bodies: what their uses stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from indexes.model.regex import regex
+from indexes.readers.cxx.lexer import Macro
+from indexes.readers.cxx.preprocess import bind, substitute
+
+_STRING = regex(r'"(?:[^"\\\n]|\\.)*"')
+_BRACKETED = regex(r"[({\[;]")
+OPAQUE = "_"
+"""Stands for an argument with brackets: what it holds is read where it is written."""
+_LONGEST = 60_000
+
+
+def without_strings(text: str) -> str:
+    """Text in which the contents of strings are blank."""
+    return (
+        _STRING.sub(lambda found: f'"{" " * (len(found[0]) - 2)}"', text) if '"' in text else text
+    )
+
+
+class LocalMacros:
+    """The function-like macros of one file, by name."""
+
+    def __init__(self, macros: Mapping[str, Sequence[Macro]], hidden: frozenset[str]) -> None:
+        self._macros = macros
+        self._hidden = hidden
+        """Those that are being expanded: no macro is expanded inside itself."""
+        self._at = 0
+        """Where the outermost use stands; 0 outside of expansions."""
+
+    @classmethod
+    def of(cls, macros: Iterable[Macro]) -> LocalMacros:
+        """Those of a file that take arguments and make something of them."""
+        named: dict[str, list[Macro]] = {}
+        for macro in macros:
+            if macro.parameters is not None and "(" in macro.body:
+                named.setdefault(macro.name, []).append(macro)
+        return cls(named, frozenset()) if named else NO_MACROS
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._macros and name not in self._hidden
+
+    def without(self, name: str, at: int) -> LocalMacros:
+        """The macros as they are inside a use of one of them."""
+        inner = LocalMacros(self._macros, self._hidden | {name})
+        inner._at = self._at or at
+        return inner
+
+    def expanded(self, name: str, given: Sequence[str], at: int) -> Iterator[str]:
+        """What a use stands for: more than one text where branches of ``#if`` define it."""
+        at = self._at or at
+        bodies = set()
+        for macro in self._macros[name]:
+            alive = macro.offset < at and not 0 < macro.undefined_at <= at
+            if alive and macro.body not in bodies and len(macro.body) < _LONGEST:
+                bodies.add(macro.body)
+                arguments = [OPAQUE if _BRACKETED.search(one) else one.strip() for one in given]
+                bound = bind(macro.parameters or [], arguments)
+                if bound is not None:
+                    yield without_strings(substitute(macro.body, bound, bound))
+
+
+NO_MACROS = LocalMacros({}, frozenset())

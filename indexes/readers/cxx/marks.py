@@ -1,0 +1,187 @@
+"""The marks by which the types of arguments, receivers and names are told.
+
+``T`` a tensor, ``L`` a list of tensors, ``S`` a Scalar, ``i`` an integer, ``d`` a floating
+number, ``b`` a truth value, ``I`` a list of integers, ``s`` a string, ``O`` TensorOptions,
+``D`` a dtype, ``N`` nothing (``nullopt``, ``{}``), ``G`` a Generator, ``?`` not known.
+``.name`` is what the function or method ``name`` returns, ``.name#1`` the second part of it.
+Of a name of another type the mark is that type: ``TensorIterator``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from indexes.model.regex import ASCII, regex
+
+UNKNOWN = "?"
+_TYPES = {
+    "T": "Tensor TensorBase TensorRef OptionalTensorRef OptionalTensor Variable TensorArg",
+    "L": "TensorList ITensorListRef MaterializedITensorListRef variable_list tensor_list",
+    "S": "Scalar",
+    "i": "int64_t uint64_t int32_t uint32_t int16_t uint16_t int8_t uint8_t int unsigned long short"
+    " size_t ssize_t ptrdiff_t SymInt char",
+    "d": "double float SymFloat",
+    "b": "bool",
+    "I": "IntArrayRef SymIntArrayRef OptionalIntArrayRef OptionalSymIntArrayRef DimVector"
+    " SymDimVector SymIntList IntList",
+    "s": "string string_view basic_string_view",
+    "O": "TensorOptions",
+    "D": "ScalarType TypeMeta",
+    "N": "nullopt_t",
+    "G": "Generator",
+}
+_MARKS = {name: mark for mark, names in _TYPES.items() for name in names.split()}
+"""The types of ATen and c10 that the schemas of operators have in C++."""
+_HOLDS_ONE = frozenset(("optional", "MaybeOwned", "reference_wrapper", "ExclusivelyOwned"))
+_HOLDS_MANY = frozenset(
+    "vector ArrayRef SmallVector array List IListRef OptionalArrayRef initializer_list".split()
+)
+_POINTS = frozenset(("unique_ptr", "shared_ptr", "intrusive_ptr", "weak_ptr"))
+LISTS = {"T": "L", "i": "I", "L": UNKNOWN}
+"""What many of something are."""
+ELEMENTS = {"L": "T", "I": "i", "T": "T", "s": "i"}
+"""What ``x[i]`` is: of a tensor it is a tensor."""
+
+_ADORNED = regex(
+    r"(?:(?:static|const|constexpr|volatile|mutable|typename|inline|thread_local|struct|class"
+    r"|unsigned|signed|long)\b\s*)+"
+)
+_TYPE = regex(r"(?:::)?((?:\w+\s*::\s*)*)(\w+)\s*(?:<(.*)>)?(?:::type)?\s*([\s&*\[\]]|const\b)*$")
+STANDARD = ""
+"""The mark of what the standard library holds: nothing of the tree is reached through it."""
+
+
+@lru_cache(16384)
+def type_mark(text: str) -> str:
+    """The mark of a type as written: ``const at::Tensor&``, ``std::vector<int64_t>``."""
+    text = text.strip()
+    plain = _ADORNED.sub("", text).strip()
+    found = _TYPE.match(plain)
+    if not found:
+        return "i" if not plain and text else UNKNOWN  # ``unsigned``, ``const long``
+    within, name, inner, _ = found.groups()
+    if inner is not None:
+        return _template_mark(within, name, inner)
+    if name == "char" and "*" in plain:
+        return "s"
+    if name in _MARKS:
+        return UNKNOWN if "*" in plain and _MARKS[name] not in "TGO" else _MARKS[name]
+    if within.startswith("std"):
+        return STANDARD
+    return UNKNOWN if name in ("auto", "void", "T") else name
+
+
+def _template_mark(within: str, name: str, inner: str) -> str:
+    if name in _HOLDS_ONE or name in _POINTS:
+        return type_mark(inner.split(",", maxsplit=1)[0] if name in _POINTS else inner)
+    if name in _HOLDS_MANY:
+        first = inner.rpartition(",")[0] if inner.count("<") == 0 and "," in inner else inner
+        return LISTS.get(type_mark(first), STANDARD)
+    if within.startswith("std"):
+        return STANDARD
+    return UNKNOWN if name == "decltype" else name
+
+
+# --------------------------------------------------------------------------- parameters
+
+_PARAMETER = regex(r"(.*[\w>&*\])])\s*(?<!\w)(\w+)\s*((?:\[[^\]]*\])*)$", ASCII)
+_NESTS = regex(r"[<({\[>)}\],]")
+
+
+def split_list(text: str) -> list[str]:
+    """What stands between top-level commas, where angle brackets nest."""
+    if "<" not in text and "(" not in text and "{" not in text:
+        return text.split(",")
+    parts, depth, start = [], 0, 0
+    for found in _NESTS.finditer(text):
+        char = found[0]
+        if char == "," and not depth:
+            parts.append(text[start : found.start()])
+            start = found.end()
+        elif char != ",":
+            depth += 1 if char in "<({[" else -1
+    return [*parts, text[start:]]
+
+
+@lru_cache(4096)
+def parameter_marks(parameters: str) -> tuple[tuple[str, str], ...]:
+    """The names of parameters with the marks of their types."""
+    if not parameters:
+        return ()
+    named = []
+    for one in split_list(parameters):
+        if found := _PARAMETER.match(one.partition("=")[0].strip()):
+            type_, name, many = found.groups()
+            mark = type_mark(type_)
+            named.append((name, LISTS.get(mark, UNKNOWN) if many else mark))
+    return tuple(named)
+
+
+# -------------------------------------------------------------------------- expressions
+
+_METHODS = {
+    "I": "sizes strides sym_sizes sym_strides vec",
+    "i": "dim ndimension numel sym_numel size sym_size stride sym_stride storage_offset"
+    " sym_storage_offset itemsize element_size nbytes guard_int toInt toLong ntensors ndim"
+    " use_count device_index get_device _nnz dense_dim sparse_dim",
+    "d": "toDouble toFloat",
+    "b": "defined has_value toBool empty is_cuda is_cpu is_mps is_xpu is_sparse is_contiguous"
+    " requires_grad has_names is_mkldnn is_nested is_quantized is_meta is_floating_point is_complex"
+    " is_conj is_neg isIntegral isFloatingPoint isComplex isBoolean",
+    "D": "scalar_type dtype common_dtype typeMeta toScalarType",
+    "O": "options",
+}
+_RESULTS = {name: mark for mark, names in _METHODS.items() for name in names.split()}
+"""What methods of TensorBase, TensorIterator and Scalar return that are no operators' own."""
+_SAME = frozenset("value value_or toTensor front back at operand".split())
+"""Methods of what holds values: of an optional the value, of a list an element."""
+_TENSORS_OF_ITERATOR = frozenset(("tensor", "output", "input", "maybe_get_output", "operand"))
+
+
+def method_mark(name: str, receiver: str, template: str) -> str:
+    """What ``receiver.name<template>(...)`` is."""
+    if name in _SAME:
+        if receiver in ("L", "I"):
+            return receiver if name.startswith("value") else ELEMENTS[receiver]
+        if name.startswith("value"):
+            return receiver
+    if "Iterator" in receiver and name in _TENSORS_OF_ITERATOR:
+        return "T"
+    if template and name in ("to", "item"):
+        return one_letter(type_mark(template))
+    if receiver == STANDARD:
+        return UNKNOWN
+    return _RESULTS.get(name) or f".{name}"
+
+
+def one_letter(mark: str) -> str:
+    """A mark that is not the name of a type."""
+    return mark if len(mark) == 1 or mark.startswith(".") else UNKNOWN
+
+
+_INTEGER = regex(r"-?(?:0[xX][0-9a-fA-F]+|\d[\d']*)[uUlL]*$", ASCII)
+_FLOATING = regex(r"-?(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fFlL]?$", ASCII)
+_WORDS = {"true": "b", "false": "b", "nullopt": "N", "nullptr": UNKNOWN, "this": "this"}
+_DTYPE = regex(
+    r"(?:(?:at|c10|torch)::)?k(?:[QUB]?(?:Float|Int|Char|Byte)|Complex|Half|BFloat|Double|Long|Short"
+    r"|Bool)\w*$"
+)
+"""``at::kFloat``, ``kComplexDouble``, ``kUInt16``: c10/core/ScalarType.h names each type so."""
+
+
+@lru_cache(16384)
+def word_mark(text: str) -> str:
+    """The mark of a literal, or of a name that no body declares."""
+    first = text[0]
+    if first.isdigit() or first in "-.":
+        if _INTEGER.match(text):
+            return "i"
+        return "d" if _FLOATING.match(text) else UNKNOWN
+    if first == '"':
+        return "s"
+    qualifier, _, name = text.rpartition("::")
+    if name in _WORDS:
+        return _WORDS[name]
+    if qualifier.endswith("ScalarType") or _DTYPE.match(text):
+        return "D"
+    return UNKNOWN

@@ -1,0 +1,287 @@
+"""What a body calls, launches and passes on by name, place by place: with what, on what, and
+under which conditions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
+from typing import NamedTuple
+
+from indexes.model.regex import ASCII, regex
+from indexes.readers.cxx.bodies import LOOPS, Branch, Call, Site, call_sites
+from indexes.readers.cxx.brackets import Brackets
+from indexes.readers.cxx.branches import Branches, Directive, find_arms
+from indexes.readers.cxx.expressions import Expressions
+from indexes.readers.cxx.lexer import NEVER, flat
+from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
+from indexes.readers.cxx.marks import STANDARD, UNKNOWN, type_mark, word_mark
+
+_MOST_ARGUMENTS = 40
+_COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
+_TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>[^;(){}<>]*)*>"
+_SPELLED = rf"(::)?([A-Za-z_]\w*(?:::\w+)*)\s*({_TEMPLATE})?"
+_PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)?\s*", ASCII)
+_ASSIGNED = regex(rf"=\s*(&?)\s*{_SPELLED}\s*;", ASCII)
+_CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
+_CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
+_MESSAGE = regex(
+    r"(?:\[\s*(?:\([^()]*\)\s*)?([A-Za-z_][\w.]*(?:->\w+|\(\))*)|\])\s+([A-Za-z_]\w*)\s*(?=[:\]])",
+    ASCII,
+)
+_VALUES = frozenset("idbIsDLNOGS")
+"""Marks of what has no method that leads anywhere."""
+_ACCESSORS = frozenset(
+    "sizes strides sym_sizes sym_strides dim ndimension scalar_type dtype options device layout"
+    " defined data_ptr const_data_ptr mutable_data_ptr unsafeGetTensorImpl key_set has_value value"
+    " value_or storage itemsize".split()
+)
+"""Methods of TensorBase and of what holds a tensor that are no operators: they tell what it has."""
+
+
+class Text(NamedTuple):
+    """The text around bodies."""
+
+    plain: str
+    """Without comments, strings and directives."""
+    written: str
+    """With all of them; as long."""
+    line: Callable[[int], int]
+    directives: Sequence[Directive] = ()
+    messages: bool = False
+    """Whether ``[x f:y]`` is a message of Objective-C."""
+
+
+@dataclass(slots=True)
+class Body:
+    """What was read of one body."""
+
+    calls: list[Call] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+
+
+class Reader:
+    """Reads the bodies of one file."""
+
+    def __init__(
+        self, text: Text, here: Collection[str] = (), macros: LocalMacros = NO_MACROS
+    ) -> None:
+        """``here`` are the names of the functions and stubs of the file."""
+        self.text = text
+        self.here = here
+        self.macros = macros
+        self._offsets = [offset for offset, _, _ in text.directives]
+
+    def read(self, start: int, end: int, parameters: str = "") -> Body:
+        """What stands in the body between two offsets."""
+        reading = _Reading(self, start, end)
+        rows = reading.rows(parameters)
+        text, directives = self.text, self.directives(start, end)
+        if any(NEVER in conditions for _, _, conditions in directives):
+            rows = [row for row in rows if not self._is_dead(row[0])]
+        if not rows:
+            return Body()
+        rows.sort(key=_OFFSET)
+        arms = find_arms(text.plain, start, end, reading.brackets, directives)
+        branches, line = Branches(arms, text.line), text.line
+        calls = [
+            Call(name, qualifier, line(at), kind, template, arguments, receiver, branches.at(at))
+            for at, name, qualifier, kind, template, arguments, receiver in rows
+        ]
+        return Body(calls, branches.needed)
+
+    def _is_dead(self, offset: int) -> bool:
+        """Whether an offset stands under ``#if 0``."""
+        place = bisect_left(self._offsets, offset)
+        return place > 0 and NEVER in self.text.directives[place - 1][2]
+
+    def inside(self, text: str, use: Site) -> Reader:
+        """A reader of what the use of a macro stands for."""
+        plain = self.text._replace(plain=text, written=text, directives=())
+        return Reader(plain, self.here, self.macros.without(use.name, use.start))
+
+    def directives(self, start: int, end: int) -> Sequence[Directive]:
+        """The conditional directives between two offsets."""
+        first, last = bisect_left(self._offsets, start), bisect_left(self._offsets, end)
+        return self.text.directives[first:last]
+
+
+_Row = tuple[int, str, str, str, str, str, str]
+"""Where a call stands, its name, qualifier, kind, template, arguments and receiver."""
+_OFFSET = itemgetter(0)
+
+
+class _Reading:
+    """Reads one body."""
+
+    def __init__(
+        self, reader: Reader, start: int, end: int, outer: Callable[[str], str | None] | None = None
+    ) -> None:
+        self.reader = reader
+        self.start = start
+        self.end = end
+        self.plain = reader.text.plain
+        self.sites = call_sites(self.plain, start, end)
+        kinds = [(kind, offset) for offset, kind, _ in reader.directives(start, end)]
+        self.brackets = Brackets(self.plain, start, end, kinds)
+        self.known = Expressions(self.plain, start, end, self.brackets, self.sites, outer)
+        self._rows: list[_Row] = []
+
+    def rows(self, parameters: str) -> list[_Row]:
+        """The calls of the body, and what it passes on by name."""
+        if self.sites:
+            self.known.declare(parameters)
+            for site in self.sites:
+                self._site(site)
+            self._assigned()
+        if self.reader.text.messages:
+            self._messages()
+        return self._rows
+
+    def _site(self, site: Site) -> None:
+        opened, start, name, qualifier, kind, template = site
+        receiver = self.known.receiver(site)[1] if kind == "member" else ""
+        parts = self.known.arguments(opened)
+        if self.plain[start - 1 : start] == "#":
+            return  # a part of a name that a macro pastes together
+        if self._leads_nowhere(name, qualifier, kind, receiver):
+            self._names_in(parts)
+            return
+        if (type_ := self.known.constructed.get(start)) is not None:
+            made = _made(type_)
+            if made is None:
+                self._names_in(parts)
+                return
+            name, qualifier, template = made
+        given = ""
+        if name in self.reader.macros and kind == "call" and not qualifier:
+            self._expand(site, parts)
+        elif name.isupper():
+            self._names_in(parts)
+        elif parts:
+            given = self._given(parts)
+        template = flat(template) if template else ""
+        self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _leads_nowhere(self, name: str, qualifier: str, kind: str, receiver: str) -> bool:
+        """Whether a call is none of the tree's: the standard library's, or an accessor."""
+        if kind != "member":
+            return qualifier.startswith("std") or name == OPAQUE
+        if receiver == STANDARD or (receiver in _VALUES and name not in LOOPS):
+            return True
+        return name in _ACCESSORS and (receiver == "T" or receiver[0] in ".?")
+
+    def _given(self, parts: Sequence[tuple[int, int]]) -> str:
+        """The marks of arguments, a word each, with the names that comments give them."""
+        marks = [self._argument(*part) for part in parts[:_MOST_ARGUMENTS]]
+        written = self.reader.text.written
+        if written.find("/*", parts[0][0], parts[-1][1]) >= 0:
+            for place, (start, end) in enumerate(parts[:_MOST_ARGUMENTS]):
+                if named := _COMMENT.match(written, start, end):
+                    marks[place] = f"{named[1]}={marks[place]}"
+        return " ".join(marks)
+
+    def _argument(self, start: int, end: int) -> str:
+        text = self.plain[start:end].strip()
+        if text.isidentifier():
+            mark = self.known.declared(text, start)
+            if mark is not None:
+                return mark if len(mark) == 1 or mark[:1] == "." else UNKNOWN
+            if not self._stands_alone(text, start):
+                return word_mark(text)
+        elif text[:1] == '"':
+            return "s"
+        elif text.isdecimal():
+            return "i"
+        elif _may_name(text):
+            self._passed(start, end)
+        return self.known.argument(start, end)
+
+    def _names_in(self, parts: Iterable[tuple[int, int]]) -> None:
+        """Functions passed by name to what is not followed itself: ``std::bind(f, x)``."""
+        for start, end in parts:
+            text = self.plain[start:end].strip()
+            if text.isidentifier():
+                if self.known.declared(text, start) is None:
+                    self._stands_alone(text, start)
+            elif _may_name(text):
+                self._passed(start, end)
+
+    # -------------------------------------------------------------------- passed by name
+
+    def _stands_alone(self, name: str, start: int) -> bool:
+        """Keeps a name that no body declares where it is a function's or a stub's."""
+        named = name in self.reader.here or name.endswith("_stub")
+        if named:
+            self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
+        return named
+
+    def _passed(self, start: int, end: int) -> None:
+        if found := _PASSED.fullmatch(self.plain, start, end):
+            self._name(found.start(3), *found.groups())
+
+    def _assigned(self) -> None:
+        """``kernel = &f<int>;``, ``fn = wide ? f : g;``"""
+        for found in _ASSIGNED.finditer(self.plain, self.start, self.end):
+            self._name(found.start(3), *found.groups())
+        for found in _CHOSEN.finditer(self.plain, self.start, self.end):
+            self._name(found.start(3), *found.groups()[:4])
+            self._name(found.start(7), *found.groups()[4:])
+
+    def _name(
+        self, at: int, before: str | None, rooted: str | None, path: str, template: str | None
+    ) -> None:
+        """Keeps a name where it can be a function's."""
+        qualifier, _, name = path.rpartition("::")
+        pointed = bool(before)
+        if not (pointed or qualifier or name in self.reader.here or name.endswith("_stub")):
+            return
+        if not qualifier and self.known.declared(name, at) is not None:
+            return
+        scope = qualifier.rpartition("::")[2]
+        if qualifier.startswith("std") or _CONSTANT.match(name) or _is_value(scope, name, pointed):
+            return
+        template = flat(template[1:-1]) if template else ""
+        self._rows.append((at, name, qualifier or rooted or "", "name", template, "", ""))
+
+    # ------------------------------------------------------------------- macros, messages
+
+    def _expand(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
+        """What a macro that the file defines stands for, all at the place of its use."""
+        given = [self.plain[start:end] for start, end in parts]
+        outer = partial(self.known.declared, at=site.start)
+        for text in self.reader.macros.expanded(site.name, given, site.start):
+            inner = self.reader.inside(text, site)
+            for row in _Reading(inner, 0, len(text), outer).rows(""):
+                self._rows.append((site.start, *row[1:]))
+
+    def _messages(self) -> None:
+        """``[graph additionWithPrimaryTensor:x ...]``."""
+        for found in _MESSAGE.finditer(self.plain, self.start, self.end):
+            receiver, name = found.groups()
+            row = (found.start(2), name, "", "member", "", "", receiver or UNKNOWN)
+            self._rows.append(row)
+
+
+def _may_name(text: str) -> bool:
+    """Whether an argument looks like ``&f``, ``at::f``, ``f<int>`` or ``static_cast<F>(f)``."""
+    if text[-1:] == ")":
+        return text.startswith("static_cast")
+    return text[:1] == "&" or text[-1:] == ">" or "::" in text
+
+
+def _is_value(scope: str, name: str, pointed: bool) -> bool:
+    """Whether ``Scope::Name`` is a value of an enumeration, as they are spelled here."""
+    return not pointed and scope[:1].isupper() and name[:1].isupper()
+
+
+def _made(type_: str) -> tuple[str, str, str] | None:
+    """Name, qualifier and template arguments of the class that a declaration makes one of."""
+    mark = type_mark(type_)
+    if len(mark) < 2:
+        return None
+    plain, _, template = type_.removeprefix("const ").strip().partition("<")
+    qualifier, _, name = plain.strip().rpartition("::")
+    return name, qualifier, template.rpartition(">")[0]

@@ -1,0 +1,341 @@
+"""What a body calls, launches and passes on by name: with what, on what, at which place."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.readers.cxx.bodies import Call
+from indexes.readers.cxx.facts import read_cpp
+
+PARAMETERS = (
+    "const Tensor& self, TensorList xs, const Scalar& alpha, int64_t dim, double p, bool flag,"
+    " IntArrayRef size, const std::optional<Tensor>& weight, TensorIterator& iter,"
+    " std::optional<Generator> gen, c10::string_view mode, const TensorOptions& options"
+)
+
+
+def calls(body: str, around: str = "", path: str = "aten/src/ATen/native/a.cpp") -> list[Call]:
+    """What the body of ``run`` uses, when that stands behind the text ``around``."""
+    text = f"{around}\nTensor run({PARAMETERS}) {{\n{body}\n}}\n"
+    facts, problems = read_cpp(text.encode(), path)
+    assert problems == ()
+    (run,) = [one for one in facts.definitions if one.name == "run"]
+    return run.calls
+
+
+def called(body: str, name: str, around: str = "") -> Call:
+    (found,) = [one for one in calls(body, around) if one.name == name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("expression", "mark"),
+    [
+        ("self", "T"),
+        ("xs", "L"),
+        ("xs[0]", "T"),
+        ("alpha", "S"),
+        ("Scalar(1)", "S"),
+        ("at::Scalar(p)", "S"),
+        ("dim", "i"),
+        ("3", "i"),
+        ("-1", "i"),
+        ("self.size(0)", "i"),
+        ("self.size(0) * 2", "i"),
+        ("size[1]", "i"),
+        ("p", "d"),
+        ("1e-5", "d"),
+        ("flag", "b"),
+        ("!flag", "b"),
+        ("dim == 2 && flag", "b"),
+        ("true", "b"),
+        ("size", "I"),
+        ("self.sizes()", "I"),
+        ("{1, dim}", "I"),
+        ("{dim}", "I"),
+        ("{}", "N"),
+        ("std::nullopt", "N"),
+        ("c10::nullopt", "N"),
+        ("{self, self}", "L"),
+        ("weight", "T"),
+        ("*weight", "T"),
+        ("weight.value()", "T"),
+        ("gen", "G"),
+        ("mode", "s"),
+        ('"mean"', "s"),
+        ("options", "O"),
+        ("self.options()", "O"),
+        ("self.options().dtype(at::kFloat)", "O"),
+        ("at::kLong", "D"),
+        ("kBFloat16", "D"),
+        ("ScalarType::Half", "D"),
+        ("self.scalar_type()", "D"),
+        ("self.clone()", ".clone"),
+        ("at::empty_like(self)", ".empty_like"),
+        ("self + 1", "T"),
+        ("-self", "T"),
+        ("(self * 2).sum(dim)", ".sum"),
+        ("std::move(self)", "T"),
+        ("static_cast<int64_t>(p)", "i"),
+        ("flag ? self : Tensor()", "T"),
+        ("self.item<double>()", "d"),
+        ("helper<int, 2>(self)", ".helper"),
+        ("iter", "?"),
+        ("[&](int64_t i) { return i; }", "?"),
+        ("unknown", "?"),
+        ("kCUDA", "?"),
+    ],
+)
+def test_the_marks_of_arguments(expression: str, mark: str) -> None:
+    found = called(f"return at::target({expression}, 1);", "target")
+    assert found.arguments == f"{mark} i"
+
+
+@pytest.mark.parametrize(
+    ("declared", "mark"),
+    [
+        ("const Tensor& x = self;", "T"),
+        ("Tensor x;", "T"),
+        ("Tensor y, x;", "T"),
+        ("Tensor x(self);", "T"),
+        ("auto x = self;", "T"),
+        ("auto x = at::sum(self);", ".sum"),
+        ("const auto& x = self.t();", ".t"),
+        ("auto [y, x] = at::max(self, dim);", ".max#1"),
+        ("int64_t x = 1;", "i"),
+        ("const auto x = self.dim() - 1;", "i"),
+        ("std::vector<Tensor> x;", "L"),
+        ("std::vector<int64_t> x(3);", "I"),
+        ("c10::MaybeOwned<Tensor> x = borrow(self);", "T"),
+        ("std::optional<Tensor> x;", "T"),
+        ("std::optional<int64_t> x;", "i"),
+        ("double x{0};", "d"),
+        ("auto x = unknown;", "?"),
+        ("std::string x;", "s"),
+        ("for (const auto& x : xs) {", "T"),
+        ("for (int64_t x = 0; x < 3; x++) {", "i"),
+        ("if (auto x = at::sum(self); flag) {", ".sum"),
+        ("run_all([&](const Tensor& x, int64_t y) {", "T"),
+        ("Tensor x; { int64_t x = 1; use(x); }", "T"),
+        ("TensorIterator x;", "?"),
+        ("scalar_t x;", "?"),
+        ("return x;", "?"),
+        ("other * x;", "?"),
+    ],
+)
+def test_what_locals_are(declared: str, mark: str) -> None:
+    assert called(f"{declared} at::target(x); }}}});", "target").arguments == mark
+
+
+def test_the_name_that_a_comment_gives_an_argument() -> None:
+    found = called(
+        "at::std(self, /*dim=*/dim, /*correction=*/Scalar(1), /* keepdim= */flag);", "std"
+    )
+    assert found.arguments == "T dim=i correction=S keepdim=b"
+    assert called("f(self /* not a name */, dim);", "f").arguments == "T i"
+
+
+@pytest.mark.parametrize(
+    ("expression", "receiver"),
+    [
+        ("self", "T"),
+        ("(self)", "T"),
+        ("(*weight)", "T"),
+        ("(self + alpha)", "T"),
+        ("xs[0]", "T"),
+        ("self.clone()", ".clone"),
+        ("at::isnan(self)", ".isnan"),
+        ("self.isnan().any()", ".any"),
+        ("iter", "TensorIterator"),
+        ("TensorIteratorConfig()", ".TensorIteratorConfig"),
+        ("this", "this"),
+        ("state.tensor", "?"),
+        ("unknown", "?"),
+    ],
+)
+@pytest.mark.parametrize("arrow", [".", "->", "\n    ."])
+def test_what_members_are_called_on(expression: str, receiver: str, arrow: str) -> None:
+    found = called(f"{expression}{arrow}index_put_(self);", "index_put_")
+    assert (found.kind, found.receiver, found.arguments) == ("member", receiver, "T")
+
+
+def test_a_member_of_a_template_is_a_member() -> None:
+    assert called("iter.template apply<scalar_t>(dim);", "apply").receiver == "TensorIterator"
+
+
+def test_what_leads_nowhere_is_left_out() -> None:
+    body = """
+  std::vector<int64_t> sizes; sizes.push_back(dim); std::max(dim, dim);
+  std::lock_guard<std::mutex> guard(mutex); auto n = self.sizes().size() + self.dim();
+  xs.size(); mode.empty(); std::string name(mode);
+"""
+    assert calls(body) == []
+
+
+def test_each_place_has_a_row_in_order() -> None:
+    body = "f(self);\ng();\nf(dim);\nat::add(self,\n  self);"
+    assert [(c.name, c.line, c.arguments) for c in calls(body)] == [
+        ("f", 3, "T"),
+        ("g", 4, ""),
+        ("f", 5, "i"),
+        ("add", 6, "T T"),
+    ]
+
+
+def test_a_variable_that_is_made_is_a_call_of_its_class() -> None:
+    found = calls("MAGMAQueue queue(dim);\nideep::tensor<int> x(self);\nreturn make(self);")
+    assert [(c.qualifier, c.name, c.template) for c in found] == [
+        ("", "MAGMAQueue", ""),
+        ("ideep", "tensor", "int"),
+        ("", "make", ""),
+    ]
+
+
+FUNCTIONS = "static void fill(int x) { }\nDEFINE_DISPATCH(sum_stub);\nDEFINE_DISPATCH(GeluKernel);"
+
+
+@pytest.mark.parametrize(
+    ("body", "passed"),
+    [
+        ("apply(self, fill);", ["fill"]),
+        ("apply(self, &fill);", ["fill"]),
+        ("apply(self, sum_stub, other_stub);", ["sum_stub", "other_stub"]),
+        ("apply(self, GeluKernel);", ["GeluKernel"]),
+        ("apply(self, at::abs_out);", ["at::abs_out"]),
+        ("apply(self, at::native::helper<int>);", ["at::native::helper<int>"]),
+        ("apply(self, static_cast<OutFunc>(at::logical_and_out));", ["at::logical_and_out"]),
+        ("apply(self, static_cast<void (*)(int)>(&fill));", ["fill"]),
+        ("apply(&other);", ["other"]),
+        ("auto f = &other<int, 2>;", ["other<int, 2>"]),
+        ("f = fill;", ["fill"]),
+        ("auto f = flag ? fill : &other<int>;", ["fill", "other<int>"]),
+        ("std::thread t(&at::native::worker, this);", ["at::native::worker"]),
+        ("std::bind(fill, dim);", ["fill"]),
+        ("CHECK_ALL(fill, x);", ["fill"]),
+        ("apply(self, dim, unknown, at::kCPU, Layout::Strided, std::less<int>());", []),
+        ("int fill = 1; apply(fill);", []),
+        ("apply(&self);", []),
+        ("auto x = self;", []),
+    ],
+)
+def test_functions_that_are_passed_on_by_name(body: str, passed: list[str]) -> None:
+    found = [c for c in calls(f"{body} call();", FUNCTIONS) if c.kind == "name"]
+    spelled = ("::".join(filter(None, (c.qualifier, c.name))) for c in found)
+    ends = (f"<{c.template}>" if c.template else "" for c in found)
+    assert [name + end for name, end in zip(spelled, ends, strict=True)] == passed
+
+
+def test_launches_through_names_of_any_kind() -> None:
+    body = """
+  kernel<scalar_t, 4><<<grid, block, 0, at::cuda::getCurrentCUDAStream()>>>(self, dim);
+  impl_fptr<<<1, 2>>>(dim);
+  ns::plain <<< GET(n), 1 >>> (p);
+"""
+    launches = [c for c in calls(body) if c.kind == "launch"]
+    assert [(c.qualifier, c.name, c.template, c.arguments) for c in launches] == [
+        ("", "kernel", "scalar_t, 4", "T i"),
+        ("", "impl_fptr", "", "i"),
+        ("ns", "plain", "", "d"),
+    ]
+
+
+LAUNCHES = """
+#define LAUNCH(N, ...) \\
+  if (N) { \\
+    kernel_##N<N><<<grid, block>>>(__VA_ARGS__); \\
+  }
+#define BOTH(fn, x) fn(x); LAUNCH(2, x)
+"""
+
+
+def test_macros_of_the_file_are_expanded_at_their_uses() -> None:
+    found = calls("BOTH(at::sum, self);\nLAUNCH(8, self.clone(), dim)", LAUNCHES)
+    assert [(c.line, c.kind, c.qualifier, c.name, c.template, c.arguments) for c in found] == [
+        (9, "call", "at", "sum", "", "T"),
+        (9, "launch", "", "kernel_2", "2", "T"),
+        (9, "call", "", "LAUNCH", "", ""),
+        (9, "call", "", "BOTH", "", ""),
+        (10, "launch", "", "kernel_8", "8", "? i"),
+        (10, "call", "", "LAUNCH", "", ""),
+        (10, "member", "", "clone", "", ""),
+    ]
+
+
+def test_what_a_macro_pastes_is_no_name_in_it() -> None:
+    facts, _ = read_cpp(LAUNCHES.encode(), "aten/src/ATen/native/a.cpp")
+    assert {one.name: [c.name for c in one.calls] for one in facts.definitions} == {
+        "LAUNCH": [],
+        "BOTH": ["fn", "LAUNCH"],
+    }
+
+
+def test_a_macro_that_is_undefined_or_defined_later_is_not_expanded() -> None:
+    around = "#define RUN(x) first(x)\n#undef RUN\n#define RUN(x) second(x)"
+    names = [c.name for c in calls("RUN(self);", around)]
+    assert names == ["second", "RUN"]
+
+
+def test_a_macro_in_itself_is_expanded_once() -> None:
+    assert [c.name for c in calls("f(dim);", "#define f(x) f(x + 1)")] == ["f", "f"]
+
+
+def test_strings_hold_no_calls() -> None:
+    text = '#define REPR(SS) SS << "stft(" << f(SS) << ") )"\nvoid g() { REPR("h(1)"); }'
+    facts, _ = read_cpp(text.encode(), "aten/src/ATen/native/a.cpp")
+    assert {c.name for one in facts.definitions for c in one.calls} == {"f", "REPR"}
+
+
+def test_what_stands_under_if_zero_is_not_called() -> None:
+    assert [c.name for c in calls("#if 0\nf();\n#else\ng();\n#endif")] == ["g"]
+
+
+def test_messages_of_objective_c() -> None:
+    body = """
+  MPSGraphTensor* t = [mpsGraph additionWithPrimaryTensor:a secondaryTensor:b name:nil];
+  [encoder setComputePipelineState:state];
+  id x = [[MPSGraphTensorData alloc] initWithBuffer:b];
+  auto y = [=](int i) { return a[i]; };
+"""
+    found = calls(body, path="aten/src/ATen/native/mps/operations/a.mm")
+    assert [(c.kind, c.receiver, c.name) for c in found] == [
+        ("member", "mpsGraph", "additionWithPrimaryTensor"),
+        ("member", "encoder", "setComputePipelineState"),
+        ("member", "MPSGraphTensorData", "alloc"),
+        ("member", "?", "initWithBuffer"),
+    ]
+    assert calls(body) == []
+
+
+def test_lambdas_of_dispatch_macros_are_read() -> None:
+    body = """
+  AT_DISPATCH_SWITCH(type, "f", AT_DISPATCH_CASE_ALL_TYPES([&] {
+    gpu_kernel(iter, AbsFunctor<scalar_t>());
+  }));
+  auto graph = LookUpOrCreateCachedGraph<Graph>(key, [&](auto graph, auto cached) {
+    jitted_gpu_kernel</*name=*/name, scalar_t>(iter, digamma_string);
+  });
+"""
+    found = {c.name: c.template for c in calls(body)}
+    assert found["AbsFunctor"] == "scalar_t"
+    assert found["LookUpOrCreateCachedGraph"] == "Graph"
+    assert found["jitted_gpu_kernel"] == "name, scalar_t"
+
+
+def test_parameters_of_structured_kernels_are_known() -> None:
+    text = "TORCH_IMPL_FUNC(add_out)(const Tensor& self, int64_t n) { at::f(self, n); }"
+    facts, _ = read_cpp(text.encode(), "aten/src/ATen/native/a.cpp")
+    assert [c.arguments for one in facts.definitions for c in one.calls] == ["T i"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = " * 500 + "y;",
+        "a" + ".f()" * 900 + ";",
+        "a ? b : " * 300 + "c;",
+        "f(" * 900,
+        "{([)}]" * 99,
+    ],
+)
+def test_no_body_makes_it_fail(body: str) -> None:
+    calls(body + " g(x + y);")
