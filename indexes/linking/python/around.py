@@ -361,11 +361,12 @@ def _opinfo_entries(
     op: NativeFunction, names: Sequence[str], facts: PythonIndex
 ) -> Iterator[tuple[Found, str]]:
     own, functional = f"aten::{op.name}", _functional(op)
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int, str]] = set()
     for target in dict.fromkeys([own, functional, *names]):
         for path, fact in facts.by_target(target):
-            if fact.kind == "opinfo" and (path, fact.line) not in seen:
-                seen.add((path, fact.line))
+            entry = path, fact.line, unpack(fact.detail).get("variant", "")
+            if fact.kind == "opinfo" and entry not in seen:
+                seen.add(entry)
                 yield (path, fact), target
 
 
@@ -374,11 +375,16 @@ def _opinfo(op: NativeFunction, names: list[str], facts: PythonIndex) -> Iterato
         yield _opinfo_link(found, target, _functional(op))
 
 
+_TESTED_AS = ("aten_backward_name", "decomp_aten_name")
+
+
 def _opinfo_link(found: Found, target: str, functional: str) -> Link:
     _, fact = found
     detail = unpack(fact.detail)
-    confidence: Confidence = "exact" if "aten_name" in detail else "by rule"
-    rule = f"{detail.get('cls', 'OpInfo')} with aten_name {target.removeprefix('aten::')}"
+    name = target.removeprefix("aten::")
+    keyword = next((key for key in _TESTED_AS if detail.get(key) == name), "aten_name")
+    confidence: Confidence = "exact" if keyword in detail else "by rule"
+    rule = f"{detail.get('cls', 'OpInfo')} with {keyword} {name}"
     if confidence != "exact":
         rule = f"{detail.get('cls', 'OpInfo')} of that name, which is its aten_name by default"
     if target == functional:

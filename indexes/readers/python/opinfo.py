@@ -6,7 +6,7 @@ lists of ``torch/testing/_internal`` (``op_db``, ``python_ref_db``, ``foreach_*_
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from indexes.model.regex import regex
@@ -17,15 +17,26 @@ from indexes.readers.python.facts import PythonFact, pack
 _FOREACH_PREFIX = "_foreach_"
 """``ForeachFuncInfo("add")`` is ``_foreach_add``: its ``__init__`` puts this in front."""
 _MAKES_ENTRY = regex(r"\w*Info$|make_\w*opinfo$")
+_FURTHER = ("aten_backward_name", "decomp_aten_name")
+"""Further operators that an entry tests: what its backward runs, what it is made of."""
 _Database = ast.Assign | ast.AnnAssign | ast.AugAssign
+
+
+class _Call(NamedTuple):
+    """A call in a list, made for some values of a loop's variable."""
+
+    call: ast.Call
+    end_line: int
+    """With the loop that makes several of it."""
+    loop: Mapping[str, str]
 
 
 class _Entry(NamedTuple):
     call: ast.Call
     end_line: int
-    """With the loop that makes several of it."""
     name: str
     database: str
+    loop: Mapping[str, str]
 
     @property
     def keywords(self) -> dict[str, ast.expr]:
@@ -33,7 +44,7 @@ class _Entry(NamedTuple):
 
     def text(self, keyword: str) -> str:
         """The text given to a keyword argument."""
-        return _text(self.keywords.get(keyword))
+        return _text(self.keywords.get(keyword), self.loop)
 
 
 def is_opinfo_file(path: str, data: bytes) -> bool:
@@ -53,17 +64,28 @@ def read_opinfo(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]
 
 def _entries(tree: ast.Module) -> Iterator[_Entry]:
     made = dict(_made_names(tree))
-    for node in tree.body:
-        if isinstance(node, _Database):
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            database = target.id if isinstance(target, ast.Name) else ""
-            listed = node.value if isinstance(node.value, (ast.List, ast.Tuple)) else None
-            for call, end_line in _listed(listed):
-                cls = _called(call)
-                named = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "name")]
-                name = next(filter(None, map(_text, named)), "") or made.get(cls, "")
-                if name and _MAKES_ENTRY.match(cls):
-                    yield _Entry(call, end_line, name, database)
+    for database, listed in filter(None, map(_database, tree.body)):
+        for call, end_line, loop in _listed(listed):
+            cls = _called(call)
+            named = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "name")]
+            name = next(filter(None, (_text(one, loop) for one in named)), "")
+            name = name or made.get(cls, "")
+            if name and _MAKES_ENTRY.match(cls):
+                yield _Entry(call, end_line, name, database, loop)
+
+
+def _database(node: ast.stmt) -> tuple[str, ast.expr] | None:
+    """A list with what a statement puts into it: ``op_db = [...]``, ``op_db.append(...)``."""
+    if isinstance(node, _Database):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if isinstance(target, ast.Name) and isinstance(node.value, (ast.List, ast.Tuple)):
+            return target.id, node.value
+    call = node.value if isinstance(node, ast.Expr) else None
+    grown = call.func if isinstance(call, ast.Call) and call.args else None
+    if not isinstance(grown, ast.Attribute) or grown.attr not in ("append", "extend"):
+        return None
+    is_named = isinstance(call, ast.Call) and isinstance(grown.value, ast.Name)
+    return (ast.unparse(grown.value), call.args[0]) if is_named else None
 
 
 def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -75,10 +97,10 @@ def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
                     yield node.name, _text(one.value.args[0] if one.value.args else None)
 
 
-def _listed(node: ast.expr | None) -> Iterator[tuple[ast.Call, int]]:
-    """The calls in a list and their last lines, those of lists that are spread in it too."""
+def _listed(node: ast.expr | None) -> Iterator[_Call]:
+    """The calls in a list, those of lists that are spread in it too."""
     if isinstance(node, ast.Call):
-        yield node, node.end_lineno or 0
+        yield _Call(node, node.end_lineno or 0, {})
     elif isinstance(node, (ast.List, ast.Tuple)):
         for item in node.elts:
             yield from _listed(item)
@@ -88,7 +110,19 @@ def _listed(node: ast.expr | None) -> Iterator[tuple[ast.Call, int]]:
         yield from _listed(node.body)
         yield from _listed(node.orelse)
     elif isinstance(node, (ast.GeneratorExp, ast.ListComp)):
-        yield from ((call, node.end_lineno or 0) for call, _ in _listed(node.elt))
+        for one in _listed(node.elt):
+            for loop in _rounds(node.generators[0]):
+                yield _Call(one.call, node.end_lineno or 0, loop)
+
+
+def _rounds(loop: ast.comprehension) -> list[dict[str, str]]:
+    """What the variable of a loop over written-out values is in each round; one round without
+    it where only a run tells."""
+    values = loop.iter.elts if isinstance(loop.iter, (ast.List, ast.Tuple)) else []
+    constants = [str(one.value) for one in values if isinstance(one, ast.Constant)]
+    if not isinstance(loop.target, ast.Name) or not constants or len(constants) < len(values):
+        return [{}]
+    return [{loop.target.id: one} for one in constants]
 
 
 def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[PythonFact]:
@@ -109,8 +143,13 @@ def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[Pyth
     aliases = entry.keywords.get("aliases")
     listed = aliases.elts if isinstance(aliases, (ast.Tuple, ast.List)) else ()
     targets = [_target(aten_name or ref_of or name), *(f"torch.{_text(one)}" for one in listed)]
+    where = entry.call.lineno, entry.end_line
     for target in dict.fromkeys(targets):
-        yield PythonFact("opinfo", target, name, entry.call.lineno, entry.end_line, detail)
+        yield PythonFact("opinfo", target, name, *where, detail)
+    for keyword in _FURTHER:
+        if (other := entry.text(keyword)) and _target(other) not in targets:
+            more = f"{detail}; {pack(**{keyword: other})}"
+            yield PythonFact("opinfo", _target(other), name, *where, more)
 
 
 def _target(aten_name: str) -> str:
@@ -127,5 +166,13 @@ def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-def _text(node: ast.expr | None) -> str:
+def _text(node: ast.expr | None, loop: Mapping[str, str] | None = None) -> str:
+    """A text as written, with the value of a loop's variable; empty for anything else."""
+    if isinstance(node, ast.Name):
+        return (loop or {}).get(node.id, "")
+    if isinstance(node, ast.JoinedStr):
+        parts = [_text(one, loop) for one in node.values]
+        return "".join(parts) if all(parts) else ""
+    if isinstance(node, ast.FormattedValue):
+        return _text(node.value, loop)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

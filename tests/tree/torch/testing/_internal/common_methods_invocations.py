@@ -22,10 +22,11 @@ op_db: list[OpInfo] = [
         dtypesIfCUDA=None,
     ),
     # the name differs from the operator's: aten_name tells
-    OpInfo(  #! hop softmax.int opinfo
+    OpInfo(  #! hop softmax.int opinfo; hop _softmax_backward_data opinfo
         "softmax",
         aliases=("special.softmax", "nn.functional.softmax"),
         aten_name="softmax",
+        aten_backward_name="_softmax_backward_data",  # its line is the entry's, above
         sample_inputs_func=sample_inputs_softmax_variant,
     ),
     OpInfo(  #! hop relu opinfo
@@ -36,5 +37,19 @@ op_db: list[OpInfo] = [
         "mean",
         nan_policy="propagate",
     ),
+    *(
+        OpInfo(  #! hop index_put opinfo
+            "index_put",
+            variant_test_name=f"of_{kind}",
+        )
+        for kind in ("mean", "amax")
+    ),
 ]
+op_db.append(
+    OpInfo(  #! hop mm opinfo
+        "mm",
+        decomp_aten_name="addmm",
+        variant_test_name="appended",
+    )
+)
 unary_ufuncs = [op for op in op_db if isinstance(op, UnaryUfuncInfo)]
