@@ -6,14 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from indexes.linking.edges import Edge
 from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node, Step
+from indexes.linking.works import Works
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location
+from indexes.model.vocabulary import DeviceKernelAnswer, Location
 from indexes.queries.audit.checks import SourceLines
 from indexes.queries.index import Index
 from indexes.readers.cxx.lexer import strip_comments
@@ -206,3 +207,61 @@ def _closing(text: str, start: int) -> int:
         if depth == 0 and text[at] == ")":
             return at + 1
     return len(text)
+
+
+# ------------------------------------------------------------------------ device kernels
+
+
+_BUILT_ON = {"Tensile": ("cuBLAS", "hipBLAS"), "rocBLAS": ("cuBLAS", "hipBLAS")}
+"""Libraries whose kernels run behind another's functions: ROCm's behind those of CUDA."""
+
+
+class Reached:
+    """What operators reach on the ways for a device."""
+
+    def __init__(self, index: Index, device: str = "CUDA") -> None:
+        self._facts = index.facts
+        self._graph = Graph(index.facts)
+        self._works = Works(index.facts)
+        self._device = device
+        self.functions = lru_cache(None)(self._functions)
+        self.libraries = lru_cache(None)(self._libraries)
+
+    def _functions(self, op: str) -> frozenset[int]:
+        """The numbers of all functions below an overload."""
+        pending = [Node("operator", op, self._device)]
+        seen = set(pending)
+        while pending:
+            for step in self._graph.down(pending.pop()):
+                if step.lower not in seen and step.lower.device in ("", self._device):
+                    seen.add(step.lower)
+                    pending.append(step.lower)
+        return frozenset(node.what for node in seen if isinstance(node.what, int))
+
+    def _libraries(self, op: str) -> frozenset[str]:
+        """The libraries that those functions call."""
+        edges = (edge for one in self.functions(op) for edge in self._facts.edges(one))
+        return frozenset(str(edge.target) for edge in edges if edge.kind == "library")
+
+    def runs(self, base: str, kernel: DeviceKernelAnswer) -> bool | None:
+        """Whether a device kernel is reached from an overload of an operator; None where no
+        overload is known."""
+        names = [native.full_name for native in self._facts.overloads(base)]
+        return any(self._runs(name, kernel) for name in names) if names else None
+
+    def moves(self, base: str) -> bool:
+        """Whether an operator copies or fills, and computes nothing else."""
+        names = [native.full_name for native in self._facts.overloads(base)]
+        return any(self._works.of(Node("operator", name)) == "moves" for name in names)
+
+    def _runs(self, op: str, kernel: DeviceKernelAnswer) -> bool:
+        if kernel.source is None:
+            library = kernel.library or ""
+            return not self.libraries(op).isdisjoint((library, *_BUILT_ON.get(library, ())))
+        known = filter(None, map(self._facts.by_id, self.functions(op)))
+        return any(_holds(one.definition.location, kernel.source.location) for one in known)
+
+
+def _holds(outer: Location, inner: Location) -> bool:
+    last = max(outer.line, outer.end_line)
+    return outer.path == inner.path and outer.line <= inner.line <= last

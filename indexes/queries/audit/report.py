@@ -8,10 +8,11 @@ tables that were verified by hand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from indexes.linking.device_names.libraries import RUNTIME
 from indexes.model.vocabulary import DerivativeEntry, KernelRow
 from indexes.queries.audit.acceptance import Score, score_all, score_names
 from indexes.queries.audit.checks import (
@@ -24,7 +25,7 @@ from indexes.queries.audit.checks import (
     nodes_of,
     stub_reach,
 )
-from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, led_back
+from indexes.queries.audit.graph import BothWays, EdgeText, Reached, all_edges, led_back
 from indexes.queries.dispatch_compare import LiveTable
 from indexes.queries.index import Index
 
@@ -292,6 +293,54 @@ def launches(index: Index, trace: str, names: Iterable[str]) -> Measure:
     met = not short if counts else None
     total = sum(counts.values())
     return Measure(f"launches in {trace}", "all classified", total, counts, met, tuple(short))
+
+
+def chained(
+    index: Index, trace: str, launched: Iterable[tuple[str, Sequence[str]]]
+) -> Iterator[Measure]:
+    """Device kernels of a trace by whether they are in the chain of the operator that launched
+    them, and of each operator around it, copies and fills apart.
+
+    Parameters:
+        launched: The name of each kernel, and the operators that it ran in, innermost first.
+    """
+    reached = Reached(index)
+    own = Measured(f"kernels of {trace} in the chain of the operator that launched them", 0.99)
+    around = Measured(f"kernels of {trace} in the chains of the operators around it", 0.95)
+    for name, operators in launched:
+        kernel = index.kernel_name(name)
+        if kernel.library == RUNTIME:
+            continue
+        moved = bool(operators) and reached.moves(operators[0])
+        for number, base in enumerate(operators[:1] if moved else operators):
+            runs = reached.runs(base, kernel)
+            if runs is not None:
+                (around if number else own).add(runs, f"{base}: {kernel.library or name}")
+    yield from (own.measure(), around.measure())
+
+
+@dataclass(slots=True)
+class Measured:
+    """Counts of what is in place and what is not, as they come."""
+
+    name: str
+    least: float
+    right: int = 0
+    short: list[str] = field(default_factory=list)
+
+    def add(self, right: bool, what: str) -> None:
+        """Counts one."""
+        self.right += right
+        if not right:
+            self.short.append(what)
+
+    def measure(self) -> Measure:
+        """The promise, and how far it is kept."""
+        total = self.right + len(self.short)
+        counts = {"right": self.right, "not": len(self.short)}
+        met = self.right >= self.least * total if total else None
+        short = tuple(f"{n}x {what}" for what, n in Counter(self.short).most_common())
+        return Measure(self.name, f"at least {self.least:.0%}", total, counts, met, short)
 
 
 def _scored(score: Score) -> Measure:

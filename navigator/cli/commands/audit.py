@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import SourceError
-from indexes.queries.audit.report import LiveFacts, Measure, launches, measures
+from indexes.queries.audit.report import LiveFacts, Measure, chained, launches, measures
 from indexes.queries.dispatch_compare import PROBE
 from indexes.serialize.answers import envelope, shape
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
@@ -20,6 +20,7 @@ from navigator.text.clean import clean
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
+    from navigator.trace.trace import Trace
 
 shape(Measure, "name bar kept=met total counts short")
 
@@ -79,11 +80,27 @@ def _live(index: Index) -> LiveFacts | None:
 
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:
-    """What runs on devices in each trace of a folder, by what its names lead to."""
+    """What runs on devices in each trace of a folder, by what its names lead to, and by whether
+    the chains of the operators that it ran in hold it."""
     from navigator.trace.readers import read_trace
 
     for path in sorted(folder.glob("*.json*")):
-        yield launches(index, path.name, [kernel.name for kernel in read_trace(path).kernels()])
+        trace = read_trace(path)
+        kernels = list(trace.kernels())
+        yield launches(index, path.name, [kernel.name for kernel in kernels])
+        in_operators = ((one.name, _operators_around(trace, one.op_id)) for one in kernels)
+        yield from chained(index, path.name, in_operators)
+
+
+def _operators_around(trace: Trace, row: int | None) -> list[str]:
+    """The operators of ATen that a row stands in, itself first."""
+    found = []
+    while row is not None:
+        one = trace.op(row)
+        if one.kind == "op" and one.name.startswith("aten::"):
+            found.append(one.name.removeprefix("aten::"))
+        row = one.parent
+    return found
 
 
 _VERDICTS = {True: "kept", False: "NOT KEPT", None: "nothing to measure here"}
