@@ -20,6 +20,7 @@ from indexes.model.vocabulary import (
     NativeFunction,
     Role,
     Unresolved,
+    Work,
 )
 from indexes.readers.cxx.bodies import Call
 from indexes.readers.cxx.idioms import meaning_of
@@ -141,10 +142,6 @@ class Facts(Protocol):
         """The entry that differentiates an overload and the rule, or None and the reason."""
 
 
-MAX_HOPS = 1500
-"""A chain is for reading; beyond this it says that it was cut."""
-
-
 @dataclass(frozen=True, slots=True)
 class Link:
     """One thing around an operator."""
@@ -166,6 +163,7 @@ class Details(TypedDict, total=False):
     note: str
     dtypes: tuple[DtypeDispatch, ...]
     choices: tuple[Choice, ...]
+    work: Work | None
 
 
 class HopList:
@@ -175,11 +173,6 @@ class HopList:
         self.hops: list[Hop] = []
         self.unresolved: list[Unresolved] = []
         self._seen: dict[tuple[object, ...], int] = {}
-
-    @property
-    def full(self) -> bool:
-        """Whether no more is taken."""
-        return len(self.hops) >= MAX_HOPS
 
     def add(
         self,

@@ -8,6 +8,7 @@ in the chain of B if and only if B is reached from A.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -147,6 +148,17 @@ class Graph:
         """The operator that the kernel which torchgen makes for another calls."""
         native = self.facts.native(op)
         return native and called_by_generated(native, self.facts.overloads)
+
+    def without_dispatch(self, start: Node) -> Iterator[Step]:
+        """All steps below a node on ways that call no operator."""
+        seen, pending = {start}, deque([start])
+        while pending:
+            for step in self.down(pending.popleft()):
+                if step.lower.kind != "operator":
+                    yield step
+                    if step.lower not in seen:
+                        seen.add(step.lower)
+                        pending.append(step.lower)
 
     def up(self, node: Node) -> Iterator[Step]:
         """What leads to a node."""

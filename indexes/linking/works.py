@@ -42,6 +42,8 @@ _RUNS = {
 }
 """Of libraries with more words for preparing than for computing, how those that compute look."""
 _CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")
+_INNER_LOOPS = "at::native::ufunc"
+"""Where the functions stand around which torchgen writes a loop."""
 _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
@@ -126,7 +128,7 @@ class Works:
             return None
         if known.definition.cuda_global:
             return "launch"
-        if known.definition.name == "operator()":
+        if known.definition.name == "operator()" or known.definition.scope == _INNER_LOOPS:
             return "loop"
         return next(filter(None, map(self.edge_computing, self._edges_of(known))), None)
 

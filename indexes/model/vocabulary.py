@@ -328,6 +328,14 @@ class Hop:
     """What a function switches over dtypes by, in the order of its text."""
     choices: tuple[Choice, ...] = ()
     """The conditions under which the step is taken, outermost first."""
+    work: Work | None = None
+    """What it does on the way to computing; None for what stands beside the way."""
+    folded: Mapping[Work, int] = field(default_factory=dict)
+    """How many steps of each work are not listed below it."""
+    continues: str = ""
+    """The command that shows what is not listed below it: ``torchnav op addmm``."""
+    again: int | None = None
+    """The hop that shows what is below it, where it is not the first of its place."""
 
 
 @dataclass(frozen=True, slots=True)

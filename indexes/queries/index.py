@@ -33,8 +33,10 @@ from indexes.model.vocabulary import (
     OperatorSummary,
     Place,
     Problem,
+    Role,
     SourceInfo,
     StubRow,
+    Work,
 )
 from indexes.queries.opening import info_of, open_current, unchanged
 from indexes.source.snapshot import TreeSnapshot
@@ -196,12 +198,27 @@ class Index:
         """The entry of an overload in native_functions.yaml; None when there is none."""
         return self._facts.native(full_name)
 
-    def chain(self, full_name: str) -> Chain:
+    def chain(
+        self,
+        full_name: str,
+        *,
+        full: bool = False,
+        depth: int | None = None,
+        limit: int | None = None,
+        role: Role | None = None,
+        work: Work | None = None,
+    ) -> Chain:
         """Follow one overload to everything that it can reach.
 
         Parameters:
             full_name: ``add.Tensor``, or ``relu`` for a default overload; ``resolve`` finds it
                 for other spellings.
+            full: Expand every operator, list every step; otherwise what does not lead to
+                computing is folded, and counted on the hop that it stands below.
+            depth: How many dispatches are followed; None for all of them.
+            limit: About how many hops are listed; None for all of them.
+            role: Only hops of this role, and those above them.
+            work: Only hops of this work, and those above them.
 
         Returns:
             The hops in display order, each with its rule, evidence and confidence, and what could
@@ -210,13 +227,15 @@ class Index:
         Raises:
             NotFound: There is no such overload; near names are its ``suggestions``.
         """
-        from indexes.queries.chains import build_chain
+        from indexes.queries.chain_walk import Extent
+        from indexes.queries.chains import Filter, build_chain
 
         summary = self.summary(full_name)
         native = self.native(full_name)
         if summary is None or native is None:
             raise NotFound(f"no operator {full_name}", self._near(full_name))
-        return build_chain(self, self._facts, summary, native)
+        extent = Extent(full, depth, limit)
+        return Filter(role, work).of(build_chain(self, self._facts, summary, native, extent))
 
     def surroundings(self, full_name: str) -> Surroundings:
         """What stands around one overload: Python's names, decompositions, Inductor, docs, tests.

@@ -127,7 +127,7 @@ shape(
 shape(
     Hop,
     "id parent role device keys symbol path line end_line rule evidence confidence guard note"
-    " dtypes choices",
+    " dtypes choices work folded continues? again",
 )
 shape(Choice, "text arm path line")
 shape(DtypeDispatch, "macro path line dtypes type_name tag guard unread")

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from indexes.linking.facts import HopList
+from indexes.linking.graph import Graph, Node
 from indexes.linking.overloads import FormulaFunction, formula_calls, formula_functions
-from indexes.linking.reach import Walker
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Location, StubRow
@@ -160,14 +159,12 @@ def stub_reach(rows: Iterable[KernelRow], index: Index) -> StubReach:
 
 def _walk(definition: Definition, index: Index) -> tuple[frozenset[str], bool]:
     """The stubs that the linker reaches, and whether a device kernel is behind one of them."""
-    facts = index.facts
-    known = facts.known(definition)
+    known = index.facts.known(definition)
     if known is None:
         return frozenset(), False
-    hops = HopList()
-    Walker(facts, hops).walk(known, 0, ())
-    stubs = frozenset(h.symbol.rpartition("::")[2] for h in hops.hops if h.role == "stub")
-    return stubs, any(h.role == "device_kernel" for h in hops.hops)
+    steps = list(Graph(index.facts).without_dispatch(Node("definition", known.id)))
+    stubs = {str(s.lower.what).rpartition("::")[2] for s in steps if s.lower.kind == "stub"}
+    return frozenset(stubs), any(step.upper.kind == "stub" for step in steps)
 
 
 def _names(text: str) -> list[str]:

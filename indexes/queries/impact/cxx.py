@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from indexes.linking.facts import Call, Known
+from indexes.linking.graph import device_of_key
 from indexes.linking.meaning import is_method, meaning
 from indexes.linking.reverse import stubs_of
 from indexes.linking.visible import is_header
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
-from indexes.queries.chains import device_of_key
 from indexes.queries.impact.dispatch import MAX_SEARCHES, DispatchEdges, formula_node, stub_node
 from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.graph import Edge, Node
@@ -51,7 +51,7 @@ class CppEdges(DispatchEdges):
         path = self._yaml
         grouped: dict[tuple[str, str], list[KernelUse]] = {}
         for use in self.facts.kernel_uses(known):
-            if device and device_of_key(use.key) not in (None, device):
+            if device and device_of_key(use.key) not in ("", device):
                 continue
             grouped.setdefault((use.op, _aspect(use.key)), []).append(use)
         for (op, aspect), uses in grouped.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from indexes.linking.edges import operator_base
 from indexes.linking.facts import Call, Known, StubUse
 from indexes.linking.overloads import (
     BY_HAND,
@@ -14,7 +15,6 @@ from indexes.linking.overloads import (
     formula_functions,
     receiver_is_tensor,
 )
-from indexes.linking.reach import operator_base
 from indexes.linking.registrations import device_of
 from indexes.linking.reverse import stub_callers
 from indexes.linking.visible import plain_scope, stub_scope

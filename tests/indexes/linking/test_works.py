@@ -61,7 +61,7 @@ def test_a_kernel_above_a_stub_leads_to_what_computes(works: Works, tree_index: 
     kernel = Node(
         "definition", number(tree_index, "mul_out", "/BinaryOps.cpp", "impl_func"), "CUDA"
     )
-    assert works.computing(kernel.what) is None  # type: ignore[arg-type]
+    assert works.computing(kernel.what) is None
     assert works.leads(kernel)
     assert works.of(kernel) in ("dispatches", "chooses")
 

@@ -83,6 +83,9 @@ def chain() -> Chain:
                 ),
             ),
             (Choice("if (small)", "else", Location("a.cpp", 7)),),
+            "dispatches",
+            {"checks": 2},
+            "torchnav op mul.out",
         ),
         Hop(2, 0, "library", "cuBLAS", None, "a closed library", "exact"),
     )
@@ -123,6 +126,10 @@ def test_chain_has_every_key_of_the_contract() -> None:
             }
         ],
         "choices": [{"text": "if (small)", "arm": "else", "path": "a.cpp", "line": 7}],
+        "work": "dispatches",
+        "folded": {"checks": 2},
+        "continues": "torchnav op mul.out",
+        "again": None,
     }
     assert answer["hops"][1] == expected
     assert answer["unresolved"][0] == {
