@@ -29,9 +29,19 @@ def add_derivative(
     sure: Confidence = "exact" if entry.op == native.full_name else "by rule"
     what = (entry.op, entry.location, rule, sure)
     number = hops.add(parent, "derivative", *what, note=", ".join(nodes.values()))
-    formulas = _add_formulas(entry, number, hops)
+    formulas = _add_formulas(in_names_of(native, entry), number, hops)
     for function in formula_functions(entry, facts):
-        _add_function(function, formulas[function.formula.location.line], facts, hops, source)
+        if parent_of := formulas.get(function.formula.location.line):
+            _add_function(function, parent_of, facts, hops, source)
+
+
+def in_names_of(native: NativeFunction, entry: DerivativeEntry) -> DerivativeEntry:
+    """An entry as it is for an operator: foreach operators have formulas in their own names."""
+    if not native.name.startswith("_foreach_"):
+        return entry
+    from indexes.codegen.foreach import repeated
+
+    return repeated(entry, native)
 
 
 def _why_none(native: NativeFunction, rule: str, facts: Lookup) -> str:

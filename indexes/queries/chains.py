@@ -43,7 +43,7 @@ def build_chain(
     _add_siblings(native, root, walk)
     add_derivative(native, root, facts, hops, index.source)
     add_around(native, root, facts, hops, index.source)
-    entry = facts.derivative(native.full_name)[0]
+    entry = index.derivative(native.full_name)
     ordered, unresolved = _display_order(walk)
     problems = _problems(index, native, entry)
     return Chain(index.info, summary, native, entry, ordered, unresolved, problems)

@@ -349,8 +349,13 @@ class Index:
 
     def derivative(self, full_name: str) -> DerivativeEntry | None:
         """The entry of derivatives.yaml that differentiates an overload, its own or the one that
-        torchgen falls back to; None when there is none."""
-        return self._facts.derivative(full_name)[0]
+        torchgen falls back to, in its own argument names; None when there is none."""
+        entry, native = self._facts.derivative(full_name)[0], self.native(full_name)
+        if entry is None or native is None or not full_name.startswith("_foreach_"):
+            return entry
+        from indexes.codegen.foreach import repeated
+
+        return repeated(entry, native)
 
     @cached_property
     def dtypes(self) -> Dtypes:

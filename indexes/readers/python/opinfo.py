@@ -81,11 +81,10 @@ def _database(node: ast.stmt) -> tuple[str, ast.expr] | None:
         if isinstance(target, ast.Name) and isinstance(node.value, (ast.List, ast.Tuple)):
             return target.id, node.value
     call = node.value if isinstance(node, ast.Expr) else None
-    grown = call.func if isinstance(call, ast.Call) and call.args else None
-    if not isinstance(grown, ast.Attribute) or grown.attr not in ("append", "extend"):
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return None
-    is_named = isinstance(call, ast.Call) and isinstance(grown.value, ast.Name)
-    return (ast.unparse(grown.value), call.args[0]) if is_named else None
+    owner, grows = call.func.value, call.func.attr in ("append", "extend")
+    return (owner.id, call.args[0]) if grows and isinstance(owner, ast.Name) else None
 
 
 def _made_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
