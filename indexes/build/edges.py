@@ -12,6 +12,7 @@ from indexes.linking.registrations import stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
+from indexes.store.scopes import ScopeFacts
 from indexes.store.tables import FILE_BITS
 
 _SPELLINGS = ("", "_out", "_outf", "_symint")
@@ -29,7 +30,7 @@ def link_edges(store: Store, files: Collection[int] | None) -> None:
         wanted = sorted({*files, *_concerned(store, digests)})
     store.db.execute("DELETE FROM linked")
     store.insert("linked", list(digests.items()))
-    lookup = Lookup(store)
+    lookup = ScopeFacts(store)
     resolver = EdgeResolver(lookup)
     for number in wanted:
         store.drop_edges(number)
