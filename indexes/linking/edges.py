@@ -111,6 +111,12 @@ class EdgeFacts(ScopeQuestions, Protocol):
     def by_id(self, number: int) -> Known | None:
         """The definition of a number."""
 
+    def path_of(self, number: int) -> str:
+        """The file in which the definition of a number stands."""
+
+    def is_stub(self, name: str) -> bool:
+        """Whether a stub bears this name."""
+
     def sites(self, known: Known) -> Sequence[Call]:
         """The uses of names in a body, place by place."""
 
@@ -138,6 +144,8 @@ class EdgeResolver:
         self.facts = facts
         self._scopes = Scopes(facts)
         self._returned = lru_cache(4096)(self._mark_of_result)
+        self._methods_run = lru_cache(4096)(self._find_methods_run)
+        self._sites = lru_cache(1024)(facts.sites)
 
     def edges(self, caller: Known, calls: Sequence[Call]) -> list[Edge]:
         """What a body leads to, in order."""
@@ -160,7 +168,7 @@ class EdgeResolver:
         macro = next(k for k in self.facts.named(call.name) if k.id == edge.target)
         if macro in macros or not holds_operators(macro.definition.location.path):
             return  # what c10's macros do is to check, to warn and to log
-        for inner in self.facts.sites(macro):
+        for inner in self._sites(macro):
             placed = inner._replace(line=call.line, branch=call.branch)
             for one in self._edges(placed, caller, (*macros, macro)):
                 if one.kind != "call" or self._is_of_operators(one):
@@ -168,11 +176,11 @@ class EdgeResolver:
 
     def _is_of_operators(self, edge: Edge) -> bool:
         """Whether an edge leads to a function of a file that holds operators, not of c10."""
-        known = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-        return known is not None and holds_operators(known.definition.location.path)
+        return isinstance(edge.target, int) and holds_operators(self.facts.path_of(edge.target))
 
     def _meant(self, call: Call, caller: Known) -> Iterator[Edge]:
-        if uses := visible_stub(call, caller, self.facts):
+        is_stub = self.facts.is_stub(call.name)
+        if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
             yield self._edge(call, caller, kind, stub_name(stub_scope(uses[0]), call.name))
         elif call.kind == "member":
@@ -266,7 +274,7 @@ class EdgeResolver:
             if near and in_scope(named, known, scope):
                 yield known
 
-    def _methods_run(self, owner: Known) -> Sequence[Known]:
+    def _find_methods_run(self, owner: Known) -> Sequence[Known]:
         """Its ``operator()``; of a class without one the few templates that whoever gets an
         object of it, or the class itself, calls by a name of theirs."""
         inside = owner.definition.location
@@ -397,6 +405,11 @@ class EdgeResolver:
 
 _LAUNCHED: EdgeKind = "unknown"
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
+
+
+def names_in(call: Call) -> Iterator[str]:
+    """The last parts of what a call names."""
+    return (one.name for one in _named_in(call))
 
 
 def _named_in(call: Call) -> Iterator[Call]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 
-from indexes.linking.facts import Call, Known
+from indexes.linking.facts import Known
 from indexes.linking.visible import is_header, plain_scope
 from indexes.model.regex import regex
 from indexes.model.vocabulary import TEMPLATE, Definition
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
+from indexes.store.tables import FILE_BITS
 
 _WORD = regex(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _ARGUMENTS = regex(r"<.*")
@@ -31,6 +32,10 @@ class ScopeFacts(Lookup):
     def named(self, name: str) -> Sequence[Known]:
         """Every definition of a name: most words in bodies are none's."""
         return super().named(name) if name in self._names else ()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Reads the definitions of names, that will be asked for one by one, at once."""
+        super().expect(name for name in names if name in self._names)
 
     @cached_property
     def _functors(self) -> dict[tuple[str, str], list[Known]]:
@@ -59,9 +64,17 @@ class ScopeFacts(Lookup):
         numbers = self._templates.get(owner.qualified, ())
         return [one for number in numbers if (one := self.by_id(number))]
 
-    def sites(self, known: Known) -> Sequence[Call]:
-        """The uses of names in a body, place by place."""
-        return self.calls(known)
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        return dict(self.store.query("SELECT id,path FROM files"))
+
+    def path_of(self, number: int) -> str:
+        """The file in which the definition of a number stands."""
+        return self._paths[number >> FILE_BITS]
+
+    def is_stub(self, name: str) -> bool:
+        """Whether a stub bears this name."""
+        return name in self._stubs
 
     @cached_property
     def _scopes(self) -> frozenset[str]:
