@@ -9,6 +9,7 @@ from functools import lru_cache
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
 from indexes.linking.facts import Call, Known
 from indexes.model.vocabulary import NativeFunction
+from indexes.readers.cxx.marks import PACK
 from indexes.readers.yaml.schema import Argument, parse_schema
 
 Returned = Callable[[str], str]
@@ -51,7 +52,7 @@ _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 def arguments_of(call: Call) -> list[str] | None:
     """The marks of a call's arguments; None where their number is not known."""
     marks = call.arguments.split()
-    return None if any(mark.endswith("...") for mark in marks) else marks
+    return None if any(mark.endswith(PACK) for mark in marks) else marks
 
 
 # ------------------------------------------------------------------------- C++ functions
