@@ -66,7 +66,7 @@ class LibraryMacros:
         text = macro and self.table.substitute(macro, split_arguments(use.arguments))
         if macro is None or not text or len(text) > _MAX_TEXT:
             return
-        found = assemble(scan_text(text), with_calls=False)
+        found = assemble(scan_text(text), path="")
         for fact in found.libraries:
             guard, line = _both(use.guard, fact.guard), use.line
             placed = fact._replace(line=line, block_line=line, offset=use.offset, guard=guard)

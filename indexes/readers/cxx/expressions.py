@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 _ANGLES = r"<(?:[^;(){}<>]|<(?:[^;(){}<>]|<[^;(){}<>]*>)*>)*>"
 _DECLARATION = (
+    # What a look-ahead has found is not tried again in another way.
     r"((?:(?:static|const|constexpr|thread_local|unsigned|typename|struct)\s+)*"
-    rf"(?:::)?[A-Za-z_]\w*(?:::\w+)*(?:{_ANGLES}(?:::\w+)?)?(?:\s+const\b)?)"
+    rf"(?:::)?(?=([A-Za-z_]\w*(?:::\w+)*))\2(?:{_ANGLES}(?:::\w+)?)?(?:\s+const\b)?)"
     r"(?:\s*[&*]+\s*(?:const\s+|__restrict__\s+)?|\s+)"
 )
 _LOCAL = regex(
@@ -110,7 +111,7 @@ class Expressions:
             self._add(named, closed, self.brackets.close(body))
 
     def _local(self, match: Match[str]) -> None:
-        type_, name, follows, parts = match.groups()
+        type_, _, name, follows, parts = match.groups()
         at, words = match.end(), type_.split()
         if not _NO_TYPE.isdisjoint(words):
             return
@@ -120,7 +121,7 @@ class Expressions:
             return
         mark = type_mark(type_)
         if follows == "(":
-            self.constructed[match.start(2)] = type_
+            self.constructed[match.start(3)] = type_
         elif words[-1] == "auto" and follows in "=:":
             mark = self._initial(at)
             mark = ELEMENTS.get(mark, UNKNOWN) if follows == ":" else mark
@@ -183,9 +184,10 @@ class Expressions:
             return UNKNOWN
         parts = self.arguments(start, end - 1)
         marks = {self.mark(*part) for part in parts}
-        if marks <= {"i"}:
-            return "I" if marks else "N"
-        return "L" if marks == {"T"} else UNKNOWN
+        if not marks:
+            return "N"
+        told = {mark for mark in marks if mark != UNKNOWN and mark[:1] != "."}
+        return {"i": "I", "T": "L"}.get(told.pop(), UNKNOWN) if len(told) == 1 else UNKNOWN
 
     def _operated(self, start: int, end: int) -> str:
         """An expression with operators: the last operand, and what stands before it."""
@@ -216,9 +218,8 @@ class Expressions:
         """``c ? a : b`` is what ``a`` and ``b`` are."""
         asked = self.text.rfind("?", start, end)
         mark = self.mark(asked + 1, end) if asked > 0 else UNKNOWN
-        if mark == other or other in ("N", UNKNOWN):
-            return mark
-        return other if mark == "N" else UNKNOWN
+        known = [one for one in (mark, other) if one not in ("N", UNKNOWN)]
+        return min(known, key=len, default=UNKNOWN)  # both are of one type: that which is told best
 
     def ending_at(self, at: int) -> tuple[int, str]:
         """Where the operand begins whose last character stands at an offset, and its mark."""
@@ -321,6 +322,8 @@ class Expressions:
         if site.qualifier.lstrip(":").startswith("std"):
             return site.start, self._standard(site)
         mark = type_mark(site.name)
+        if mark == site.name and site.template and site.qualifier:
+            mark = type_mark(f"{site.qualifier}<{site.template}>")  # MaybeOwned<Tensor>::borrowed
         if len(mark) == 1 and mark != UNKNOWN:
             return site.start, mark  # Scalar(1)
         return site.start, f".{_operator(site)}"

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.bodies import Branch, Call, library_calls
 from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
@@ -15,6 +16,8 @@ from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, sc
 from indexes.readers.cxx.sites import Body, Reader, Text
 
 _MAX_MACRO_BODY = 20_000
+_TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
+"""Folders of a back end's own tests, where no operator computes."""
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
 
 
@@ -93,14 +96,12 @@ class CppFacts:
 
 
 class _Assembler:
-    def __init__(
-        self, scan: Scan, with_calls: bool, unread: Collection[str], messages: bool
-    ) -> None:
+    def __init__(self, scan: Scan, path: str, unread: Collection[str]) -> None:
         self.scan = scan
         self.unread = unread
         self.line = Lines(scan.plain).at
         self.facts = CppFacts()
-        self._reader = self._body_reader(messages) if with_calls else None
+        self._reader = self._body_reader(path) if holds_operators(path) else None
 
     def run(self) -> CppFacts:
         for found in self.scan.found:
@@ -181,10 +182,11 @@ class _Assembler:
         self.facts.definitions.append(fact)
         return fact
 
-    def _body_reader(self, messages: bool) -> Reader:
+    def _body_reader(self, path: str) -> Reader:
         scan, lexed = self.scan, self.scan.lexed
         directives = zip(lexed.guard_offsets, lexed.guard_kinds, lexed.guards, strict=True)
-        text = Text(scan.plain, lexed.text, self.line, list(directives), messages)
+        messages, brief = path.endswith(".mm"), _TESTS.search(path) is not None
+        text = Text(scan.plain, lexed.text, self.line, list(directives), messages, brief)
         about = (u for u in scan.uses if meaning_of(u.name) in ("declared", "defined"))
         stubs = {stub_of(u.name, u.arguments).rpartition("::")[2] for u in about}
         functions = {one.name for one in scan.found if one.kind == "function"}
@@ -203,14 +205,11 @@ def _is_dead(guard: str) -> bool:
 
 
 def assemble(
-    scan: Scan,
-    with_calls: bool = True,
-    unread: Collection[str] = ("class", "enum"),
-    messages: bool = False,
+    scan: Scan, path: str = "aten/", unread: Collection[str] = ("class", "enum")
 ) -> CppFacts:
-    """The facts of a scanned text; ``with_calls`` is whether bodies are looked into, other than
-    those of the ``unread`` kinds, and ``messages`` whether it is Objective-C too."""
-    return _Assembler(scan, with_calls, unread, messages).run()
+    """The facts of a scanned text of a file, or of what a macro makes in one; bodies of the
+    ``unread`` kinds are not looked into."""
+    return _Assembler(scan, path, unread).run()
 
 
 def holds_operators(path: str) -> bool:
@@ -226,5 +225,4 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     """Facts of one C++, CUDA, Objective-C++ or Metal file. Never raises on its content."""
     if b"\x00" in data:
         return CppFacts(), (Problem(path, 0, "binary content: not read as C++"),)
-    scan, is_objective = scan_text(decode(data)), path.endswith(".mm")
-    return assemble(scan, holds_operators(path), messages=is_objective), ()
+    return assemble(scan_text(decode(data)), path), ()

@@ -70,7 +70,7 @@ def type_mark(text: str) -> str:
         return UNKNOWN if "*" in plain and _MARKS[name] not in "TGO" else _MARKS[name]
     if within.startswith("std"):
         return STANDARD
-    return UNKNOWN if name in ("auto", "void", "T") else name
+    return UNKNOWN if name in ("auto", "void") or len(name) == 1 else name
 
 
 def _template_mark(within: str, name: str, inner: str) -> str:
@@ -81,7 +81,7 @@ def _template_mark(within: str, name: str, inner: str) -> str:
         return LISTS.get(type_mark(first), STANDARD)
     if within.startswith("std"):
         return STANDARD
-    return UNKNOWN if name == "decltype" else name
+    return UNKNOWN if name == "decltype" or len(name) == 1 else name
 
 
 # --------------------------------------------------------------------------- parameters
@@ -122,6 +122,7 @@ def parameter_marks(parameters: str) -> tuple[tuple[str, str], ...]:
 # -------------------------------------------------------------------------- expressions
 
 _METHODS = {
+    "T": "expect_contiguous",
     "I": "sizes strides sym_sizes sym_strides vec",
     "i": "dim ndimension numel sym_numel size sym_size stride sym_stride storage_offset"
     " sym_storage_offset itemsize element_size nbytes guard_int toInt toLong ntensors ndim"

@@ -4,7 +4,7 @@ under which conditions."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -22,9 +22,12 @@ from indexes.readers.cxx.marks import PACK, STANDARD, UNKNOWN, type_mark, word_m
 _MOST_ARGUMENTS = 40
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
 _TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>[^;(){}<>]*)*>"
-_SPELLED = rf"(::)?([A-Za-z_]\w*(?:::\w+)*)\s*({_TEMPLATE})?"
+_PATH = r"[A-Za-z_]\w*(?:::\w+)*"
+_SPELLED = rf"(::)?({_PATH})\s*({_TEMPLATE})?"
 _PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)?\s*", ASCII)
-_ASSIGNED = regex(rf"=\s*(&?)\s*{_SPELLED}\s*;", ASCII)
+# What a look-ahead has found is not tried again in another way.
+_ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCII)
+_ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _MESSAGE = regex(
@@ -52,6 +55,8 @@ class Text(NamedTuple):
     directives: Sequence[Directive] = ()
     messages: bool = False
     """Whether ``[x f:y]`` is a message of Objective-C."""
+    brief: bool = False
+    """Whether functions alone are wanted that are called, not with what: of tests."""
 
 
 @dataclass(slots=True)
@@ -76,6 +81,8 @@ class Reader:
 
     def read(self, start: int, end: int, parameters: str = "") -> Body:
         """What stands in the body between two offsets."""
+        if self.text.brief:
+            return Body(list(self._called(start, end)))
         reading = _Reading(self, start, end)
         rows = reading.rows(parameters)
         text, directives = self.text, self.directives(start, end)
@@ -91,6 +98,12 @@ class Reader:
             for at, name, qualifier, kind, template, arguments, receiver in rows
         ]
         return Body(calls, branches.needed)
+
+    def _called(self, start: int, end: int) -> Iterator[Call]:
+        for site in call_sites(self.text.plain, start, end):
+            _, at, name, qualifier, kind, template = site
+            if kind != "member" and not qualifier.startswith("std"):
+                yield Call(name, qualifier, self.text.line(at), kind, flat(template))
 
     def _is_dead(self, offset: int) -> bool:
         """Whether an offset stands under ``#if 0``."""
@@ -227,7 +240,8 @@ class _Reading:
     def _assigned(self) -> None:
         """``kernel = &f<int>;``, ``fn = wide ? f : g;``"""
         for found in _ASSIGNED.finditer(self.plain, self.start, self.end):
-            self._name(found.start(3), *found.groups())
+            if not _ALIAS.search(self.plain, max(self.start, found.start() - 80), found.start()):
+                self._name(found.start(3), *found.groups())
         for found in _CHOSEN.finditer(self.plain, self.start, self.end):
             self._name(found.start(3), *found.groups()[:4])
             self._name(found.start(7), *found.groups()[4:])

@@ -56,7 +56,9 @@ def called(body: str, name: str, around: str = "") -> Call:
         ("{}", "N"),
         ("std::nullopt", "N"),
         ("c10::nullopt", "N"),
+        ("{dim, f(dim)}", "I"),
         ("{self, self}", "L"),
+        ("{self, dim}", "?"),
         ("weight", "T"),
         ("*weight", "T"),
         ("weight.value()", "T"),
@@ -110,6 +112,12 @@ def test_the_marks_of_arguments(expression: str, mark: str) -> None:
         ("std::optional<Tensor> x;", "T"),
         ("std::optional<int64_t> x;", "i"),
         ("double x{0};", "d"),
+        (
+            "auto x = flag ? MaybeOwned<Tensor>::owned(f(self)) : MaybeOwned<Tensor>::borrowed(y);",
+            "T",
+        ),
+        ("auto x = flag ? self.mm(self) : self.bmm(self);", ".mm"),
+        ("auto x = self.expect_contiguous();", "T"),
         ("auto x = unknown;", "?"),
         ("std::string x;", "s"),
         ("for (const auto& x : xs) {", "T"),
@@ -216,6 +224,7 @@ FUNCTIONS = "static void fill(int x) { }\nDEFINE_DISPATCH(sum_stub);\nDEFINE_DIS
         ("int fill = 1; apply(fill);", []),
         ("apply(&self);", []),
         ("auto x = self;", []),
+        ("using opmath_t = at::opmath_type<scalar_t>;", []),
     ],
 )
 def test_functions_that_are_passed_on_by_name(body: str, passed: list[str]) -> None:
