@@ -221,7 +221,7 @@ def _check(database: Path, file: Path) -> None:
         raise SourceError(f"{file} is not an index: {type(error).__name__}") from error
 
 
-_TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "BLOB": "'blob'"}
+_TYPES = {"TEXT": "'text'", "INTEGER": "'integer'", "BLOB": "'blob'", "": "'integer','text'"}
 
 
 def _check_values(store: Store) -> None:
