@@ -62,7 +62,7 @@ class Works:
         self._graph = Graph(facts)
         self._leads: dict[Node, bool] = {}
         self.computing = lru_cache(16384)(self._computing)
-        self._operator = lru_cache(4096)(self._operator_work)
+        self.operator = lru_cache(4096)(self._operator_work)
         self._generic = lru_cache(4096)(self._is_generic)
 
     def of(self, node: Node) -> Work:
@@ -71,7 +71,7 @@ class Works:
             return self._function(node, node.what)
         if node.kind == "stub":
             return "dispatches"
-        work = self._operator(node.what)
+        work = self.operator(node.what)
         answers = work == "dispatches" and self._answers_alone(node.what)
         return "helps" if answers and not self.leads(node) else work
 
@@ -104,7 +104,7 @@ class Works:
         if self.computing(number):
             return "computes"
         for row in self.facts.kernel_rows_of(number):
-            if (work := self._operator(row.op)) not in ("dispatches", "helps"):
+            if (work := self.operator(row.op)) not in ("dispatches", "helps"):
                 return work
         if self.leads(node):
             return "chooses" if self._ways(node) > 1 else "dispatches"
@@ -198,7 +198,7 @@ class Works:
         return (
             isinstance(node.what, str)
             and node.kind == "operator"
-            and (self._operator(node.what) != "dispatches")
+            and (self.operator(node.what) != "dispatches")
         )
 
 

@@ -338,6 +338,66 @@ class Hop:
     """The hop that shows what is below it, where it is not the first of its place."""
 
 
+RouteKind = Literal["loop", "launch", "library", "graph", "metal", "none"]
+"""How the function at the end of a route computes; ``none`` for an operator that computes
+nothing, as a view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A place that a route passes."""
+
+    symbol: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way from an operator to what computes it on a device."""
+
+    device: str
+    kind: RouteKind
+    symbol: str
+    """The function that computes."""
+    location: Location
+    via: tuple[Way, ...]
+    """What it passes from the operator on, the operator first."""
+    conditions: tuple[str, ...] = ()
+    """When it is taken, in words; nothing of what holds for dense tensors in any build."""
+    confidence: Confidence = "exact"
+    note: str = ""
+    """The vendor's function that it calls, or why there is nothing that computes."""
+    hop: int | None = None
+    """Its hop in the chain of the same answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardLine:
+    """A line of a card: what, where, and what opens there."""
+
+    label: str
+    """``CPU``, ``grad``, ``Python``, ``Inductor``, ``tests`` ..."""
+    text: str
+    """Steps of a way stand between `` > ``; its end is what computes."""
+    location: Location | None = None
+    note: str = ""
+    opens: str = ""
+    """The command that shows more of it."""
+    key: str = ""
+    """The digit that opens it on screen: 1 CPU, 2 CUDA, 3 MPS, 4 gradient, 5 Python, 6 tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An operator in a few lines: what computes it on each device, and what stands around it."""
+
+    schema: str
+    kind: str
+    """``composite, differentiable``."""
+    location: Location
+    lines: tuple[CardLine, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Unresolved:
     """What could not be linked, with the true reason."""
@@ -407,40 +467,6 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Callee:
-    """One thing that a line calls, passes on, launches or dispatches to."""
-
-    kind: str
-    """``call``, ``stub``, ``operator``, ``launch``, ``library``, ``loop``, ``unknown`` ..."""
-    name: str
-    location: Location | None
-    """Where it is defined or, for an operator, its entry."""
-    rule: str
-    confidence: Confidence
-
-
-@dataclass(frozen=True, slots=True)
-class Waypoint:
-    """A place that a way leads through."""
-
-    symbol: str
-    location: Location
-
-
-@dataclass(frozen=True, slots=True)
-class ReachingWay:
-    """How an operator reaches a place."""
-
-    op: str
-    side: str
-    """``kernel``, ``meta`` or ``backward``."""
-    devices: tuple[str, ...]
-    """For which it does; empty where it does for every one."""
-    via: tuple[Waypoint, ...]
-    """What stands between the operator and the place, from the operator down."""
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """What stands at a ``file:line``: an answer of ``torchnav at``."""
 
@@ -453,10 +479,6 @@ class Place:
     operators: tuple[str, ...] = ()
     """Operators (overloads) that reach this place."""
     rule: str = ""
-    calls: tuple[Callee, ...] = ()
-    """What the very line calls."""
-    ways: tuple[ReachingWay, ...] = ()
-    """How the operators reach it, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ count from 1, and an end line of 0 means that it is not known."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from indexes.model.errors import (
     SourceError,
 )
 from indexes.model.vocabulary import (
+    Card,
     Chain,
     Definition,
     DerivativeEntry,
@@ -34,6 +35,7 @@ from indexes.model.vocabulary import (
     Place,
     Problem,
     Role,
+    Route,
     SourceInfo,
     StubRow,
     Work,
@@ -237,6 +239,38 @@ class Index:
         extent = Extent(full, depth, limit)
         return Filter(role, work).of(build_chain(self, self._facts, summary, native, extent))
 
+    def routes(self, full_name: str) -> tuple[Route, ...]:
+        """The ways from one overload to what computes, device by device, the usual first.
+
+        Raises:
+            NotFound: There is no such overload.
+        """
+        from indexes.queries.routes import routes
+
+        return routes(self, self._native(full_name))
+
+    def card(self, full_name: str, found: Sequence[Route] | None = None) -> Card:
+        """One overload in a few lines: what computes it, its gradient, what stands around it.
+
+        Parameters:
+            full_name: ``add.Tensor``, or ``relu`` for a default overload.
+            found: Its routes, where they are known already.
+
+        Raises:
+            NotFound: There is no such overload.
+        """
+        from indexes.queries.card import card
+
+        native = self._native(full_name)
+        (summary,) = self._facts.summaries([full_name])
+        return card(self, native, summary, self.routes(full_name) if found is None else found)
+
+    def _native(self, full_name: str) -> NativeFunction:
+        native = self.native(full_name)
+        if native is None:
+            raise NotFound(f"no operator {full_name}", self._near(full_name))
+        return native
+
     def surroundings(self, full_name: str) -> Surroundings:
         """What stands around one overload: Python's names, decompositions, Inductor, docs, tests.
 
@@ -245,10 +279,7 @@ class Index:
         """
         from indexes.queries.surroundings import surroundings
 
-        native = self.native(full_name)
-        if native is None:
-            raise NotFound(f"no operator {full_name}", self._near(full_name))
-        return surroundings(self, native)
+        return surroundings(self, self._native(full_name))
 
     def _near(self, text: str) -> tuple[str, ...]:
         from indexes.queries.names import near

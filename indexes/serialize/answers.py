@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from indexes.model.errors import NotFound, TorchnavError
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
-    Callee,
+    Card,
+    CardLine,
     Chain,
     Choice,
     Definition,
@@ -33,11 +35,11 @@ from indexes.model.vocabulary import (
     OperatorSummary,
     Place,
     Problem,
-    ReachingWay,
+    Route,
     SourceInfo,
     StubRow,
     Unresolved,
-    Waypoint,
+    Way,
 )
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
@@ -133,6 +135,10 @@ shape(
     " dtypes choices work folded continues? again",
 )
 shape(Choice, "text arm path line")
+shape(Route, "device kind symbol path line end_line via conditions confidence hop note")
+shape(Way, "symbol path line")
+shape(Card, "schema kind path line lines")
+shape(CardLine, "label text path=location.path line=location.line note opens key")
 shape(DtypeDispatch, "macro path line dtypes type_name tag guard unread")
 shape(Unresolved, "role keys symbol reason parent")
 shape(DerivativeEntry, "op path line schema sets output_differentiability")
@@ -143,10 +149,7 @@ shape(Definition, "path line end_line guard macro macro_definition=macro_locatio
 shape(
     StubRow, "stub device macro function registration definition=definition.location reason guard"
 )
-shape(Callee, "kind name path line end_line rule confidence")
-shape(Waypoint, "symbol path line")
-shape(ReachingWay, "op side devices via")
-shape(Place, "kind name path line end_line detail operators rule calls ways")
+shape(Place, "kind name path line end_line detail operators rule")
 shape(Hit, "kind name path line end_line detail op")
 shape(NameMatch, "kind text overloads hits note suggestions")
 shape(Problem, "path line message")
@@ -155,7 +158,12 @@ _FORMULA = "text path line kind"
 _SYMBOL = "symbol=qualified path line"
 
 
-def chain_json(chain: Chain, overloads: Iterable[str] = ()) -> Object:
+def chain_json(
+    chain: Chain,
+    overloads: Iterable[str] = (),
+    routes: Iterable[Route] = (),
+    card: Card | None = None,
+) -> Object:
     """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean;
     ``problems`` are there for an operator that has some."""
     return envelope(
@@ -165,8 +173,18 @@ def chain_json(chain: Chain, overloads: Iterable[str] = ()) -> Object:
         unresolved=chain.unresolved,
         derivative=chain.derivative,
         overloads=list(overloads) or [chain.op.full_name],
+        routes=[_with_hop(one, chain) for one in routes],
+        card=card,
         **({"problems": chain.problems} if chain.problems else {}),
     )
+
+
+def _with_hop(route: Route, chain: Chain) -> Route:
+    """A route with the hop of its end, where the chain shows that."""
+    for hop in chain.hops:
+        if hop.location == route.location and hop.device in (None, route.device):
+            return replace(route, hop=hop.id)
+    return route
 
 
 def dtype_row_json(function: Definition, one: DtypeDispatch) -> Object:

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.vocabulary import (
+    Card,
+    CardLine,
     Chain,
     Choice,
     Confidence,
@@ -21,9 +23,12 @@ from indexes.model.vocabulary import (
     Hop,
     Location,
     Member,
+    Place,
     Problem,
+    Route,
     SourceInfo,
     Unresolved,
+    Way,
 )
 from navigator.text.clean import clean
 
@@ -72,6 +77,137 @@ def source_lines(info: SourceInfo) -> Iterator[str]:
         what, _, command = one.rpartition(": ")
         yield from wrap(f"not here: {what}", "  ")
         yield clean(f"    -> {command}")
+
+
+# ------------------------------------------------------------------------------- cards
+
+_LABEL = 10
+"""The columns of the labels."""
+_ROOM = WIDTH - _LABEL
+_TWO_LINES = ("CPU", "CUDA", "MPS")
+
+
+def card_lines(card: Card) -> Iterator[str]:
+    """A card in at most 80 columns and 15 lines. A way is shortened in its middle, a path at its
+    front: what computes, and its line, always stand there."""
+    yield from _schema_lines(card)
+    for line in card.lines:
+        first, *more = _card_line(line)
+        yield clean(f" {line.label:<{_LABEL - 1}}{first}")
+        yield from (clean(f"{'':{_LABEL}}{one}") for one in more)
+
+
+def _schema_lines(card: Card) -> Iterator[str]:
+    first, *more = wrap(card.schema, "")
+    room = WIDTH - len(card.kind) - 2
+    last = " ".join(more)
+    if more or len(first) > room:
+        yield first
+    else:
+        last = first
+    if len(last) > room:
+        last = f"{last[: room - 4].rstrip()} ..."
+    yield f"{last:<{room}}  {card.kind}"
+
+
+def _card_line(line: CardLine) -> Iterator[str]:
+    place = str(line.location or "")
+    whole = "  ".join(filter(None, (line.text, place, line.note)))
+    if len(whole) <= _ROOM:
+        yield whole
+    elif line.label in _TWO_LINES and " > " in f"{line.text} > ":
+        yield shortened_way(line.text, _ROOM)
+        yield _place_and_note(place, line.note)
+    else:
+        yield _one_line(line.text, place, line.note)
+
+
+def _place_and_note(place: str, note: str) -> str:
+    parts = note.split(" · ") if note else []
+    while parts and len(place) + 2 + len(" · ".join(parts)) > _ROOM:
+        name = place.rpartition("/")[2]
+        if len(name) + 6 + len(" · ".join(parts)) <= _ROOM:
+            place = shortened_path(place, _ROOM - 2 - len(" · ".join(parts)))
+        else:
+            parts = parts[:-1]
+    return "  ".join(filter(None, (shortened_path(place, _ROOM), " · ".join(parts))))
+
+
+def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
+    """The ways of routes as a tree, a place on each line, in so many lines: as many for each
+    device. What is left out is counted."""
+    trees = [list(_route_tree(own)) for own in _by_device(routes)]
+    for number, tree in enumerate(trees):
+        most = max(2, room // (len(trees) - number))
+        shown = tree if len(tree) <= most else tree[: most - 1]
+        yield from shown
+        if left := len(tree) - len(shown):
+            yield f"{'':7}... {left} more places: --chain"
+        room -= len(shown) + bool(left)
+
+
+def _by_device(routes: Iterable[Route]) -> Iterable[list[Route]]:
+    """The routes that compute, by device."""
+    devices: dict[str, list[Route]] = defaultdict(list)
+    for route in routes:
+        if route.kind != "none":
+            devices[route.device].append(route)
+    return devices.values()
+
+
+def _route_tree(routes: Sequence[Route]) -> Iterator[str]:
+    shown: set[tuple[object, ...]] = set()
+    for route in routes:
+        steps = [*route.via[1:], Way(route.symbol, route.location)]
+        names = [(one.symbol, one.location.path) for one in steps]
+        for depth, one in enumerate(steps):
+            way = tuple(names[: depth + 1])  # the overloads of a function stand on one line
+            if way not in shown:
+                shown.add(way)
+                yield clean(_route_line(route, one, depth, depth == len(steps) - 1))
+
+
+def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
+    head = f"{route.device:<5}" if not depth else f"{'':5}"
+    note = ", ".join(filter(None, (route.kind, route.note))) if is_end else ""
+    symbol = one.symbol.removeprefix("at::").removeprefix("native::")
+    text = f"{head}{'  ' * min(depth, 10)}{symbol.replace('(anonymous)::', '')}"
+    place = shortened_path(str(one.location), max(20, WIDTH - len(text) - len(note) - 4))
+    return "  ".join(filter(None, (text, place, note)))[:WIDTH]
+
+
+def _one_line(text: str, place: str, note: str) -> str:
+    """What fits on one line: the path gives way first, then the note, then the text."""
+    name = place.rpartition("/")[2]
+    for said in (note, ""):
+        beside = f"  {said}" if said else ""
+        if (room := _ROOM - len(text) - len(beside) - 2) >= len(name) + 4:
+            return f"{text}  {shortened_path(place, room)}{beside}".rstrip()
+    text = shortened_way(text, _ROOM - len(name) - 2)
+    return f"{text}  {name}"
+
+
+def shortened_way(way: str, room: int) -> str:
+    """A way without steps of its middle, or a text without its end, so that it fits."""
+    *before, last = way.split(" > ")
+    if not before:
+        return way if len(way) <= room else f"{way[: room - 4].rstrip()} ..."
+    shown = way
+    for left in range(1, len(before) + 1):
+        if len(shown) <= room:
+            break
+        start = (len(before) - left + 1) // 2
+        shown = " > ".join([*before[:start], "...", *before[start + left :], last])
+    return shown if len(shown) <= room else last
+
+
+def shortened_path(place: str, room: int) -> str:
+    """A place without the first folders of its path, so that it fits."""
+    rest = place
+    while len(place) > room and "/" in rest:
+        rest = rest.partition("/")[2]
+        place = f".../{rest}"
+    return place if len(place) <= room else rest
 
 
 # ------------------------------------------------------------------------------ chains
@@ -217,6 +353,15 @@ def hit_lines(hits: Iterable[Hit]) -> Iterator[str]:
     for hit in hits:
         leads = f" -> {hit.op}" if hit.op and hit.op != hit.name else ""
         yield from entry(f"{hit.kind} {hit.name}{leads}", hit.location, hit.detail)
+
+
+def place_lines(places: Iterable[Place]) -> Iterator[str]:
+    for place in places:
+        end = place.location.end_line
+        until = f" to line {end}" if end > place.location.line else ""
+        operators = _listed("operators: ", place.operators)
+        where = f"{place.location}{until}"
+        yield from entry(f"{place.kind} {place.name}", where, place.detail, place.rule, operators)
 
 
 def member_lines(members: Iterable[Member]) -> Iterator[str]:

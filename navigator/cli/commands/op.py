@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import click
 
 from indexes.model.errors import NotFound
+from indexes.model.vocabulary import Role, Work
 from navigator.cli.session import Settings, json_option, pass_settings, write_json, write_lines
 
 if TYPE_CHECKING:
     from indexes.model.vocabulary import Chain, Hop, NameMatch
     from indexes.queries.index import Index
 
+ROLES: tuple[str, ...] = get_args(Role)
+WORKS: tuple[str, ...] = get_args(Work)
+
 
 @click.command()
 @click.argument("name")
 @click.option("--overload", metavar="OVERLOAD", help="Show this overload: Tensor, out, default.")
 @click.option("--all", "every", is_flag=True, help="Show every overload that the name can mean.")
-@click.option("--full", is_flag=True, help="Follow every operator that is called on the way.")
+@click.option("--chain", "chained", is_flag=True, help="Show the chain below the card.")
+@click.option("--full", is_flag=True, help="Show all of the chain, nothing folded.")
+@click.option("--depth", metavar="N", type=click.IntRange(0), help="Follow so many dispatches.")
+@click.option("--limit", metavar="N", type=click.IntRange(1), help="List about so many hops.")
+@click.option("--role", type=click.Choice(ROLES), metavar="ROLE", help="Only hops of this role.")
+@click.option("--work", type=click.Choice(WORKS), metavar="WORK", help="Only hops of this work.")
 @click.option("--key", metavar="KEY", help="Only hops for this dispatch key or device: CPU, CUDA.")
 @json_option
 @pass_settings
 def op(
-    settings: Settings, name: str, overload: str | None, every: bool, full: bool, key: str | None
+    settings: Settings,
+    name: str,
+    overload: str | None,
+    every: bool,
+    chained: bool,
+    full: bool,
+    depth: int | None,
+    limit: int | None,
+    role: Role | None,
+    work: Work | None,
+    key: str | None,
 ) -> None:
-    """The chain of an operator: schema, kernels, stubs, formulas, each with its reason.
+    """What computes an operator on each device, its gradient and what stands around it.
 
-    NAME may be any spelling: add, aten::add.Tensor, torch.add, F.relu,
+    A card and the ways to what computes; with --chain all that it reaches, each step with its
+    reason. NAME may be any spelling: add, aten::add.Tensor, torch.add, F.relu,
     torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel ...
     """
     index = settings.index()
@@ -40,11 +60,28 @@ def op(
         )
     overloads = _chosen(match, overload)
     shown = overloads if every else overloads[:1]
-    chains = (_only(index.chain(full_name), key) for full_name in shown)
+    cut = _Cut(full, depth, limit, role, work, key)
     if settings.json:
-        _write_json(index, match, chains)
+        _write_json(index, match, shown, cut)
     else:
-        write_lines(_text(index, match, chains, full))
+        write_lines(_text(index, match, shown, cut, chained or cut != _Cut()))
+
+
+class _Cut(NamedTuple):
+    """Which part of a chain is wanted."""
+
+    full: bool = False
+    depth: int | None = None
+    limit: int | None = None
+    role: Role | None = None
+    work: Work | None = None
+    key: str | None = None
+
+    def chain(self, index: Index, full_name: str) -> Chain:
+        """That part of the chain of an overload."""
+        full, depth, limit, role, work, _ = self
+        chain = index.chain(full_name, full=full, depth=depth, limit=limit, role=role, work=work)
+        return _only(chain, self.key)
 
 
 def _chosen(match: NameMatch, overload: str | None) -> tuple[str, ...]:
@@ -78,27 +115,48 @@ def _is_for(hop: Hop, key: str) -> bool:
     return not named or key in named or any(name.startswith("Composite") for name in named)
 
 
-def _write_json(index: Index, match: NameMatch, chains: Iterator[Chain]) -> None:
+def _write_json(index: Index, match: NameMatch, shown: Iterable[str], cut: _Cut) -> None:
     from indexes.serialize.answers import chain_json, envelope
 
     if not match.overloads:
         write_json(envelope(index.info, match=match))
-    for chain in chains:
-        write_json(chain_json(chain, match.overloads))
+    for full_name in shown:
+        routes = index.routes(full_name)
+        card = index.card(full_name, routes)
+        write_json(chain_json(cut.chain(index, full_name), match.overloads, routes, card))
 
 
-def _text(index: Index, match: NameMatch, chains: Iterator[Chain], full: bool) -> Iterator[str]:
+_MOST_LINES = 40
+
+
+def _text(
+    index: Index, match: NameMatch, shown: Sequence[str], cut: _Cut, chained: bool
+) -> Iterator[str]:
     from navigator.text import answers as plaintext
 
     if match.note:
         yield from plaintext.wrap(match.note, "")
     if not match.overloads:
         yield from plaintext.hit_lines(match.hits)
-    shown = set()
-    for chain in chains:
-        shown.add(chain.op.full_name)
-        yield from plaintext.chain_lines(chain, full)
+    below = [*_others(match, shown), *plaintext.source_lines(index.info)]
+    for full_name in shown:
+        routes = index.routes(full_name)
+        lines = list(plaintext.card_lines(index.card(full_name, routes)))
+        yield from (*lines, "")
+        if chained:
+            yield from plaintext.chain_lines(cut.chain(index, full_name), cut.full)
+        else:
+            room = max(5, _MOST_LINES - len(lines) - len(below) - 2)
+            yield from plaintext.route_lines(routes, room)
         yield ""
+    yield from below
+
+
+def _others(match: NameMatch, shown: Sequence[str]) -> Iterator[str]:
+    from navigator.text import answers as plaintext
+
     if others := [name for name in match.overloads if name not in shown]:
-        yield from plaintext.overload_lines(others)
-    yield from plaintext.source_lines(index.info)
+        said = list(plaintext.overload_lines(others))
+        yield from said[:3]
+        if len(said) > 3:
+            yield "... and more: --all"

@@ -10,6 +10,7 @@ import indexes.serialize.dispatch  # noqa: F401 gives slots their keys
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import (
+    Card,
     Chain,
     Choice,
     Definition,
@@ -24,6 +25,7 @@ from indexes.model.vocabulary import (
     Member,
     NativeFunction,
     OperatorSummary,
+    Route,
     SourceInfo,
     StubRow,
     Unresolved,
@@ -223,6 +225,8 @@ def test_documented_keys_are_the_real_ones() -> None:
         "source": written(SOURCE),
         "dtypes": written(chain().hops[1].dtypes[0]),
         "choice": written(chain().hops[1].choices[0]),
+        "route": written(Route("CPU", "loop", "f", Location("x.cpp", 1), ())),
+        "card": written(Card("f() -> ()", "plain", Location("x.yaml", 1), ())),
         "slot": written(DispatchSlot("CPU", "f", "kernel", "x.cpp", "why", "exact")),
     }
     for name, answer in answers.items():

@@ -160,7 +160,7 @@ class TestOperator:
         assert "softmax" in error["suggestions"]
 
     def test_text_names_place_rule_and_source(self, wheel_index: str, nowhere: Path) -> None:
-        done = run("op", "relu", "--cache", wheel_index)
+        done = run("op", "relu", "--chain", "--cache", wheel_index)
         assert done.returncode == 0
         assert "torchgen/packaged/ATen/native/native_functions.yaml:" in done.stdout
         assert "source: PyTorch" in done.stdout

@@ -1,0 +1,102 @@
+"""Which conditions hold in the usual case: dense, real, floating, contiguous tensors, arguments
+that are given, and a build with CUDA, cuDNN, MKL and oneDNN.
+
+PyTorch's own words in a condition tell; what they do not tell is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Choice
+from indexes.readers.cxx.lexer import close
+
+_NEVER = regex(
+    r"is_?complex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"
+    r"|is_?nested|\bis_mkldnn|is_?meta\b|\bMeta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
+    r"|numel\(\)\s*==\s*0|numel\w*\s*==\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
+    r"|requires_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
+    r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|fp16|kBool|::Bool\b"
+    r"|isIntegralType|is_integral|kLong|kByte|\bdim\(\)\s*==\s*0|isBatched|is_batchedtensor"
+    r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
+    r"|C10_MOBILE|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
+    r"|kleidi|KLEIDI|ACL|AVX512|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
+)
+_ALWAYS = regex(
+    r"defined\(\)|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
+    r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
+    r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
+    r"|AT_BUILD_WITH|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
+    r"|hasMKL|hasLAPACK|hasCuDNN|has_cudnn|use_?cudnn|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
+)
+_DEVICES = {
+    "CUDA": regex(r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN"),
+    "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b"),
+    "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b"),
+}
+_HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
+_OF_ERRORS = regex(r"TORCH_CHECK\s*\(\s*false|AT_ERROR|throw\b")
+
+
+def holds(condition: str, device: str) -> bool | None:
+    """Whether a condition holds in the usual case; None where its words do not tell."""
+    text = _unwrapped(condition.strip())
+    for operator, dominant in (("||", True), ("&&", False)):
+        if len(parts := _split(text, operator)) > 1:
+            return _joined([holds(part, device) for part in parts], dominant)
+    if text.startswith("!") and not text.startswith("!="):
+        inner = holds(text[1:], device)
+        return None if inner is None else not inner
+    return _atom(text, device)
+
+
+def _joined(values: Sequence[bool | None], dominant: bool) -> bool | None:
+    """``or`` where True decides, ``and`` where False does."""
+    if dominant in values:
+        return dominant
+    return None if None in values else not dominant
+
+
+def _unwrapped(text: str) -> str:
+    while text.startswith("(") and close(text, 0) == len(text) - 1:
+        text = text[1:-1].strip()
+    return text
+
+
+def _split(text: str, operator: str) -> list[str]:
+    """The parts between an operator that stands in no brackets."""
+    parts, depth, start = [], 0, 0
+    for found in re.finditer(r"[()\[\]{}]|\|\||&&", text):
+        if found[0] == operator and not depth:
+            parts.append(text[start : found.start()])
+            start = found.end()
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+    return [*parts, text[start:]]
+
+
+_DIFFERS = regex(r"!=")
+
+
+def _atom(text: str, device: str) -> bool | None:
+    value: bool | None = None
+    for one, words in _DEVICES.items():
+        if words.search(text):
+            value = one == device
+    if _NEVER.search(text):
+        value = False
+    elif value is None and _ALWAYS.search(text):
+        value = True
+    return not value if value is not None and _DIFFERS.search(text) else value
+
+
+def taken(choice: Choice, device: str) -> bool | None:
+    """Whether an arm is taken in the usual case; None where that is not known."""
+    head, _, case = choice.text.partition(" case ") if choice.arm == "case" else ("", "", "")
+    if choice.arm == "case":
+        return _atom(case or head, device)
+    held = holds(_HEAD.sub("", choice.text), device)
+    if held is None or choice.arm not in ("else", "otherwise"):
+        return held
+    return not held

@@ -1,0 +1,194 @@
+"""The card of an operator: what computes it on each device, its gradient, and what stands around
+it, in a few lines that are the same on every face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from indexes.model.surroundings import Surroundings
+from indexes.model.vocabulary import (
+    Card,
+    CardLine,
+    DerivativeEntry,
+    NativeFunction,
+    OperatorSummary,
+    Route,
+)
+from indexes.readers.yaml.schema import parse_schema
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
+_MOST_NAMES = 2
+_SHORT = 44
+"""Letters of a condition that is told."""
+_USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "Meta"))
+
+
+def card(
+    index: Index, native: NativeFunction, summary: OperatorSummary, found: Sequence[Route]
+) -> Card:
+    """The card of one overload, from its routes and what stands around it."""
+    around = index.surroundings(native.full_name)
+    entry, said = _derivative(index, native, found)
+    kind = ", ".join(filter(None, (summary.kind, said)))
+    lines = (
+        *_device_lines(native, summary, found),
+        _gradient(native, entry, said, index),
+        *_python(around),
+        _compilers(around),
+        *_autocast(around),
+        _tests(native, around),
+        _more(native, summary),
+    )
+    return Card(native.schema, kind, native.location, tuple(filter(None, lines)))
+
+
+# ---------------------------------------------------------------------------------- devices
+
+
+def _device_lines(
+    native: NativeFunction, summary: OperatorSummary, found: Sequence[Route]
+) -> Iterator[CardLine]:
+    for device in dict.fromkeys(("CPU", "CUDA", "MPS", *(one.device for one in found))):
+        own = [one for one in found if one.device == device]
+        if own and (device in _KEYS or own[0].kind != "none"):
+            yield _device_line(native, own)
+        elif device in summary.keys:
+            yield CardLine(device, "its kernel is not in this tree", key=_KEYS.get(device, ""))
+
+
+def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:
+    route = found[0]
+    opens = f"torchnav op {native.full_name} --key {route.device}"
+    key = _KEYS.get(route.device, "")
+    if route.kind == "none":
+        return CardLine(route.device, route.note, route.location, "", opens, key)
+    way = " > ".join(_steps(route))
+    return CardLine(route.device, way, route.location, _note(found), opens, key)
+
+
+def _steps(route: Route) -> list[str]:
+    """The names of a way behind its operator, each once; the last is what computes."""
+    names = [_short_name(one.symbol) for one in route.via[1:]] + [_short_name(route.symbol)]
+    return list(dict.fromkeys(names))[:-1] + names[-1:] if names else names
+
+
+def _short_name(symbol: str) -> str:
+    """A function by its last name, with its class or small namespace where it is a common one."""
+    scope, _, name = symbol.rpartition("::")
+    owner = scope.rpartition("::")[2]
+    return f"{owner}::{name}" if owner in ("ufunc",) else name
+
+
+def _note(found: Sequence[Route]) -> str:
+    route, said = found[0], []
+    if route.note:
+        said.append(route.note.rpartition("::")[2] if route.kind == "library" else "")
+    said += [one for one in route.conditions if len(one) <= _SHORT][-1:]
+    names = dict.fromkeys(_short_name(one.symbol) for one in found)
+    names.pop(_short_name(route.symbol))
+    if names:
+        said.append(f"else {next(iter(names))}")
+    if len(names) > 1:
+        said.append(f"{len(names) - 1} more")
+    return " · ".join(filter(None, said))
+
+
+# --------------------------------------------------------------------------------- gradient
+
+
+def _derivative(
+    index: Index, native: NativeFunction, found: Sequence[Route]
+) -> tuple[DerivativeEntry | None, str]:
+    """The entry that makes an operator differentiable, its own or one on its way; in a word,
+    what it is."""
+    facts = index.facts
+    if not any(one.base_type == "Tensor" for one in parse_schema(native.schema).returns):
+        return facts.derivative(native.full_name)[0], "not differentiable"
+    for name in dict.fromkeys((native.full_name, *_operators(index, found))):
+        entry = facts.derivative(name)[0]
+        if entry and any(one.grad_fn for one in entry.sets):
+            return entry, "differentiable"
+        if entry:
+            return entry, "not differentiable"
+        if name == native.full_name and not _is_implicit(index, native):
+            break
+    return None, "differentiable" if _is_implicit(index, native) else "not differentiable"
+
+
+def _is_implicit(index: Index, native: NativeFunction) -> bool:
+    return any(
+        row.key == "CompositeImplicitAutograd" for row in index.facts.kernels(native.full_name)
+    )
+
+
+def _operators(index: Index, found: Iterable[Route]) -> Iterator[str]:
+    """The operators on the usual ways, in order."""
+    for route in found:
+        yield from (one.symbol for one in route.via[1:] if index.native(one.symbol))
+
+
+def _gradient(
+    native: NativeFunction, entry: DerivativeEntry | None, said: str, index: Index
+) -> CardLine:
+    opens = f"torchnav op {native.full_name} --role derivative"
+    if entry is None:
+        through = "through what it calls" if said == "differentiable" else ""
+        rule = index.facts.derivative(native.full_name)[1]
+        return CardLine(
+            "grad", f"{said} {through}".strip(), None, "" if through else rule, opens, "4"
+        )
+    nodes = dict.fromkeys(filter(None, (one.grad_fn for one in entry.sets)))
+    text = ", ".join(nodes) or said
+    own = index.facts.derivative(native.full_name)[0]
+    via = "" if own else f"via {entry.op}"
+    return CardLine("grad", " ".join(filter(None, (text, via))), entry.location, "", opens, "4")
+
+
+# ----------------------------------------------------------------------------------- around
+
+
+def _python(around: Surroundings) -> Iterator[CardLine]:
+    if around.python:
+        first, *others = around.python
+        note = ", ".join(one.name for one in others[:_MOST_NAMES])
+        if len(others) > _MOST_NAMES:
+            note += f" and {len(others) - _MOST_NAMES} more"
+        yield CardLine("Python", first.name, first.location, note, "", "5")
+
+
+def _compilers(around: Surroundings) -> CardLine:
+    inductor, core = around.inductor, around.core
+    words = {"fallback": "falls back to ATen", "none": "no lowering: falls back to ATen"}
+    said = words.get(inductor.status, inductor.status)
+    return CardLine("Inductor", said, inductor.location, f"core ATen: {core.text}")
+
+
+def _autocast(around: Surroundings) -> Iterator[CardLine]:
+    policies: dict[str, list[str]] = {}
+    for one in around.autocast:
+        devices = policies.setdefault(one.policy, [])
+        devices += [one.device] if one.device not in devices else []
+    if policies:
+        said = (f"{policy} on {', '.join(devices)}" for policy, devices in policies.items())
+        yield CardLine("autocast", " · ".join(said), around.autocast[0].location)
+
+
+def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
+    tests, docs = around.tests, around.docs
+    said = [f"{tests.files:,} files, {tests.tests:,} tests"]
+    said += [f"{len(around.opinfo)} OpInfos"] if around.opinfo else []
+    said += [f"docs: {docs.count}"] if docs.count else ["docs: none"]
+    opens = f"torchnav op {native.full_name} --role test"
+    return CardLine("tests", " · ".join(said), tests.location, "", opens, "6")
+
+
+def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
+    """What else there is, and what opens it."""
+    others = [key for key in summary.keys if key not in _USUAL_KEYS and "Composite" not in key]
+    said = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
+    text = " · ".join(filter(None, ("whole chain: --chain", said)))
+    return CardLine("more", text, None, "", f"torchnav op {native.full_name} --chain")

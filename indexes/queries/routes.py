@@ -1,0 +1,374 @@
+"""Routes: for each device the ways from an operator to what computes, the usual one first.
+
+Steps of the graph have costs, and the cheapest way is the usual one: conditions that hold for
+dense tensors cost nothing, those that do not hold cost much, and so do copies, new tensors and
+checks on the way, which stand beside what computes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING
+
+from indexes.linking.edges import Edge
+from indexes.linking.facts import Call, Known
+from indexes.linking.graph import Graph, Node, Step
+from indexes.linking.usual import holds, taken
+from indexes.linking.works import ComputingKind, Works, is_generic, is_view
+from indexes.model.regex import regex
+from indexes.model.vocabulary import (
+    Choice,
+    Confidence,
+    KernelRow,
+    Location,
+    NativeFunction,
+    Route,
+    RouteKind,
+    Way,
+)
+from indexes.readers.cxx.lexer import close
+from indexes.readers.yaml.schema import parse_schema
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+DEVICES = ("CPU", "CUDA", "MPS", "XPU")
+_ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
+"""What it costs to pass an operator that stands beside what computes."""
+_UNUSUAL = 15.0
+_UNKNOWN = {"then": 2.0, "case": 2.0, "else": 1.0, "otherwise": 0.5}
+"""What a condition costs of which nothing is known."""
+_MOST = 12
+"""Routes of a device that are told."""
+_DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
+_WEAK = 6.0
+"""What it costs that a function only looks as if it computed."""
+_PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
+"""How a kernel of a device computes that shows nothing of it."""
+_REACH = 10.0
+"""How much more than the usual route another one may cost."""
+_UNSEEN = "no loop, launch or library is seen in it"
+_COMPOSITE = (
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeExplicitAutograd",
+    "CompositeImplicitAutograd",
+)
+
+
+_HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
+_OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
+_FLOAT = regex(r"\bfloat\b")
+"""In the parameters of one of several overloads: those for real floating numbers are usual."""
+_JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A function that computes, at the end of a way."""
+
+    kind: RouteKind
+    known: Known
+    edge: Edge | None
+    conditions: tuple[Choice, ...]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The cheapest ways found so far from one operator, for one device."""
+
+    device: str
+    before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
+    base: dict[Node, str] = field(default_factory=dict)
+    """The name of the operator whose kernel a node is, by which its functions are often named."""
+
+
+def routes(index: Index, native: NativeFunction) -> tuple[Route, ...]:
+    """The ways to what computes, device by device, best first for each."""
+    finder = _Finder(index)
+    return tuple(one for device in DEVICES for one in finder.of(native, device))
+
+
+class _Finder:
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.facts = index.facts
+        self.graph = Graph(index.facts)
+        self.works = Works(index.facts)
+
+    # ------------------------------------------------------------------------ one device
+
+    def of(self, native: NativeFunction, device: str) -> list[Route]:
+        """The routes of an operator on a device, the usual first."""
+        if not self._rows(native.full_name, device):
+            return []
+        found = list(self._search(native, device))
+        if not found or found[0][0] >= min(_ASIDE.values()):
+            nothing = self._nothing(native, device, bool(found))
+            if nothing is not None:
+                return [nothing]
+        if not found and (alone := self._alone(native, device)):
+            return [alone]
+        return [self._route(*one) for one in found[:_MOST]]
+
+    def _alone(self, native: NativeFunction, device: str) -> Route | None:
+        """The kernel itself, where nothing in it or below it is known to compute."""
+        kernel, (row, *_) = self._kernel(native, device), self._rows(native.full_name, device)
+        if kernel is None or row.key in _COMPOSITE:
+            return None
+        found, here = kernel.definition, Way(native.full_name, native.location)
+        what = (device, _PLAIN.get(device, "launch"), found.qualified, found.location, (here,))
+        return Route(*what, confidence="by rule", note=_UNSEEN)
+
+    def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
+        """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""
+        schema = parse_schema(native.schema)
+        works = self.works.of(Node("operator", native.full_name, device))
+        if is_view(schema) and works == "helps":
+            note = "a view: computes nothing"
+        elif works in ("helps", "checks"):
+            note = "computes nothing"
+        elif works == "allocates" and not by_copy:
+            note = "a new tensor: computes nothing"
+        else:
+            return None
+        kernel = self._kernel(native, device)
+        where = Way(kernel.definition.qualified, kernel.definition.location) if kernel else None
+        here = Way(native.full_name, native.location)
+        end = where or here
+        return Route(device, "none", end.symbol, end.location, (here,), note=note)
+
+    def _kernel(self, native: NativeFunction, device: str) -> Known | None:
+        definitions = (d for row in self._rows(native.full_name, device) for d in row.definitions)
+        return next(filter(None, map(self.facts.known, definitions)), None)
+
+    def _rows(self, name: str, device: str) -> Sequence[KernelRow]:
+        """The kernel that the dispatcher picks for dense tensors of a device: its own, or the
+        composite one."""
+        rows = self.facts.kernels(name)
+        for key in (device, *_COMPOSITE):
+            if chosen := [row for row in rows if row.key == key]:
+                return chosen
+        return ()
+
+    # --------------------------------------------------------------------------- the walk
+
+    def _search(
+        self, native: NativeFunction, device: str
+    ) -> Iterator[tuple[float, _Walk, Node, _End]]:
+        """What computes, in the order of cost."""
+        start = Node("operator", native.full_name, device)
+        walk, order = _Walk(device), count()
+        heap: list[tuple[float, int, Node, tuple[Node, Step] | None, _End | None]] = []
+        heapq.heappush(heap, (0.0, next(order), start, None, None))
+        seen: set[object] = set()
+        best = None
+        while heap:
+            cost, _, node, before, end = heapq.heappop(heap)
+            if best is not None and cost > best + _REACH:
+                return
+            if end is not None:
+                if (end.known.id, end.kind) not in seen:
+                    seen.add((end.known.id, end.kind))
+                    best = cost if best is None else best
+                    yield cost, walk, node, end
+                continue
+            if node in walk.before:
+                continue
+            walk.before[node] = before
+            walk.base[node] = self._base(walk, node, before)
+            for price, one in self._ends(node, walk):
+                heapq.heappush(heap, (cost + price, next(order), node, None, one))
+            for step in self._steps(node, walk):
+                if step.lower not in walk.before:
+                    price = self._price(step, walk)
+                    heapq.heappush(
+                        heap, (cost + price, next(order), step.lower, (node, step), None)
+                    )
+
+    def _base(self, walk: _Walk, node: Node, before: tuple[Node, Step] | None) -> str:
+        if node.kind == "operator":
+            return str(node.what).partition(".")[0].strip("_")
+        return walk.base[before[0]] if before else ""
+
+    def _steps(self, node: Node, walk: _Walk) -> Iterator[Step]:
+        if node.kind != "operator":
+            yield from self.graph.down(node)
+            return
+        chosen = self._rows(str(node.what), walk.device)
+        for step in self.graph.down(node):
+            if not isinstance(step.why, KernelRow) or step.why in chosen:
+                yield step
+
+    def _price(self, step: Step, walk: _Walk) -> float:
+        price, lower = 1.0, step.lower
+        if isinstance(step.why, Edge):
+            price += self._edge_price(step.why, walk)
+        if lower.kind == "operator":
+            price += _ASIDE.get(self.works.of(lower), 0.0)
+        elif isinstance(lower.what, int):
+            price += self._function_price(lower.what, walk, walk.base[step.upper], step)
+        return price
+
+    def _edge_price(self, edge: Edge, walk: _Walk) -> float:
+        price = sum(self._choice_price(one, walk.device) for one in self._choices(edge))
+        return price + {"functor": 3.0, "passed": 1.0}.get(edge.kind, 0.0)
+
+    def _choice_price(self, choice: Choice, device: str) -> float:
+        usual = taken(choice, device)
+        if usual is None:
+            return _UNKNOWN.get(choice.arm, 1.0)
+        return 0.0 if usual else _UNUSUAL
+
+    def _function_price(self, number: int, walk: _Walk, base: str, step: Step) -> float:
+        known = self.facts.by_id(number)
+        if known is None:
+            return 0.0
+        found, price = known.definition, 0.0
+        if found.guard and holds(found.guard, walk.device) is False:
+            price += _UNUSUAL
+        if isinstance(step.why, Edge):
+            if step.why.candidates > 1:
+                price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
+                price -= 0.2 * bool(_FLOAT.search(found.parameters))
+            if base and base in found.name:
+                price -= 0.8
+            rows = self.facts.kernel_rows_of(number)
+            price += max(
+                (_ASIDE.get(self.works.operator(row.op), 0.0) for row in rows), default=0.0
+            )
+        return price
+
+    def _choices(self, edge: Edge) -> tuple[Choice, ...]:
+        caller = self.facts.by_id(edge.caller)
+        if caller is None or edge.macro:
+            return ()
+        if edge.branch:
+            return self._branches(edge, caller)
+        qualifier, _, name = edge.symbol.rpartition("::")
+        kind = "launch" if edge.kind == "launch" else "call"
+        return self.index.choices.of(Call(name, qualifier, edge.line, kind, ""), caller)
+
+    def _branches(self, edge: Edge, caller: Known) -> tuple[Choice, ...]:
+        """The conditions of an edge, outermost first."""
+        branches, found = self.facts.branches(caller.id), []
+        number, path = edge.branch, caller.definition.location.path
+        while number:
+            one = branches[number - 1]
+            found.append(Choice(one.text, one.arm, Location(path, one.line)))
+            number = one.parent
+        return tuple(reversed(found))
+
+    # ------------------------------------------------------------------------------ ends
+
+    def _ends(self, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
+        """What computes in a node itself."""
+        if node.kind == "operator":
+            yield from self._ufuncs(node, walk)
+        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        if known is None or is_generic(known):
+            return
+        if known.definition.cuda_global:
+            yield 0.0, _End("launch", known, None, ())
+            return
+        if weak := self._weak(known, walk):
+            yield weak
+        for edge in self.facts.edges(known.id):
+            kind = self.works.edge_computing(edge) if edge.kind != "functor" else None
+            if kind:
+                yield self._end(known, edge, kind, walk)
+
+    def _end(
+        self, known: Known, edge: Edge, kind: ComputingKind, walk: _Walk
+    ) -> tuple[float, _End]:
+        conditions = self._choices(edge)
+        price = 1.0 + sum(self._choice_price(one, walk.device) for one in conditions)
+        if edge.kind == "launch" and isinstance(edge.target, int):
+            launched = self.facts.by_id(edge.target)
+            return price, _End(kind, launched or known, edge, conditions)
+        return price, _End(kind, known, edge, conditions)
+
+    def _weak(self, known: Known, walk: _Walk) -> tuple[float, _End] | None:
+        """A function that is made for dtypes computes, though no loop is seen in it."""
+        for call in self.facts.calls(known):
+            if call.name.startswith(_DTYPE_SWITCH):
+                kind: RouteKind = _PLAIN.get(walk.device, "launch")
+                return _WEAK, _End(kind, known, None, ())
+        return None
+
+    def _ufuncs(self, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
+        kind: RouteKind = "launch" if walk.device == "CUDA" else "loop"
+        for row in self._rows(str(node.what), walk.device):
+            for definition in row.definitions if row.kind == "ufunc" else ():
+                if known := self.facts.known(definition):
+                    yield 1.0, _End(kind, known, None, ())
+
+    # ------------------------------------------------------------------------ in words
+
+    def _route(self, cost: float, walk: _Walk, node: Node, end: _End) -> Route:
+        steps = list(self._way(walk, node))
+        via = [self._place(step.upper, step) for step in steps[:1]]
+        via += [self._place(step.lower, step) for step in steps]
+        last = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        if last and last.id == end.known.id:
+            via = via[:-1]
+        if not via:
+            via = [self._place(node, None)]
+        choices = [c for s in steps if isinstance(s.why, Edge) for c in self._choices(s.why)]
+        said = [*choices, *end.conditions]
+        words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
+        found = end.known.definition
+        return Route(
+            walk.device,
+            end.kind,
+            found.qualified,
+            found.location,
+            tuple(via),
+            tuple(words),
+            self._confidence(steps),
+            end.edge.symbol if end.edge and end.edge.kind == "library" else "",
+        )
+
+    def _way(self, walk: _Walk, node: Node) -> Iterator[Step]:
+        steps = []
+        before = walk.before[node]
+        while before:
+            steps.append(before[1])
+            before = walk.before[before[0]]
+        yield from reversed(steps)
+
+    def _place(self, node: Node, step: Step | None) -> Way:
+        if isinstance(node.what, int):
+            known = self.facts.by_id(node.what)
+            assert known is not None
+            return Way(known.definition.qualified, known.definition.location)
+        if node.kind == "operator" and (native := self.facts.native(node.what)):
+            return Way(native.full_name, native.location)
+        return Way(node.what, self._call_place(step))
+
+    def _call_place(self, step: Step | None) -> Location:
+        if step and isinstance(step.why, Edge):
+            caller = self.facts.by_id(step.why.caller)
+            return Location(caller.definition.location.path if caller else "", step.why.line)
+        return Location("", 0)
+
+    def _confidence(self, steps: Sequence[Step]) -> Confidence:
+        sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
+        return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+
+def in_words(choice: Choice, device: str) -> str:
+    """A condition for people; empty for one that holds, or does not matter, as a rule."""
+    if taken(choice, device) or choice.arm == "otherwise":
+        return ""
+    text = (
+        choice.text.partition(" case ")[2] if choice.arm == "case" else _HEAD.sub("", choice.text)
+    )
+    while text.startswith("(") and close(text, 0) == len(text) - 1:
+        text = text[1:-1].strip()
+    if choice.arm not in ("else", "otherwise"):
+        return text
+    plain = text.isidentifier() or not _JOINED.search(text)
+    return text[1:] if text.startswith("!") and plain else f"not {text if plain else f'({text})'}"

@@ -1,0 +1,44 @@
+"""Which conditions hold for dense tensors in a usual build."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.linking.usual import holds, taken
+from indexes.model.vocabulary import Choice, Location
+
+
+@pytest.mark.parametrize(
+    ("condition", "usual"),
+    [
+        ("self.is_complex()", False),
+        ("!self.is_sparse()", True),
+        ("bias->defined()", True),
+        ("!weight.defined()", False),
+        ("self.numel() == 0", False),
+        ("self.is_cuda() && self.dim() == 2", None),
+        ("self.is_cuda() || self.dim() == 2", True),
+        ("self.is_mps() && self.dim() == 2", False),
+        ("(self.is_quantized() || self.is_nested())", False),
+        ("self.device().type() != at::kCUDA", False),
+        ("inner_size == 1", None),
+        ("AT_USE_JITERATOR()", True),
+        ("USE_ROCM", False),
+    ],
+)
+def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
+    assert holds(condition, "CUDA") is usual
+
+
+@pytest.mark.parametrize(
+    ("text", "arm", "usual"),
+    [
+        ("if (self.is_complex())", "then", False),
+        ("if (self.is_complex())", "otherwise", True),
+        ("if constexpr (x)", "else", None),
+        ("switch (backend) case ConvBackend::Cudnn", "case", True),
+        ("switch (backend) case ConvBackend::Miopen", "case", False),
+    ],
+)
+def test_an_arm_is_taken_or_not(text: str, arm: str, usual: bool | None) -> None:
+    assert taken(Choice(text, arm, Location("x.cpp", 1)), "CUDA") is usual

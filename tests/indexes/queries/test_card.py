@@ -1,0 +1,72 @@
+"""An operator in a few lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes import Index
+from indexes.model.vocabulary import CardLine
+from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
+
+
+def line(index: Index, operator: str, label: str) -> CardLine:
+    return next(one for one in index.card(operator).lines if one.label == label)
+
+
+def test_each_device_names_what_computes(tree_index: Index) -> None:
+    one = line(tree_index, "mul.Tensor", "CUDA")
+    assert one.text == "mul_out > mul_stub > mul_kernel_cuda"
+    assert str(one.location).endswith("BinaryMulKernel.cu:12")
+    assert (one.key, one.opens) == ("2", "torchnav op mul.Tensor --key CUDA")
+
+
+def test_a_composite_operator_is_differentiable_through_what_it_calls(tree_index: Index) -> None:
+    assert line(tree_index, "softmax.int", "grad").text == "SoftmaxBackward0 via _softmax"
+    assert "differentiable" in tree_index.card("softmax.int").kind
+
+
+def test_what_returns_no_tensor_is_not_differentiable(tree_index: Index) -> None:
+    assert line(tree_index, "is_floating_point", "grad").text == "not differentiable"
+
+
+def test_every_card_fits(tree_index: Index) -> None:
+    for one in tree_index.operators():
+        routes = tree_index.routes(one.full_name)
+        lines = list(card_lines(tree_index.card(one.full_name, routes)))
+        assert len(lines) <= 15, one.full_name
+        assert all(len(text) <= 80 for text in lines), one.full_name
+        tree = list(route_lines(routes, 20))
+        assert len(tree) <= 20
+        assert all(len(text) <= 80 for text in tree), one.full_name
+
+
+def test_every_usual_way_is_named_on_its_card(tree_index: Index) -> None:
+    for one in tree_index.operators():
+        routes = tree_index.routes(one.full_name)
+        lines = list(card_lines(tree_index.card(one.full_name, routes)))
+        for device in ("CPU", "CUDA", "MPS"):
+            route = next((r for r in routes if r.device == device and r.kind != "none"), None)
+            head = next((n for n, text in enumerate(lines) if text.startswith(f" {device} ")), None)
+            if route and head is not None:
+                said = " ".join(lines[head : head + 2])
+                assert route.symbol.rpartition("::")[2] in said
+                assert str(route.location).rpartition("/")[2] in said
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (30, "a_way > b_way > c_way > ends"),
+        (26, "a_way > ... > c_way > ends"),
+        (20, "a_way > ... > ends"),
+        (12, "... > ends"),
+        (4, "ends"),
+    ],
+)
+def test_a_way_is_shortened_in_its_middle(room: int, shown: str) -> None:
+    assert shortened_way("a_way > b_way > c_way > ends", room) == shown
+
+
+def test_a_path_is_shortened_at_its_front() -> None:
+    assert shortened_path("aten/src/ATen/native/Copy.cpp:17", 22) == ".../native/Copy.cpp:17"
+    assert shortened_path("aten/src/ATen/native/Copy.cpp:17", 5) == "Copy.cpp:17"

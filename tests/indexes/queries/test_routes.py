@@ -1,0 +1,80 @@
+"""The ways from operators to what computes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes import Index
+from indexes.model.vocabulary import Choice, Location, Route
+from indexes.queries.routes import in_words
+
+
+def usual(index: Index, operator: str, device: str) -> Route:
+    return next(one for one in index.routes(operator) if one.device == device)
+
+
+def names(route: Route) -> list[str]:
+    return [one.symbol.rpartition("::")[2] for one in route.via]
+
+
+@pytest.mark.parametrize(
+    ("operator", "device", "kind", "symbol", "via"),
+    [
+        ("mul.Tensor", "CPU", "loop", "mul_kernel", ["mul.Tensor", "mul_out", "mul_stub"]),
+        ("mul.Tensor", "CUDA", "launch", "mul_kernel_cuda", ["mul.Tensor", "mul_out", "mul_stub"]),
+        ("mul.Tensor", "MPS", "graph", "binaryOpTensor", ["mul.Tensor", "mul_out_mps"]),
+        ("add.Tensor", "CPU", "loop", "add", ["add.Tensor"]),
+        ("addmm", "CUDA", "library", "gemm", ["addmm", "addmm_out_cuda", "addmm_out_cuda_impl"]),
+    ],
+)
+def test_the_usual_way_ends_in_what_computes(
+    tree_index: Index, operator: str, device: str, kind: str, symbol: str, via: list[str]
+) -> None:
+    route = usual(tree_index, operator, device)
+    assert (route.kind, route.symbol.rpartition("::")[2]) == (kind, symbol)
+    assert names(route) == via
+
+
+def test_a_composite_operator_leads_through_those_it_calls(tree_index: Index) -> None:
+    route = usual(tree_index, "linear", "CPU")
+    assert route.symbol.endswith("gemm")
+    assert {"addmm", "addmm_out_cpu"} <= set(names(route))
+    assert usual(tree_index, "linear", "MPS").symbol.endswith("_mps_linear")
+
+
+def test_a_launch_ends_in_its_global_function(tree_index: Index) -> None:
+    route = usual(tree_index, "softmax.int", "CUDA")
+    assert route.symbol.endswith("cunn_SoftMaxForward")
+    assert names(route)[-1] == "host_softmax"
+
+
+@pytest.mark.parametrize(
+    ("operator", "note"),
+    [
+        ("view", "a view: computes nothing"),
+        ("empty.memory_format", "a new tensor: computes nothing"),
+        ("is_floating_point", "computes nothing"),
+    ],
+)
+def test_what_computes_nothing_says_so(tree_index: Index, operator: str, note: str) -> None:
+    route = usual(tree_index, operator, "CPU")
+    assert (route.kind, route.note) == ("none", note)
+
+
+def test_an_operator_without_a_kernel_for_a_device_has_no_way_there(tree_index: Index) -> None:
+    assert {one.device for one in tree_index.routes("cudnn_convolution")} == {"CUDA"}
+
+
+@pytest.mark.parametrize(
+    ("text", "arm", "words"),
+    [
+        ("if (self.is_complex())", "then", "self.is_complex()"),
+        ("if (self.is_complex())", "else", ""),
+        ("if (dim == 1)", "else", "not (dim == 1)"),
+        ("if (!forward)", "else", "forward"),
+        ("if (dim == 1)", "otherwise", ""),
+        ("switch (backend) case ConvBackend::Slow2d", "case", "ConvBackend::Slow2d"),
+    ],
+)
+def test_conditions_are_said_in_words(text: str, arm: str, words: str) -> None:
+    assert in_words(Choice(text, arm, Location("x.cpp", 1)), "CPU") == words
