@@ -5,7 +5,7 @@ The index answers the questions from SQLite, tests from memory."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from indexes.model.vocabulary import (
@@ -188,13 +188,18 @@ class HopList:
         guard: str = "",
         **details: Unpack[Details],
     ) -> int:
-        """Adds one hop; returns its id, that of an equal sibling when there is one."""
+        """Adds one hop; returns its id, that of an equal sibling, which gets the evidence too, when
+        there is one."""
         identity = (parent, role, symbol, location, details.get("device"))
         number = self._seen.setdefault(identity, len(self.hops))
         if number == len(self.hops):
             said = (number, parent, role, symbol, location, rule, confidence)
             keys, evidence = tuple(keys), tuple(evidence)
             self.hops.append(Hop(*said, keys=keys, evidence=evidence, guard=guard, **details))
+        else:
+            known = self.hops[number]
+            both = dict.fromkeys((*known.evidence, *evidence))
+            self.hops[number] = replace(known, evidence=tuple(both))
         return number
 
     def add_definition(

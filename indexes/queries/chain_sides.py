@@ -4,12 +4,16 @@ autocast policies."""
 
 from __future__ import annotations
 
+from collections import deque
+
 from indexes.linking.facts import HopList, Link
+from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.overloads import FormulaFunction, formula_functions
 from indexes.linking.python.around import around, owners
 from indexes.linking.registrations import around_dispatch
+from indexes.linking.works import Works
 from indexes.model.errors import SourceError
-from indexes.model.vocabulary import Confidence, DerivativeEntry, NativeFunction
+from indexes.model.vocabulary import Confidence, DerivativeEntry, KernelRow, NativeFunction
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
@@ -21,14 +25,35 @@ MAX_TESTS = 40
 def add_derivative(
     native: NativeFunction, parent: int, facts: Lookup, hops: HopList, source: Source
 ) -> None:
-    """Adds the derivative entry, its formulas and the functions they call."""
-    entry, rule, nodes = facts.derived(native.full_name)
-    if entry is None:
-        hops.miss(parent, "derivative", native.full_name, _why_none(native, rule, facts))
-        return
-    sure: Confidence = "exact" if entry.op == native.full_name else "by rule"
-    what = (entry.op, entry.location, rule, sure)
-    number = hops.add(parent, "derivative", *what, note=", ".join(nodes.values()))
+    """Adds the derivative entry, its formulas and the functions they call; for an operator that
+    is composed of others, those of the operators that it calls."""
+    op = native.full_name
+    entry, rule, _ = facts.derived(op)
+    through = [] if _has_own(op, facts) else through_operators(op, facts)
+    if entry is not None:
+        rule += _for_some(native, facts) if through else ""
+        sure: Confidence = "exact" if entry.op == op else "by rule"
+        _add_entry(native, parent, rule, sure, facts, hops, source)
+    for other in filter(None, map(facts.native, through)):
+        rule = f"differentiable through {other.full_name}: autograd records what is called"
+        _add_entry(other, parent, rule, "by rule", facts, hops, source)
+    if not through and entry is None:
+        hops.miss(parent, "derivative", op, _why_none(native, rule, facts))
+
+
+def _add_entry(
+    native: NativeFunction,
+    parent: int,
+    rule: str,
+    sure: Confidence,
+    facts: Lookup,
+    hops: HopList,
+    source: Source,
+) -> None:
+    entry, _, nodes = facts.derived(native.full_name)
+    assert entry is not None
+    what, note = (entry.op, entry.location, rule, sure), ", ".join(nodes.values())
+    number = hops.add(parent, "derivative", *what, note=note)
     formulas = _add_formulas(in_names_of(native, entry), number, hops)
     for function in formula_functions(entry, facts):
         if parent_of := formulas.get(function.formula.location.line):
@@ -42,6 +67,46 @@ def in_names_of(native: NativeFunction, entry: DerivativeEntry) -> DerivativeEnt
     from indexes.codegen.foreach import repeated
 
     return repeated(entry, native)
+
+
+def through_operators(op: str, facts: Lookup) -> list[str]:
+    """The operators with a formula through which one that is composed of others is differentiated,
+    the nearest first; those that only copy, view or make tensors where there are no others."""
+    graph, works = Graph(facts), Works(facts)
+    found: dict[str, bool] = {}
+    seen = {Node("operator", op)}
+    pending = deque(seen)
+    while pending:
+        node = pending.popleft()
+        if node.kind == "operator" and _has_own(str(node.what), facts):
+            found[str(node.what)] = works.of(node) == "dispatches"
+            continue
+        for step in graph.down(node):
+            if step.lower not in seen and _is_recorded(step):
+                seen.add(step.lower)
+                pending.append(step.lower)
+    leading = [name for name in found if found[name] and works.leads(Node("operator", name))]
+    return leading or list(found)
+
+
+def _for_some(native: NativeFunction, facts: Lookup) -> str:
+    keys = [r.key for r in facts.kernels(native.full_name) if not r.key.startswith("Composite")]
+    return f"; for {', '.join(keys)}, elsewhere autograd records what the composite kernel calls"
+
+
+def _has_own(op: str, facts: Lookup) -> bool:
+    """Whether autograd uses the formulas of an operator's own entry for all tensors: not those of
+    ``matmul``, whose composite kernel comes before them where a backend has no kernel."""
+    keys = {row.key for row in facts.kernels(op)}
+    own = "CompositeImplicitAutograd" not in keys or {"CPU", "CUDA"} <= keys
+    return own and facts.derivative(op)[0] is not None
+
+
+def _is_recorded(step: Step) -> bool:
+    """Whether autograd sees what is called on this way: below an operator only in the kernel of
+    an operator that has none of its own for autograd."""
+    row = step.why
+    return not isinstance(row, KernelRow) or row.key == "CompositeImplicitAutograd"
 
 
 def _why_none(native: NativeFunction, rule: str, facts: Lookup) -> str:

@@ -72,6 +72,8 @@ class _Use:
     edges: list[Edge] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     work: Work = "helps"
+    choices: tuple[Choice, ...] = ()
+    """What decides at run time whether the call is made."""
 
     @property
     def nodes(self) -> list[Node]:
@@ -94,7 +96,7 @@ class ChainWalk:
         """Of each hop whose steps are not listed at all, the operator that has them."""
         self.again: dict[int, int] = {}
         """Of each hop that comes again, the one that shows what is below it."""
-        self.expanded: dict[int, Node] = {}
+        self.expanded: dict[int, list[Node]] = {}
         """Of each hop whose steps are listed or folded, where it is."""
         self._root: NativeFunction | None = None
         self._first: dict[Node, int] = {}
@@ -136,7 +138,7 @@ class ChainWalk:
 
     def _expand(self, place: _Place) -> None:
         node = place.nodes[0]
-        self.expanded[place.hop] = node
+        self.expanded.setdefault(place.hop, []).extend(place.nodes)
         if isinstance(node.what, int):
             known = self.facts.by_id(node.what)
             if known is not None:
@@ -384,14 +386,26 @@ class ChainWalk:
 
     def _function(self, place: _Place, known: Known) -> None:
         """Lists what a function leads to that is on the way to computing; folds the rest."""
-        uses = self._uses(place, known)
-        if not self.extent.full:
-            uses.sort(key=lambda use: use.work not in _ON_THE_WAY)
-        for use in uses:
+        listed = []
+        for use in self._uses(place, known):
             if self._is_listed(use):
-                self._use(place, known, use)
+                use.choices = self.index.choices.of(_call(use.edges[0]), known)
+                listed.append(use)
             else:
                 self._fold(place, use.work, len(use.edges))
+        said: set[object] = set()
+        for use in _merged(listed):
+            call = (use.edges[0].line, use.edges[0].symbol)
+            if call in said and self._is_repeated(use):
+                self._fold(place, use.work, len(use.edges))
+            else:
+                self._use(place, known, use)
+            said.add(call)
+
+    def _is_repeated(self, use: _Use) -> bool:
+        """Whether it is one of several that a call can mean, shown already: of those one row
+        says all."""
+        return not self.extent.full and len(use.steps) > 0 and self._shown(use.nodes) is not None
 
     def _is_listed(self, use: _Use) -> bool:
         if use.edges[0].kind == "unknown":
@@ -456,7 +470,7 @@ class ChainWalk:
             evidence=evidence,
             device=device if device in DEVICES else None,
             dtypes=self._dtypes(found),
-            choices=self._choices(use, known),
+            choices=use.choices,
             work=use.work,
         )
         self._enter(place.below(hop, nodes))
@@ -494,7 +508,7 @@ class ChainWalk:
     def _loop(self, place: _Place, known: Known, use: _Use) -> None:
         edge, places = use.edges[0], [_at(known, one) for one in use.edges]
         what = (edge.symbol, places[0], edge.rule, edge.confidence)
-        choices = self._choices(use, known)
+        choices = use.choices
         self.hops.add(place.hop, "call", *what, evidence=places[1:], choices=choices, work=use.work)
 
     def _library(self, place: _Place, known: Known, use: _Use) -> None:
@@ -505,12 +519,8 @@ class ChainWalk:
             return
         rule = f"runs code of {library}" if library in APPLE else f"a function of {library}"
         what = (edge.symbol, _at(known, edge), rule, edge.confidence)
-        choices = self._choices(use, known)
-        self.hops.add(place.hop, "library", *what, note=library, choices=choices, work=use.work)
-
-    def _choices(self, use: _Use, known: Known) -> tuple[Choice, ...]:
-        """What decides at run time whether a call is made."""
-        return self.index.choices.of(_call(use.edges[0]), known)
+        details: Details = {"note": library, "choices": use.choices, "work": use.work}
+        self.hops.add(place.hop, "library", *what, evidence=_other_lines(known, use), **details)
 
     def _dtypes(self, definition: Definition) -> tuple[DtypeDispatch, ...]:
         """The dtypes that a function is made for."""
@@ -542,10 +552,12 @@ class ChainWalk:
             rule,
             sure,
             note=", ".join(names),
-            choices=self._choices(use, known),
+            evidence=_other_lines(known, use),
+            choices=use.choices,
             work=use.work,
         )
-        follows = place.follows and use.work in _ON_THE_WAY and not own
+        follows = place.follows and self.works.leads(nodes[0]) and not own
+        follows = follows and use.work in _ON_THE_WAY
         self._first_dispatch(place.below(hop, ()), nodes, follows)
 
     def _first_dispatch(self, place: _Place, nodes: Sequence[Node], follows: bool) -> None:
@@ -581,6 +593,7 @@ class ChainWalk:
         passed = edge.kind == "passed stub"
         how = "passed on by name" if passed else "called through its dispatch table"
         evidence = [declared.location for declared in self._lines_of(str(edge.target))[:1]]
+        evidence += _other_lines(known, use)
         hop = self.hops.add(
             place.hop,
             "call",
@@ -589,7 +602,7 @@ class ChainWalk:
             f"{name} is a stub, {how}",
             edge.confidence,
             evidence=evidence,
-            choices=self._choices(use, known),
+            choices=use.choices,
             work=use.work,
         )
         self._enter(place.below(hop, use.nodes))
@@ -719,6 +732,23 @@ def _sameness(edge: Edge) -> object:
     if edge.kind == "loop":
         return edge.kind, edge.symbol
     return edge.line, edge.symbol, edge.kind, edge.target if edge.kind == "library" else ""
+
+
+def _merged(uses: Iterable[_Use]) -> list[_Use]:
+    """Calls of one thing under the same conditions together."""
+    found: dict[object, _Use] = {}
+    for use in uses:
+        edge, targets = use.edges[0], tuple(edge.target for edge in use.edges)
+        kept = found.setdefault((edge.kind, edge.symbol, targets, use.choices), use)
+        if kept is not use:
+            kept.edges += use.edges
+    return list(found.values())
+
+
+def _other_lines(known: Known, use: _Use) -> list[Location]:
+    """The lines of a call after the first."""
+    lines = dict.fromkeys(edge.line for edge in use.edges)
+    return [Location(known.definition.location.path, line) for line in list(lines)[1:]]
 
 
 def _at(known: Known, edge: Edge) -> Location:

@@ -53,7 +53,7 @@ def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:
     """Adds the in-place, functional and out overloads of the same signature."""
     signature = signature_of(native)
     base = parse_schema(native.schema).base
-    expanded = {node.what for node in walk.expanded.values() if node.kind == "operator"}
+    expanded = {n.what for nodes in walk.expanded.values() for n in nodes if n.kind == "operator"}
     for name in (base, f"{base}_"):
         for other in walk.facts.overloads(name):
             same = signature_of(other) == signature and other.full_name not in expanded
