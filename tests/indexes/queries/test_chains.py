@@ -54,8 +54,6 @@ def test_each_marked_place_is_in_its_chain(role: str, full_chains: dict[str, Cha
     """What only helps is listed in full, and folded otherwise."""
     of_role = [mark for mark in marks("hop") if _role(mark) == role]
     missing = [m for m in of_role if not any(_answers(h, m) for h in full_chains[m.words[0]].hops)]
-    if role == "any" and [m.words[0] for m in missing] == ["embedding"]:
-        pytest.xfail("calls of operators as methods are not resolved yet")
     assert missing == []
 
 
@@ -174,7 +172,6 @@ def test_a_library_is_named(op: str, library: str, chains: dict[str, Chain]) -> 
     assert library in " ".join(words).lower()
 
 
-@pytest.mark.xfail(reason="calls of operators as methods are not resolved yet", strict=False)
 def test_a_binding_written_by_hand_is_not_said_to_dispatch(full_chains: dict[str, Chain]) -> None:
     """manual_cpp_binding: torchgen makes no method, ``self.is_floating_point()`` reads a dtype."""
     chains = full_chains.values()
