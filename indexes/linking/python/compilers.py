@@ -63,13 +63,13 @@ class Compilers:
 
     def inductor(self) -> Inductor:
         """What Inductor does: it decomposes first, then takes a lowering or a fallback."""
-        registered = self._registered()
+        registered = self.registered
         held = [one for one in self._held if one.table.startswith(_OF_INDUCTOR)]
         for one in sorted(held, key=_preference):
             return _decomposed(one, registered)
         if registered:
             return registered
-        if self._is_composite:
+        if self.is_composite:
             place = place_of(self._composite) if self._composite else None
             return Inductor("decomposed", place, _COMPOSITE_KEY, _COMPOSITE)
         return Inductor("none", None, "", _IMPLICIT)
@@ -81,7 +81,8 @@ class Compilers:
         return next((row for row in rows if unpack(row[1].detail)["key"] == _COMPOSITE_KEY), None)
 
     @property
-    def _is_composite(self) -> bool:
+    def is_composite(self) -> bool:
+        """Whether it is traced as what it calls, by a kernel in C++ or in Python."""
         return is_composite_implicit(self._op) or self._composite is not None
 
     def core(self) -> CoreAten:
@@ -95,7 +96,7 @@ class Compilers:
                 return CoreAten(False, "no, decomposes", place_of(one.found))
         for row in self._kept:
             return CoreAten(False, "no, but export keeps it", place_of(row))
-        if self._is_composite:
+        if self.is_composite:
             return CoreAten(False, "no, decomposes into what it calls", native.location)
         return CoreAten(False, "no")
 
@@ -136,7 +137,8 @@ class Compilers:
 
     # ------------------------------------------------------------------- lowerings
 
-    def _registered(self) -> Inductor | None:
+    @cached_property
+    def registered(self) -> Inductor | None:
         """Its lowering, or else its fallback; those without a condition first."""
         rows = sorted(self._of_kind("lowering"), key=lambda row: _rank(row[1]))
         for row in rows:

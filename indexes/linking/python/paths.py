@@ -29,8 +29,9 @@ def place_of(found: Found) -> Location:
 
 
 _PASSES_ON = {"alias", "functional", "method"}
-_DEPTH = 3
-"""``F.max_pool2d`` -> ``F._max_pool2d`` -> ``torch.max_pool2d`` is the longest way."""
+_DEPTH = 5
+"""``Tensor.unique`` -> ``torch.unique`` -> ``_return_output`` -> ``_unique_impl`` ->
+``torch._unique2`` is about the longest way."""
 
 
 class PythonIndex(Protocol):
@@ -186,12 +187,14 @@ def _passing_on(name: str, facts: PythonIndex) -> Iterator[Entry]:
 def _is_main(name: str, fact: PythonFact) -> bool:
     """Whether a function is an entry to what it calls, rather than a user of it.
 
-    It is when it returns the result and bears the same name, or calls the binding in the module
-    that is there for such functions (``torch._C._nn.x``, ``_VF.x``)."""
+    It is when it returns the result and bears the same name, or calls what is there for such
+    functions alone: a binding in its own module (``torch._C._nn.x``, ``_VF.x``), a private name
+    (``torch._unique2``)."""
     detail = unpack(fact.detail)
     if detail.get("returned") != "1":
         return False
-    return "binding" in detail or same_name(fact.symbol, name)
+    is_private = name.rpartition(".")[2].startswith("_")
+    return "binding" in detail or is_private or _begins(fact.symbol, name)
 
 
 def same_name(symbol: str, name: str) -> bool:
@@ -199,11 +202,21 @@ def same_name(symbol: str, name: str) -> bool:
     return _word(symbol) == _word(name)
 
 
+def _begins(symbol: str, name: str) -> bool:
+    """Whether one's word is the other's, or its beginning: ``F.grid_sample``, ``grid_sampler``."""
+    shorter, longer = sorted((_word(symbol), _word(name)), key=len)
+    return shorter == longer or (len(shorter) >= _TELLING_WORD and longer.startswith(shorter))
+
+
 def _word(path: str) -> str:
     last = path.rpartition(".")[2].strip("_")
     for module in ("linalg_", "special_", "fft_", "nested_", "sparse_"):
         last = last.removeprefix(module)
-    return re.sub(r"(_with_indices|_nd|\dd)$", "", last)
+    return re.sub(r"(_with_indices|_nd|\dd)+$", "", last)
+
+
+_TELLING_WORD = 8
+"""A shorter word begins many others."""
 
 
 # ------------------------------------------------------------------ generated stub files

@@ -53,7 +53,8 @@ def audit(
     live = None if no_live else _live(index)
     done = []
     traced = _traced(index, traces) if traces else ()
-    for measure in chain(measures(index, live, acceptance, names), traced):
+    compiled = _compiled(index) if live else ()
+    for measure in chain(measures(index, live, acceptance, names), compiled, traced):
         done.append(measure)
         if not settings.json:
             write_lines(_lines(measure, full))
@@ -77,6 +78,19 @@ def _live(index: Index) -> LiveFacts | None:
         say(str(error))
         return None
     return LiveFacts(torch.version, True, torch.tables, torch.nodes)
+
+
+def _compiled(index: Index) -> Iterator[Measure]:
+    """What stands around operators, beside what the installed torch tells its compilers."""
+    from indexes.queries.audit.compilers import compiler_measures
+    from navigator.live.torch_compilers import live_compilers
+
+    try:
+        live = live_compilers()
+    except SourceError as error:
+        say(str(error))
+        return
+    yield from compiler_measures(index, live)
 
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:
