@@ -7,11 +7,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
 
-from indexes.linking.edges import Edge, EdgeResolver, formula_edges
+from indexes.linking.edges import Edge, EdgeResolver, formula_edges, names_in
 from indexes.linking.registrations import stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
+from indexes.store.scopes import ScopeFacts
 from indexes.store.tables import FILE_BITS
 
 _SPELLINGS = ("", "_out", "_outf", "_symint")
@@ -29,7 +30,7 @@ def link_edges(store: Store, files: Collection[int] | None) -> None:
         wanted = sorted({*files, *_concerned(store, digests)})
     store.db.execute("DELETE FROM linked")
     store.insert("linked", list(digests.items()))
-    lookup = Lookup(store)
+    lookup = ScopeFacts(store)
     resolver = EdgeResolver(lookup)
     for number in wanted:
         store.drop_edges(number)
@@ -40,7 +41,7 @@ def link_edges(store: Store, files: Collection[int] | None) -> None:
 
 def _link_bodies(store: Store, lookup: Lookup, resolver: EdgeResolver, number: int) -> None:
     bodies = lookup.bodies(number)
-    lookup.expect({call.name for _, calls in bodies for call in calls})
+    lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
     for known, calls in bodies:
         _keep(store, resolver.edges(known, calls))
 

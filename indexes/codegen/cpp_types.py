@@ -159,12 +159,12 @@ def match(
 @lru_cache(maxsize=65536)
 def split_parameters(text: str) -> tuple[str, ...]:
     """The parameter types as spelled, names, default values and comments removed."""
-    parameters = tuple(map(_parameter, _parts(text)))
+    parameters = tuple(map(_parameter, written_parameters(text)))
     return () if parameters in (("",), ("void",)) else parameters
 
 
-def _parts(text: str) -> list[str]:
-    """The text of each parameter."""
+def written_parameters(text: str) -> list[str]:
+    """The text of each parameter, with its name and default value; one empty text for none."""
     if "/" in text or "[[" in text:
         text = _COMMENT.sub(" ", text)
     parts: list[str] = []

@@ -4,23 +4,29 @@ and passes on, resolved once, when its file is linked."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, Protocol
 
+from indexes.linking.arguments import chosen, fitting
 from indexes.linking.facts import Call, Facts, Known
 from indexes.linking.overloads import call_arguments, fitting_overloads, formula_functions
+from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
 from indexes.linking.visible import (
     APPLE,
-    Computing,
+    in_scope,
+    is_header,
     is_plain,
+    library_of,
+    nearest_macro,
+    plain_scope,
     stub_scope,
-    visible_functions,
-    visible_functors,
     visible_stub,
 )
-from indexes.model.vocabulary import Confidence, DerivativeEntry, NativeFunction
+from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, NativeFunction
 from indexes.readers.cxx.bodies import LOOPS
+from indexes.readers.cxx.facts import holds_operators
+from indexes.readers.yaml.schema import parse_schema
 
 EdgeKind = Literal[
     "call",
@@ -58,12 +64,12 @@ TO_OPERATORS = frozenset(("operator", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 _MOST = 24
 """Overloads of one name that a call can mean; with more, nothing is told by them."""
+_FEW_METHODS = 8
 _NESTED = 4
 """Macros in macros."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One use of a name in a body, and one thing that it means."""
 
     caller: int
@@ -99,55 +105,92 @@ def stub_name(scope: str, stub: str) -> str:
     return f"{scope}::{stub.rpartition('::')[2]}"
 
 
+class EdgeFacts(ScopeQuestions, Protocol):
+    """What resolving calls asks."""
+
+    def by_id(self, number: int) -> Known | None:
+        """The definition of a number."""
+
+    def path_of(self, number: int) -> str:
+        """The file in which the definition of a number stands."""
+
+    def is_stub(self, name: str) -> bool:
+        """Whether a stub bears this name."""
+
+    def sites(self, known: Known) -> Sequence[Call]:
+        """The uses of names in a body, place by place."""
+
+    def classes_named(self, name: str) -> Sequence[str]:
+        """The classes of a simple name, with their scopes."""
+
+    def all_bases(self, scope: str) -> Sequence[str]:
+        """What a class derives from, far ones too."""
+
+    def template_methods(self, owner: Definition) -> Sequence[Known]:
+        """The function templates of a class."""
+
+    def is_method_name(self, name: str) -> bool:
+        """Whether a class of the tree has a method of that name."""
+
+    @property
+    def key_namespaces(self) -> Collection[str]:
+        """The namespaces in which torchgen makes functions that call the kernel of one key."""
+
+
 class EdgeResolver:
     """Resolves the calls of functions. Answers are kept while it lives."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: EdgeFacts) -> None:
         self.facts = facts
-        self._computing = Computing(facts)
+        self._scopes = Scopes(facts)
+        self._returned = lru_cache(4096)(self._mark_of_result)
+        self._methods_run = lru_cache(4096)(self._find_methods_run)
+        self._sites = lru_cache(1024)(facts.sites)
 
     def edges(self, caller: Known, calls: Sequence[Call]) -> list[Edge]:
         """What a body leads to, in order."""
         found = (edge for call in calls for edge in self._edges(call, caller, ()))
-        return list(dict.fromkeys(found))
+        edges = list(dict.fromkeys(found))
+        return self._through_pointers(edges) if _LAUNCHED in map(_kind, edges) else edges
 
     def _edges(self, call: Call, caller: Known, macros: tuple[Known, ...]) -> Iterator[Edge]:
         for edge in self._meant(call, caller):
-            if edge.kind == "macro" and len(macros) < _NESTED:
+            if edge.kind != "macro":
+                yield edge
+            elif len(macros) < _NESTED:
                 yield edge
                 yield from self._inside(edge, call, caller, macros)
-            else:
-                yield edge
 
     def _inside(
         self, edge: Edge, call: Call, caller: Known, macros: tuple[Known, ...]
     ) -> Iterator[Edge]:
         """What the body of a macro leads to where it is used: names are looked up there."""
         macro = next(k for k in self.facts.named(call.name) if k.id == edge.target)
-        if macro in macros:
-            return
-        for inner in self.facts.calls(macro):
-            placed = inner._replace(line=call.line)
+        if macro in macros or not holds_operators(macro.definition.location.path):
+            return  # what c10's macros do is to check, to warn and to log
+        for inner in self._sites(macro):
+            placed = inner._replace(line=call.line, branch=call.branch)
             for one in self._edges(placed, caller, (*macros, macro)):
-                yield replace(one, macro=one.macro or call.name)
+                if one.kind != "call" or self._is_of_operators(one):
+                    yield one._replace(macro=one.macro or call.name)
+
+    def _is_of_operators(self, edge: Edge) -> bool:
+        """Whether an edge leads to a function of a file that holds operators, not of c10."""
+        return isinstance(edge.target, int) and holds_operators(self.facts.path_of(edge.target))
 
     def _meant(self, call: Call, caller: Known) -> Iterator[Edge]:
-        if uses := visible_stub(call, caller, self.facts):
+        is_stub = self.facts.is_stub(call.name)
+        if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
             yield self._edge(call, caller, kind, stub_name(stub_scope(uses[0]), call.name))
-        elif library := self._computing.vendor(call, caller):
-            sure: Confidence = "by rule" if library in APPLE else "exact"
-            yield self._edge(call, caller, "library", library, sure)
-            if is_plain(call) and library not in APPLE:  # a stand-in, in other builds
-                yield from self._functions(call, caller)
-        elif call.kind == "launch":
-            yield from self._launch(call, caller)
-        elif overloads := self._overloads(call):
-            yield from self._operators(call, caller, overloads)
+        elif call.kind == "member":
+            yield from self._member(call, caller)
         elif call.name in LOOPS:
             yield self._edge(call, caller, "loop", call.name)
-        elif call.kind != "member":
-            yield from self._functions(call, caller)
+        elif call.kind == "launch":
+            yield from self._launch(call, caller)
+        else:
+            yield from self._named(call, caller)
 
     def _edge(
         self,
@@ -160,25 +203,51 @@ class EdgeResolver:
     ) -> Edge:
         symbol = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
         line = call.line or caller.definition.location.line
-        return Edge(caller.id, line, kind, symbol, target, confidence, candidates)
+        what = (caller.id, line, kind, symbol, target, confidence, candidates)
+        return Edge(*what, call.branch)
 
     def _each(
-        self, call: Call, caller: Known, kind: EdgeKind, targets: Sequence[int | str]
+        self,
+        call: Call,
+        caller: Known,
+        kind: EdgeKind,
+        targets: Sequence[int | str],
+        confidence: Confidence = "exact",
     ) -> Iterator[Edge]:
         """An edge to each of the things that a call can mean."""
-        sure: Confidence = "exact" if len(targets) == 1 else "ambiguous"
+        sure: Confidence = confidence if len(targets) == 1 else "ambiguous"
         for target in targets:
             yield self._edge(call, caller, kind, target, sure, len(targets))
 
     # -------------------------------------------------------------------- functions
 
-    def _functions(self, call: Call, caller: Known) -> Iterator[Edge]:
-        found = visible_functions(call, caller, self.facts)[:_MOST]
-        if call.kind == "name":
-            path = caller.definition.location.path
-            found = [one for one in found if one.definition.location.path == path]
+    def _named(self, call: Call, caller: Known) -> Iterator[Edge]:
+        """What a name, with or without a qualifier, means: a function of the tree, of a library,
+        or an operator, whose C++ function torchgen makes."""
+        found = self._overloads_for(call, caller)
+        library = library_of(call)
+        if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
+            sure: Confidence = "by rule" if library in APPLE else "exact"
+            yield self._edge(call, caller, "library", library, sure)
         if call.template or not found:
             yield from self._functors(call, caller)
+        if found:
+            yield from self._functions(call, caller, found)
+        else:
+            yield from self._operators(call, caller)
+
+    def _overloads_for(self, call: Call, caller: Known) -> list[Known]:
+        """The functions and macros that a call can mean, those of its own file alone where any
+        of them fits."""
+        seen = [k for k in self._scopes.candidates(call, caller) if k.id != caller.id]
+        path = caller.definition.location.path
+        here = [k for k in seen if k.definition.location.path == path]
+        if here and here[0].definition.kind == "macro":
+            return nearest_macro(here, call)
+        found = chosen(call, here, self._returned) or chosen(call, seen, self._returned)
+        return found[:_MOST]
+
+    def _functions(self, call: Call, caller: Known, found: Sequence[Known]) -> Iterator[Edge]:
         macros = [one.id for one in found if one.definition.kind == "macro"]
         functions = [one.id for one in found if one.definition.kind != "macro"]
         yield from self._each(call, caller, "macro", macros)
@@ -186,34 +255,183 @@ class EdgeResolver:
         yield from self._each(call, caller, kind, functions)
 
     def _functors(self, call: Call, caller: Known) -> Iterator[Edge]:
-        for _, methods in visible_functors(call, caller, self.facts):
-            for method in methods:
-                yield self._edge(call, caller, "functor", method.id)
+        """What runs the objects and functions that a call constructs or is given by template."""
+        for one in _named_in(call):
+            for owner in self._classes_seen(one, caller):
+                for method in self._methods_run(owner):
+                    yield self._edge(call, caller, "functor", method.id, "by rule")
+            if one is not call:
+                path = caller.definition.location.path
+                seen = self._scopes.candidates(one, caller)
+                here = [k.id for k in seen if k.definition.location.path == path]
+                yield from self._each(call, caller, "passed", here, "by rule")
+
+    def _classes_seen(self, named: Call, caller: Known) -> Iterator[Known]:
+        path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
+        for known in self.facts.named(named.name):
+            place = known.definition.location.path
+            near = known.definition.kind == "class" and (place == path or is_header(place))
+            if near and in_scope(named, known, scope):
+                yield known
+
+    def _find_methods_run(self, owner: Known) -> Sequence[Known]:
+        """Its ``operator()``; of a class without one the few templates that whoever gets an
+        object of it, or the class itself, calls by a name of theirs."""
+        inside = owner.definition.location
+        methods = self.facts.members(owner.definition, "operator()")
+        if within := [m for m in methods if inside.covers(m.definition.location.line)]:
+            return within
+        every = self.facts.template_methods(owner.definition)
+        within = [m for m in every if inside.covers(m.definition.location.line)]
+        return within if len(within) <= _FEW_METHODS else ()
 
     def _launch(self, call: Call, caller: Known) -> Iterator[Edge]:
-        found = visible_functions(call, caller, self.facts)
+        found = self._overloads_for(call, caller)
         kernels = [one.id for one in found if one.definition.cuda_global]
         yield from self._each(call, caller, "launch", kernels)
         if not kernels:
-            reason = f"launched with <<<>>> through {call.name}, which is no __global__ function"
-            yield self._edge(call, caller, "unknown", reason)
+            yield self._edge(call, caller, _LAUNCHED, f"launched with <<<>>> through {call.name}")
+
+    def _through_pointers(self, edges: list[Edge]) -> list[Edge]:
+        """Launches through a pointer are of the ``__global__`` functions that the body passes on;
+        of those that it is given, where it is a parameter."""
+        passed = [e for e in edges if e.kind in ("passed", "call") and self._is_global(e)]
+        if not passed:
+            return edges
+        found = [e for e in edges if e.kind != _LAUNCHED and e not in passed]
+        return found + [e._replace(kind="launch", confidence="by rule") for e in passed]
+
+    def _is_global(self, edge: Edge) -> bool:
+        known = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        return known is not None and known.definition.cuda_global
+
+    # ---------------------------------------------------------------------- members
+
+    def _member(self, call: Call, caller: Known) -> Iterator[Edge]:
+        """A method of a class of the tree, or of a tensor: then an operator."""
+        if call.name in LOOPS:
+            yield self._edge(call, caller, "loop", call.name)
+            return
+        mark = self._returned(call.receiver[1:]) if call.receiver[:1] == "." else call.receiver
+        if library := library_of(call):
+            yield self._edge(call, caller, "library", library, "by rule")
+        elif mark in ("T", "?"):
+            yield from self._method_operators(call, caller, is_sure=mark == "T")
+        elif len(mark) > 1:
+            yield from self._methods(call, caller, mark)
+
+    def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[Edge]:
+        classes = _own_class(caller) if mark == "this" else self.facts.classes_named(mark)
+        wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
+        named = self.facts.named(call.name)
+        found = [k for k in named if plain_scope(k.definition.scope) in wanted]
+        found = [k for k in found if k.definition.kind == "function" and k.id != caller.id]
+        targets = [one.id for one in chosen(call, found, self._returned)]
+        yield from self._each(call, caller, "call", targets[:_MOST], "by rule")
+
+    def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[Edge]:
+        overloads = self.facts.overloads(operator_base(call))
+        if overloads and not is_sure and self.facts.is_method_name(call.name):
+            return  # some class has a method of that name: nothing tells that this is a tensor
+        found = [one.full_name for one in fitting(call, overloads, self._returned)]
+        sure: Confidence = "exact" if is_sure else "by rule"
+        yield from self._each(call, caller, "operator", found, sure)
 
     # -------------------------------------------------------------------- operators
 
-    def _overloads(self, call: Call) -> Sequence[NativeFunction]:
-        """The overloads of the operator that a call names; none where it names another thing."""
-        first = call.qualifier.lstrip(":").split("::")
-        is_named = first == ["at"] or first[:2] == ["at", "_ops"] or first[0] == "_ops"
-        if call.kind == "member" or not is_named:
-            return ()
-        return self.facts.overloads(operator_base(call))
+    def _operators(self, call: Call, caller: Known) -> Iterator[Edge]:
+        """What torchgen makes functions for: ``at::add``, ``at::cpu::add``, ``at::_ops::add``;
+        without a qualifier too, where a tensor among the arguments leads to ``at``."""
+        overloads = self.facts.overloads(operator_base(call))
+        if not overloads:
+            return
+        if exact := self._by_struct(call, overloads):
+            yield from self._each(call, caller, "operator", [exact.full_name])
+            return
+        within = self._namespace(call, caller)
+        found = [one.full_name for one in fitting(call, overloads, self._returned)]
+        if within == "at":
+            kind: EdgeKind = "passed operator" if call.kind == "name" else "operator"
+            sure: Confidence = "exact" if call.qualifier else "by rule"
+            yield from self._each(call, caller, kind, found, sure)
+        elif within:
+            yield from self._each(call, caller, "static dispatch", found)
 
-    def _operators(
-        self, call: Call, caller: Known, overloads: Sequence[NativeFunction]
-    ) -> Iterator[Edge]:
-        fitting = fitting_overloads(call, overloads, None)
-        kind: EdgeKind = "passed operator" if call.kind == "name" else "operator"
-        yield from self._each(call, caller, kind, [one.full_name for one in fitting])
+    def _by_struct(self, call: Call, overloads: Sequence[NativeFunction]) -> NativeFunction | None:
+        """``at::_ops::add_Tensor::call`` names the overload."""
+        if "_ops" not in call.qualifier.split("::"):
+            return None
+        named = call.qualifier.rpartition("::")[2]
+        spelled = ((f"{o.name}_{o.overload}" if o.overload else o.name, o) for o in overloads)
+        return next((one for name, one in spelled if name == named), None)
+
+    def _namespace(self, call: Call, caller: Known) -> str:
+        """``at`` for a function that dispatches, the namespace of a key for one that does not,
+        nothing for another thing."""
+        definition = caller.definition
+        scope, path = plain_scope(definition.scope), definition.location.path
+        if not call.qualifier:
+            is_near = "at" in enclosing(scope) or self._is_given_tensor(call)
+            return "at" if is_near and call.kind != "name" else ""
+        levels = self._scopes.named_by(call.qualifier, scope, path)
+        if any("at" in level for level in levels):
+            return "at"
+        outer, _, key = call.qualifier.lstrip(":").rpartition("::")
+        is_key = outer in ("at", "") and key in self.facts.key_namespaces
+        return key if is_key else ""
+
+    def _is_given_tensor(self, call: Call) -> bool:
+        marks = (mark.rpartition("=")[2] for mark in call.arguments.split())
+        found = (self._returned(m[1:]) if m[:1] == "." else m for m in marks)
+        return any(mark in ("T", "L") for mark in found)
+
+    def _mark_of_result(self, name: str) -> str:
+        """The mark of what an operator returns, by its name; ``name#1`` for one of several."""
+        name, _, place = name.partition("#")
+        overloads = self.facts.overloads(operator_base(Call(name, "at", 0, "call", "")))
+        returned = {
+            tuple(one.type for one in parse_schema(overload.schema).returns)
+            for overload in overloads
+        }
+        parts = (
+            {types[int(place)] for types in returned if len(types) > int(place)}
+            if place
+            else ({types[0] for types in returned if len(types) == 1})
+        )
+        if len(parts) != 1:
+            return "?"
+        return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), "?")
+
+
+_LAUNCHED: EdgeKind = "unknown"
+_PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
+
+
+def names_in(call: Call) -> Iterator[str]:
+    """The last parts of what a call names."""
+    return (one.name for one in _named_in(call))
+
+
+def _named_in(call: Call) -> Iterator[Call]:
+    """What a call names, itself and in its template arguments."""
+    yield call
+    for path in _PATHS.findall(call.template):
+        qualifier, _, name = path.rpartition("::")
+        yield Call(name, qualifier, call.line, "name", "")
+
+
+def _kind(edge: Edge) -> EdgeKind:
+    return edge.kind
+
+
+def _own_class(caller: Known) -> tuple[str, ...]:
+    return (plain_scope(caller.definition.scope),)
+
+
+def _are_stand_ins(found: Sequence[Known]) -> bool:
+    """Whether functions only take the place of a library's where the build lacks it: vendors
+    define nothing in the tree's namespaces."""
+    return all(one.definition.guard and not one.definition.scope for one in found)
 
 
 _MEMBER = re.compile(r"\.\s*([A-Za-z_]\w*)\s*\(")

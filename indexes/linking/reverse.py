@@ -1,97 +1,113 @@
-"""Backwards: which kernels, and so which operators, reach a definition."""
+"""Up the graph: the operators that reach a place, by which way and for which devices."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
-from indexes.linking.facts import Call, Facts, Known, StubUse
-from indexes.linking.registrations import function_name, registered_function
-from indexes.linking.visible import visible_functions, visible_functors, visible_stub
+from indexes.linking.graph import DEVICES, Graph, GraphFacts, Node, Step
+from indexes.model.vocabulary import DerivativeEntry
 
-MAX_VISITED = 4000
+Side = Literal["kernel", "meta", "backward"]
 
 
-class ReverseFacts(Facts, Protocol):
-    """What going backwards asks besides."""
+class ReverseFacts(GraphFacts, Protocol):
+    """What going up asks besides."""
 
-    def callers(self, name: str) -> Sequence[tuple[Known, Call]]:
-        """Every use of a name in a body."""
-
-    def registrations_in(self, path: str) -> Sequence[StubUse]:
-        """The lines of a file that register functions on stubs."""
-
-    def kernel_of(self, known: Known) -> Sequence[str]:
-        """The overloads whose kernel a definition is."""
+    def entry(self, position: int) -> DerivativeEntry:
+        """The derivative entry at a position of the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reaching:
-    """An overload that reaches a definition, through these names, nearest first."""
+class Way:
+    """How an operator reaches a place, without the help of another operator."""
 
     op: str
-    through: tuple[str, ...]
+    side: Side
+    """Whether a kernel of the operator leads there, the function that checks its inputs and tells
+    the shape of its result, or a formula of its derivative."""
+    steps: tuple[Step, ...]
+    """From the kernel, or from what the formula calls, down to the place."""
+    devices: tuple[str, ...] = ()
+    """For which it does; empty where it does for every one."""
 
 
-def callers_of(known: Known, facts: ReverseFacts) -> list[tuple[Known, Call]]:
-    """The uses of a definition's name that can mean it."""
-    name = known.definition.name
-    if name == "operator()":
-        owner = known.definition.scope.rpartition("::")[2]
-        return [use for use in facts.callers(owner) if known.id in _functor_methods(*use, facts)]
-    calls = [(caller, call) for caller, call in facts.callers(name) if call.kind != "member"]
-    return [
-        (caller, call)
-        for caller, call in calls
-        if caller.id != known.id
-        and any(k.id == known.id for k in visible_functions(call, caller, facts))
-    ]
+def ways_to(starts: Iterable[Node], facts: ReverseFacts) -> list[Way]:
+    """The operators whose own code reaches one of some places, each by its shortest way, the
+    nearest first."""
+    climb = _Climb(facts)
+    for device, nodes in climb.started(starts).items():
+        climb.run(device, nodes)
+    return sorted(climb.ways(), key=lambda way: len(way.steps))
 
 
-def _functor_methods(caller: Known, call: Call, facts: Facts) -> set[int]:
-    return {m.id for _, methods in visible_functors(call, caller, facts) for m in methods}
+class _Climb:
+    """Searches upwards, breadth first, for one device after the other."""
+
+    def __init__(self, facts: ReverseFacts) -> None:
+        self.facts = facts
+        self.graph = Graph(facts)
+        self._found: dict[tuple[str, Side], Way] = {}
+        self._devices: dict[tuple[str, Side], list[str]] = {}
+
+    def started(self, starts: Iterable[Node]) -> Mapping[str, list[Node]]:
+        """The starts for each device that a way there can be for."""
+        found: dict[str, list[Node]] = {}
+        for start in starts:
+            own = start.device or self.graph.device(start.what)
+            for device in (own,) if own else ("", *DEVICES):
+                found.setdefault(device, []).append(replace(start, device=device))
+        return found
+
+    def run(self, device: str, starts: Iterable[Node]) -> None:
+        """Goes up from some places, of ways that end for one device."""
+        below: dict[Node, Step | None] = dict.fromkeys(starts)
+        pending = deque(below)
+        while pending:
+            node = pending.popleft()
+            for op, side in self._beside(node):
+                self._keep(op, side, _down(node, below), device)
+            for step in self.graph.up(node):
+                upper = step.upper
+                if upper.kind == "operator":
+                    if not upper.device:
+                        self._keep(str(upper.what), "kernel", _down(node, below), device)
+                elif upper not in below:
+                    below[upper] = step
+                    pending.append(upper)
+
+    def _beside(self, node: Node) -> Iterator[tuple[str, Side]]:
+        """The operators that a definition serves in another way than as a kernel."""
+        if not isinstance(node.what, int):
+            return
+        for edge in self.facts.edges_to(node.what):
+            if edge.caller < 0:
+                yield self.facts.entry(-1 - edge.caller).op, "backward"
+        for row in self.facts.kernel_rows_of(node.what):
+            if row.key == "Meta":
+                yield row.op, "meta"
+
+    def _keep(self, op: str, side: Side, steps: Iterator[Step], device: str) -> None:
+        devices = self._devices.setdefault((op, side), [])
+        if device not in devices:
+            devices.append(device)
+            way = Way(op, side, tuple(steps))
+            before = self._found.setdefault((op, side), way)
+            if len(way.steps) < len(before.steps):
+                self._found[op, side] = way
+
+    def ways(self) -> Iterator[Way]:
+        """The ways that were found, each with its devices."""
+        for key, way in self._found.items():
+            devices = self._devices[key]
+            yield way if "" in devices else replace(way, devices=tuple(devices))
 
 
-def stubs_of(known: Known, facts: ReverseFacts) -> list[StubUse]:
-    """The registrations that put a function on a stub."""
-    name = known.definition.name
-    return [
-        use
-        for use in facts.registrations_in(known.definition.location.path)
-        if function_name(registered_function(use)) == name
-    ]
-
-
-def stub_callers(stub: str, facts: ReverseFacts) -> list[tuple[Known, Call]]:
-    """The bodies that use a stub."""
-    simple = stub.rpartition("::")[2]
-    return [
-        (caller, call)
-        for caller, call in facts.callers(simple)
-        if call.kind != "member" and visible_stub(call, caller, facts)
-    ]
-
-
-def reaching(start: Sequence[Known], stubs: Sequence[str], facts: ReverseFacts) -> list[Reaching]:
-    """The operators whose kernels reach one of ``start`` or use one of ``stubs``."""
-    found: dict[str, Reaching] = {}
-    seen: set[int] = set()
-    pending: deque[tuple[Known, tuple[str, ...]]] = deque((k, ()) for k in start)
-    for stub in stubs:
-        pending.extend((caller, (stub,)) for caller, _ in stub_callers(stub, facts))
-    while pending and len(seen) < MAX_VISITED:
-        known, through = pending.popleft()
-        if known.id in seen:
-            continue
-        seen.add(known.id)
-        for op in facts.kernel_of(known):
-            found.setdefault(op, Reaching(op, through))
-        onwards = (*through, known.definition.name)
-        pending.extend((caller, onwards) for caller, _ in callers_of(known, facts))
-        for use in stubs_of(known, facts):
-            pending.extend(
-                (caller, (*onwards, use.stub)) for caller, _ in stub_callers(use.stub, facts)
-            )
-    return list(found.values())
+def _down(node: Node, below: Mapping[Node, Step | None]) -> Iterator[Step]:
+    """The steps from a place down to where the search began."""
+    step = below[node]
+    while step:
+        yield step
+        step = below[step.lower]

@@ -80,7 +80,7 @@ def visible_functions(call: Call, caller: Known, facts: Facts) -> list[Known]:
         return []
     found = [k for k in reached if k.id != caller.id]
     same = [k for k in found if k.definition.location.path == path]
-    return _nearest_macro(same, call) or _same_device(found, path)
+    return nearest_macro(same, call) or _same_device(found, path)
 
 
 def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
@@ -101,7 +101,7 @@ def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
     return kept[key]
 
 
-def _nearest_macro(same: list[Known], call: Call) -> list[Known]:
+def nearest_macro(same: list[Known], call: Call) -> list[Known]:
     """Of several macros of one name in a file, the last one defined above the use."""
     if len(same) < 2 or same[0].definition.kind != "macro":
         return same

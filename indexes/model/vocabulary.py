@@ -467,6 +467,40 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Callee:
+    """One thing that a line calls, passes on, launches or dispatches to."""
+
+    kind: str
+    """``call``, ``stub``, ``operator``, ``launch``, ``library``, ``loop``, ``unknown`` ..."""
+    name: str
+    location: Location | None
+    """Where it is defined or, for an operator, its entry."""
+    rule: str
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Waypoint:
+    """A place that a way leads through."""
+
+    symbol: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class ReachingWay:
+    """How an operator reaches a place."""
+
+    op: str
+    side: str
+    """``kernel``, ``meta`` or ``backward``."""
+    devices: tuple[str, ...]
+    """For which it does; empty where it does for every one."""
+    via: tuple[Waypoint, ...]
+    """What stands between the operator and the place, from the operator down."""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """What stands at a ``file:line``: an answer of ``torchnav at``."""
 
@@ -479,6 +513,10 @@ class Place:
     operators: tuple[str, ...] = ()
     """Operators (overloads) that reach this place."""
     rule: str = ""
+    calls: tuple[Callee, ...] = ()
+    """What the very line calls."""
+    ways: tuple[ReachingWay, ...] = ()
+    """How the operators reach it, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)

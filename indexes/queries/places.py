@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indexes.linking.edges import stub_name
 from indexes.linking.facts import Known
-from indexes.linking.reverse import reaching
+from indexes.linking.graph import Node
+from indexes.linking.visible import stub_scope
 from indexes.model.errors import NotFound
-from indexes.model.vocabulary import Place
+from indexes.model.vocabulary import Location, Place
+from indexes.queries.graph_places import callees, reaching, starts_of
 from indexes.queries.places_library import library_places, registrations_of
 from indexes.readers.cxx.idioms import meaning_of
 from indexes.store.lookup import Lookup
@@ -27,7 +32,7 @@ def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     places = [*_yaml(index, facts, path, line), *_members(index, path, line)]
     places += _macro_uses(facts, path, line)
     places += library_places(facts, path, line, index.read)
-    places += [_definition_place(facts, known) for known in facts.definitions_at(path, line)]
+    places += _definitions(facts, path, line)
     if path.endswith(".py"):
         from indexes.queries.places_python import python_places
 
@@ -81,26 +86,43 @@ def _macro_uses(facts: Lookup, path: str, line: int) -> list[Place]:
         text = f"{use.name}({use.arguments})"
         if use.stub:
             what = "registration" if meaning_of(use.name) == "registered" else "stub"
-            ops = tuple(r.op for r in reaching((), (use.stub,), facts))
-            places.append(Place(what, use.stub, use.location, text, ops, "uses of the stub"))
+            ways = reaching(facts, _stub_nodes(facts, use.stub, use.location))
+            ops = tuple(dict.fromkeys(way.op for way in ways))
+            rule = "uses of the stub"
+            places.append(Place(what, use.stub, use.location, text, ops, rule, ways=ways))
         elif not use.made:
             places.append(Place("macro", use.name, use.location, text))
     return places
 
 
+def _stub_nodes(facts: Lookup, stub: str, where: Location) -> list[Node]:
+    uses = [use for use in facts.stub_uses(stub) if use.location.path == where.path]
+    names = (stub_name(stub_scope(u), u.stub) for u in uses if u.location.line == where.line)
+    return [Node("stub", name) for name in dict.fromkeys(names)]
+
+
+def _definitions(facts: Lookup, path: str, line: int) -> Iterator[Place]:
+    """The definitions over a line, innermost first; the innermost function says what it calls."""
+    calls_told = False
+    for known in facts.definitions_at(path, line):
+        place = _definition_place(facts, known)
+        if known.definition.kind != "class" and not calls_told:
+            calls_told = True
+            place = replace(place, calls=callees(facts, known, line))
+        yield place
+
+
 def _definition_place(facts: Lookup, known: Known) -> Place:
     found = known.definition
-    own = tuple(facts.kernel_of(known))
-    reached = () if found.kind == "class" else reaching([known], (), facts)
-    ops = own + tuple(r.op for r in reached if r.op not in own)
+    own = facts.kernel_of(known)
+    ways = () if found.kind == "class" else reaching(facts, starts_of(facts, known))
+    ops = [*own, *(way.op for way in ways)]
     if found.kind == "function":
-        registered = (hit.op for hit in registrations_of(facts, found))
-        ops = tuple(dict.fromkeys((*ops, *filter(None, registered))))
-    engine = [e.op for e in facts.entries_with(found.name)] if "autograd" in found.scope else []
+        ops += (hit.op for hit in registrations_of(facts, found) if hit.op)
     if found.kind == "macro":
-        made = (op for one in facts.made_by(found) for op in facts.kernel_of(one))
-        ops = (*ops, *dict.fromkeys(made))
+        ops += (op for one in facts.made_by(found) for op in facts.kernel_of(one))
     kind = "kernel" if own else found.kind
     rule = "a kernel of these operators" if own else "reached by these operators" if ops else ""
     detail = found.parameters + (f"  [{found.guard}]" if found.guard else "")
-    return Place(kind, found.qualified, found.location, detail, (*ops, *engine), rule)
+    said = (detail, tuple(dict.fromkeys(ops)), rule)
+    return Place(kind, found.qualified, found.location, *said, ways=ways)

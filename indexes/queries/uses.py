@@ -1,10 +1,15 @@
-"""Who uses a symbol: calls, registrations, formulas, and the operators that reach it."""
+"""Who uses a symbol: the edges of the graph that lead to it, and the operators that reach it."""
 
 from __future__ import annotations
 
-from indexes.linking.overloads import formula_functions
-from indexes.linking.reverse import callers_of, reaching, stub_callers, stubs_of
-from indexes.model.vocabulary import Definition, Hit, Location
+from collections.abc import Iterable, Iterator
+
+from indexes.linking.edges import Edge, stub_name
+from indexes.linking.facts import Known, StubUse
+from indexes.linking.graph import Node
+from indexes.linking.visible import stub_scope
+from indexes.model.vocabulary import Hit, Location, NameMatch, ReachingWay
+from indexes.queries.graph_places import reaching, starts_of, uses_of
 from indexes.queries.places_library import registrations_of
 from indexes.queries.resolve import resolve
 from indexes.store.lookup import Lookup
@@ -13,65 +18,81 @@ from indexes.store.lookup import Lookup
 def uses(facts: Lookup, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
     """Direct uses first, then the operators that reach the symbol, with the way."""
     match = resolve(symbol, facts)
-    hits: list[Hit] = []
-    known = [
-        k
-        for h in match.hits
-        for k in facts.named(h.name.rpartition("::")[2])
-        if k.definition.location == h.location
-    ]
-    stubs = [match.text] if match.kind == "stub" else []
-    for stub in stubs:
-        hits += [
-            _use(c.definition, f"{call.kind} of the stub", call.line)
-            for c, call in stub_callers(stub, facts)
-        ]
-        hits += [
-            Hit("registration", f"{u.macro}({u.arguments})", u.location, u.guard)
-            for u in facts.stub_uses(stub)
-        ]
-    for one in known:
-        hits += [_use(c.definition, call.kind, call.line) for c, call in callers_of(one, facts)]
-        hits += [
-            Hit("registration", f"{u.macro}({u.arguments})", u.location, "registers it")
-            for u in stubs_of(one, facts)
-        ]
-        if one.definition.kind == "function":
-            hits += registrations_of(facts, one.definition)
-    hits += _formulas(facts, {k.definition.name for k in known})
-    hits += [_operator(facts, r.op, r.through) for r in reaching(known, stubs, facts)]
-    hits += _overload_callers(facts, match.overloads)
+    known = _definitions(facts, match)
+    stubs = stub_names(facts, match.text) if match.kind == "stub" else []
+    edges = [edge for one in known for edge in uses_of(facts, one)]
+    targets = [*stubs, *match.overloads]
+    edges += [edge for target in targets for edge in facts.edges_to(target)]
+    hits = list(_edge_hits(facts, edges))
+    hits += _registrations(facts, match, known)
+    nodes = [Node("stub", stub) for stub in stubs]
+    nodes += [node for one in known for node in starts_of(facts, one)]
+    simple = match.text.rpartition("::")[2]
+    hits += [_operator(facts, way, simple) for way in reaching(facts, nodes)]
     return tuple(dict.fromkeys(hits))[:limit]
 
 
-def _use(caller: Definition, how: str, line: int) -> Hit:
-    place = Location(caller.location.path, line or caller.location.line)
-    return Hit("caller", caller.qualified, place, how)
+def _definitions(facts: Lookup, match: NameMatch) -> list[Known]:
+    """What a symbol names; of a class, its methods that are called as functions are."""
+    named = [
+        known
+        for hit in match.hits
+        for known in facts.named(hit.name.rpartition("::")[2])
+        if known.definition.location == hit.location
+    ]
+    return [
+        used
+        for known in named
+        for used in (
+            facts.members(known.definition, "operator()")
+            if known.definition.kind == "class"
+            else [known]
+        )
+    ]
 
 
-def _operator(facts: Lookup, op: str, through: tuple[str, ...]) -> Hit:
-    native = facts.native(op)
+def stub_names(facts: Lookup, name: str) -> list[str]:
+    """The stubs of a name, each with its namespace."""
+    found = (stub_name(stub_scope(use), use.stub) for use in facts.stub_uses(name))
+    return list(dict.fromkeys(found))
+
+
+def _edge_hits(facts: Lookup, edges: Iterable[Edge]) -> Iterator[Hit]:
+    for edge in edges:
+        if edge.caller < 0:
+            yield from _formula(facts, edge)
+        elif caller := facts.by_id(edge.caller):
+            place = Location(caller.definition.location.path, edge.line)
+            yield Hit("caller", caller.definition.qualified, place, edge.rule)
+
+
+def _formula(facts: Lookup, edge: Edge) -> Iterator[Hit]:
+    entry = facts.entry(-1 - edge.caller)
+    for formula in (one for each in entry.sets for one in each.formulas):
+        if formula.location.line == edge.line:
+            said = f"{entry.op}: {formula.text}"
+            yield Hit("formula", said, formula.location, edge.symbol, entry.op)
+
+
+def _registrations(facts: Lookup, match: NameMatch, known: Iterable[Known]) -> Iterator[Hit]:
+    if match.kind == "stub":
+        for use in facts.stub_uses(match.text):
+            yield _registration(use, use.guard)
+    for one in known:
+        for entry in facts.registered_as(one.id):
+            uses = facts.stub_uses(entry.stub.rpartition("::")[2])
+            for use in (use for use in uses if use.location == entry.location):
+                yield _registration(use, "registers it")
+        if one.definition.kind == "function":
+            yield from registrations_of(facts, one.definition)
+
+
+def _registration(use: StubUse, detail: str) -> Hit:
+    return Hit("registration", f"{use.macro}({use.arguments})", use.location, detail)
+
+
+def _operator(facts: Lookup, way: ReachingWay, symbol: str) -> Hit:
+    native = facts.native(way.op)
     location = native.location if native else Location("", 0)
-    return Hit("operator", op, location, " <- ".join(reversed(through)), op)
-
-
-def _formulas(facts: Lookup, names: set[str]) -> list[Hit]:
-    hits = []
-    for name in sorted(names):
-        for entry in facts.entries_with(name):
-            for function in formula_functions(entry, facts):
-                if function.name.rpartition("::")[2] == name and function.definition:
-                    said, where = f"{entry.op}: {function.formula.text}", function.formula.location
-                    hits.append(Hit("formula", said, where, name, entry.op))
-    return hits
-
-
-def _overload_callers(facts: Lookup, overloads: tuple[str, ...]) -> list[Hit]:
-    """Bodies that call an operator by its C++ name: all its overloads, since types decide."""
-    bases = dict.fromkeys(o.partition(".")[0] for o in overloads)
-    hits = []
-    for base in bases:
-        for caller, call in (*facts.callers(base), *facts.callers(f"{base}_out")):
-            if call.kind == "member" or call.qualifier == "at":
-                hits.append(_use(caller.definition, f"calls the operator {base}", call.line))
-    return hits
+    through = [*(one.symbol.rpartition("::")[2] for one in way.via), symbol]
+    return Hit("operator", way.op, location, " <- ".join(through), way.op)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from indexes.model.errors import NotFound, TorchnavError
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
+    Callee,
     Card,
     CardLine,
     Chain,
@@ -35,11 +36,13 @@ from indexes.model.vocabulary import (
     OperatorSummary,
     Place,
     Problem,
+    ReachingWay,
     Route,
     SourceInfo,
     StubRow,
     Unresolved,
     Way,
+    Waypoint,
 )
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
@@ -149,7 +152,10 @@ shape(Definition, "path line end_line guard macro macro_definition=macro_locatio
 shape(
     StubRow, "stub device macro function registration definition=definition.location reason guard"
 )
-shape(Place, "kind name path line end_line detail operators rule")
+shape(Callee, "kind name path line end_line rule confidence")
+shape(Waypoint, "symbol path line")
+shape(ReachingWay, "op side devices via")
+shape(Place, "kind name path line end_line detail operators rule calls ways")
 shape(Hit, "kind name path line end_line detail op")
 shape(NameMatch, "kind text overloads hits note suggestions")
 shape(Problem, "path line message")

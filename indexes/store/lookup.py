@@ -180,16 +180,19 @@ class Lookup:
     def branches(self, definition: int) -> Sequence[Branch]:
         """The branches of a body in which something is called: that of number n is at n-1."""
         sql = "SELECT number,parent,text,arm,line FROM branches WHERE definition=? ORDER BY number"
-        return tuple(Branch(*row) for row in self.store.query(sql, (definition,)))
+        rows = self.store.query(sql, (definition,))
+        if not rows and (known := self.by_id(definition)) and known.definition.macro:
+            for body in self._written_bodies(known.definition):
+                rows = rows or self.store.query(sql, (body,))
+        return tuple(Branch(*row) for row in rows)
 
     def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
         """The definitions of a file whose bodies use something, with what they use."""
         given = numbers_of(file)
         calls: dict[int, list[Call]] = {}
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
-        for number, *call in self.store.query(f"{sql} AND {_IS_CALL} ORDER BY c.rowid", given):
+        for number, *call in self.store.query(f"{sql} ORDER BY c.rowid", given):
             calls.setdefault(number, []).append(Call(*call))
-        calls = {number: spelled_once(each) for number, each in calls.items()}
         if not calls:
             return []
         found = self.definitions("d.id BETWEEN ? AND ?", *given)

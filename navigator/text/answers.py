@@ -23,7 +23,6 @@ from indexes.model.vocabulary import (
     Hop,
     Location,
     Member,
-    Place,
     Problem,
     Route,
     SourceInfo,
@@ -353,15 +352,6 @@ def hit_lines(hits: Iterable[Hit]) -> Iterator[str]:
     for hit in hits:
         leads = f" -> {hit.op}" if hit.op and hit.op != hit.name else ""
         yield from entry(f"{hit.kind} {hit.name}{leads}", hit.location, hit.detail)
-
-
-def place_lines(places: Iterable[Place]) -> Iterator[str]:
-    for place in places:
-        end = place.location.end_line
-        until = f" to line {end}" if end > place.location.line else ""
-        operators = _listed("operators: ", place.operators)
-        where = f"{place.location}{until}"
-        yield from entry(f"{place.kind} {place.name}", where, place.detail, place.rule, operators)
 
 
 def member_lines(members: Iterable[Member]) -> Iterator[str]:

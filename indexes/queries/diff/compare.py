@@ -8,12 +8,14 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from indexes.linking.reverse import reaching
+from indexes.linking.graph import Node
+from indexes.linking.reverse import ways_to
 from indexes.queries.diff.bodies import Bodies
 from indexes.queries.diff.formulas import deprecated_changes, formula_changes
 from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes
 from indexes.queries.diff.model import FACETS, Change, Diff, Facet
 from indexes.queries.diff.operators import operator_changes
+from indexes.queries.uses import stub_names
 from indexes.readers.project.allow_list import Allowed, read_allow_list
 from indexes.readers.yaml.deprecated import Deprecated, read_deprecated
 
@@ -54,7 +56,8 @@ def _of_functions(before: Index, after: Index, with_dtypes: bool) -> Iterator[Ch
 
 def _operators(index: Index) -> Operators:
     def reaching_stub(stub: str) -> tuple[str, ...]:
-        return tuple(sorted(r.op for r in reaching([], [stub], index.facts)))
+        nodes = [Node("stub", name) for name in stub_names(index.facts, stub)]
+        return tuple(sorted({way.op for way in ways_to(nodes, index.facts)}))
 
     return cache(reaching_stub)
 

@@ -9,10 +9,15 @@ from functools import cached_property
 from indexes.linking.facts import Call, Known
 from indexes.linking.graph import device_of_key
 from indexes.linking.meaning import is_method, meaning
-from indexes.linking.reverse import stubs_of
 from indexes.linking.visible import is_header
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
-from indexes.queries.impact.dispatch import MAX_SEARCHES, DispatchEdges, formula_node, stub_node
+from indexes.queries.impact.dispatch import (
+    MAX_SEARCHES,
+    DispatchEdges,
+    formula_node,
+    stub_node,
+    stubs_of,
+)
 from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.places_library import means

@@ -15,9 +15,8 @@ from indexes.linking.overloads import (
     formula_functions,
     receiver_is_tensor,
 )
-from indexes.linking.registrations import device_of
-from indexes.linking.reverse import stub_callers
-from indexes.linking.visible import plain_scope, stub_scope
+from indexes.linking.registrations import device_of, function_name, registered_function
+from indexes.linking.visible import plain_scope, stub_scope, visible_stub
 from indexes.model.vocabulary import Confidence, DerivativeEntry, Formula, Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
@@ -26,6 +25,26 @@ from indexes.readers.cxx.facts import holds_operators
 MAX_SEARCHES = 40
 """Names looked for in the texts of the whole tree, in one walk: a few hundredths of a second
 each. What is left is said."""
+
+
+def stubs_of(known: Known, facts: ImpactFacts) -> list[StubUse]:
+    """The registrations that put a function on a stub."""
+    name = known.definition.name
+    return [
+        use
+        for use in facts.registrations_in(known.definition.location.path)
+        if function_name(registered_function(use)) == name
+    ]
+
+
+def stub_callers(stub: str, facts: ImpactFacts) -> list[tuple[Known, Call]]:
+    """The bodies that use a stub."""
+    simple = stub.rpartition("::")[2]
+    return [
+        (caller, call)
+        for caller, call in facts.callers(simple)
+        if call.kind != "member" and visible_stub(call, caller, facts)
+    ]
 
 
 class DispatchEdges:

@@ -14,6 +14,8 @@ from functools import lru_cache
 from indexes.model.regex import ASCII, regex
 
 UNKNOWN = "?"
+PACK = "..."
+"""Any number of arguments: ``args...``."""
 _TYPES = {
     "T": "Tensor TensorBase TensorRef OptionalTensorRef OptionalTensor Variable TensorArg",
     "L": "TensorList ITensorListRef MaterializedITensorListRef variable_list tensor_list",

@@ -17,7 +17,7 @@ from indexes.readers.cxx.branches import Branches, Directive, find_arms
 from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
-from indexes.readers.cxx.marks import STANDARD, UNKNOWN, type_mark, word_mark
+from indexes.readers.cxx.marks import PACK, STANDARD, UNKNOWN, type_mark, word_mark
 
 _MOST_ARGUMENTS = 40
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
@@ -204,6 +204,8 @@ class _Reading:
                 return mark if len(mark) == 1 or mark[:1] == "." else UNKNOWN
             if not self._stands_alone(text, start):
                 return word_mark(text)
+        elif text.endswith("..."):
+            return PACK
         elif text[:1] == '"':
             return "s"
         elif text.isdecimal():

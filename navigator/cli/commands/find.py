@@ -11,7 +11,8 @@ from indexes.model.errors import NotFound, UsageError
 from indexes.model.regex import regex
 from indexes.serialize.answers import envelope
 from navigator.cli.session import Settings, json_option, pass_settings, say
-from navigator.text.answers import hit_lines, place_lines, source_lines
+from navigator.text.answers import hit_lines, source_lines
+from navigator.text.places import place_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,10 +65,11 @@ def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: in
 
 @click.command()
 @click.argument("place", metavar="FILE:LINE")
+@click.option("--all", "everything", is_flag=True, help="List all operators, each way.")
 @json_option
 @pass_settings
-def at(settings: Settings, place: str) -> None:
-    """Which operator, kernel, formula, stub or member stands at a line.
+def at(settings: Settings, place: str, everything: bool) -> None:
+    """What stands at a line, what it calls, and which operators reach it.
 
     FILE is a path in the tree, absolute or relative to the tree or to the current folder.
     """
@@ -79,7 +81,7 @@ def at(settings: Settings, place: str) -> None:
         raise NotFound(f"nothing that the index knows stands at {relative}:{line}")
     settings.answer(
         lambda: envelope(index.info, places=places),
-        lambda: [*place_lines(places), *source_lines(index.info)],
+        lambda: [*place_lines(places, everything), *source_lines(index.info)],
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -91,7 +90,7 @@ def test_an_edge_on_its_line_is_right(text: EdgeText, call: PlacedEdge) -> None:
 
 
 def test_an_edge_on_another_line_is_noticed(text: EdgeText, call: PlacedEdge) -> None:
-    moved = replace(call.edge, line=call.caller.definition.location.line + 1000)
+    moved = call.edge._replace(line=call.caller.definition.location.line + 1000)
     assert "the line does not name" in text.problem(call._replace(edge=moved))
 
 
@@ -99,7 +98,7 @@ def test_an_edge_to_another_name_is_noticed(
     text: EdgeText, call: PlacedEdge, tree_index: Index
 ) -> None:
     other = next(one.caller for one in all_edges(tree_index) if one.caller.id != call.edge.target)
-    wrong = replace(call.edge, target=other.id)
+    wrong = call.edge._replace(target=other.id)
     assert f"{other.definition.name} is another name" in text.problem(call._replace(edge=wrong))
 
 

@@ -1,0 +1,190 @@
+"""Which overload a call means, as far as the marks of its arguments tell: C++'s overload
+resolution on the few types that ATen's functions take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
+from indexes.linking.facts import Call, Known
+from indexes.model.vocabulary import NativeFunction
+from indexes.readers.cxx.marks import PACK
+from indexes.readers.yaml.schema import Argument, parse_schema
+
+Returned = Callable[[str], str]
+"""Tells the mark of what a call of some name returns; ``?`` where it is not known."""
+
+_MARKS = {
+    "Tensor": "T",
+    "TensorBase": "T",
+    "MaybeOwned<Tensor>": "T",
+    "ArrayRef<Tensor>": "L",
+    "ITensorListRef": "L",
+    "vector<Tensor>": "L",
+    "List<Tensor>": "L",
+    "Scalar": "S",
+    "int64_t": "i",
+    "int32_t": "i",
+    "uint64_t": "i",
+    "size_t": "i",
+    "int": "i",
+    "unsigned": "i",
+    "SymInt": "i",
+    "double": "d",
+    "float": "d",
+    "bool": "b",
+    "ArrayRef<int64_t>": "I",
+    "ArrayRef<SymInt>": "I",
+    "vector<int64_t>": "I",
+    "string_view": "s",
+    "string": "s",
+    "char*": "s",
+    "TensorOptions": "O",
+    "ScalarType": "D",
+    "Generator": "G",
+}
+_NUMBERS = frozenset("idb")
+_WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
+"""What a value of each kind becomes without being asked."""
+
+
+def arguments_of(call: Call) -> list[str] | None:
+    """The marks of a call's arguments; None where their number is not known."""
+    marks = call.arguments.split()
+    return None if any(mark.endswith(PACK) for mark in marks) else marks
+
+
+# ------------------------------------------------------------------------- C++ functions
+
+
+def chosen(call: Call, candidates: Sequence[Known], returned: Returned) -> list[Known]:
+    """Of overloads, those that a call can mean: that take as many arguments, of types that fit
+    best. All of them where the arguments say nothing."""
+    marks = arguments_of(call)
+    if marks is None or call.kind == "name":
+        return list(candidates)
+    scored = [(score, one) for one in candidates if (score := _score(one, marks, returned)) >= 0]
+    best = max((score for score, _ in scored), default=-1)
+    return [one for score, one in scored if score == best]
+
+
+def _score(known: Known, marks: Sequence[str], returned: Returned) -> int:
+    parameters, fewest = _parameters(known.definition.parameters)
+    if known.definition.kind == "macro":
+        return 0
+    variadic = bool(parameters) and parameters[-1] == "..."
+    if len(marks) < fewest or (len(marks) > len(parameters) and not variadic):
+        return -1
+    fits = [fit(m, p, returned) for m, p in zip(marks, parameters, strict=False)]
+    return -1 if -1 in fits else sum(fits)
+
+
+@lru_cache(65536)
+def _parameters(text: str) -> tuple[tuple[str, ...], int]:
+    """The mark of each parameter, and how many have no default."""
+    listed = written_parameters(text)
+    if [one.strip() for one in listed] in (["void"], [""]):
+        return (), 0
+    fewest = sum(1 for one in listed if "=" not in one and "..." not in one)
+    return tuple("..." if "..." in one else _parameter_mark(one) for one in listed), fewest
+
+
+def _parameter_mark(text: str) -> str:
+    plain = normalize(next(iter(split_parameters(text)), ""))
+    if plain.startswith("optional<"):
+        return _MARKS.get(plain[9:-1], "?") + "?"
+    return _MARKS.get(plain, "?")
+
+
+def fit(mark: str, parameter: str, returned: Returned) -> int:
+    """How well an argument fits a parameter: 2 as it is, 1 converted or unknown, -1 not."""
+    mark = mark.partition("=")[2] or mark
+    if mark.startswith("."):
+        mark = returned(mark[1:])
+    wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
+    if mark == "?" or wanted == "?" or parameter == "...":
+        return 1
+    if mark == "N":
+        return 2 if optional or wanted in "TOIL" else -1
+    if mark == wanted:
+        return 2
+    if mark in _NUMBERS and wanted in _NUMBERS:
+        return 1
+    return 1 if wanted in _WIDENING.get(mark, "") else -1
+
+
+# ------------------------------------------------------------------------------ operators
+
+
+def fitting(
+    call: Call, overloads: Sequence[NativeFunction], returned: Returned
+) -> list[NativeFunction]:
+    """The overloads that a call of an operator can mean."""
+    out = call.name.endswith(("_out", "_outf"))
+    member = call.kind == "member"
+    able = [o for o in overloads if _is_callable(o, out, member)]
+    marks = arguments_of(call)
+    if marks is None or call.kind == "name":
+        return able
+    scored = [
+        (score, o) for o in able if (score := _operator_score(o, marks, member, returned)) >= 0
+    ]
+    best = max((score for score, _ in scored), default=-1)
+    return [one for score, one in scored if score == best]
+
+
+def _is_callable(function: NativeFunction, out: bool, member: bool) -> bool:
+    if bool(parse_schema(function.schema).out_arguments) is not out:
+        return False
+    return not member or "method" in function.variants
+
+
+def _operator_score(
+    function: NativeFunction, marks: Sequence[str], member: bool, returned: Returned
+) -> int:
+    ordered, fewest = _operator_parameters(function.schema, member)
+    if not fewest <= len(marks) <= len(ordered):
+        return -1
+    total = 0
+    for mark, (name, wanted) in zip(marks, ordered, strict=False):
+        said = mark.partition("=")[0] if "=" in mark else ""
+        one = fit(mark, wanted, returned)
+        if one < 0:
+            return -1
+        total += one + (1 if said == name else -1 if said else 0)
+    return total
+
+
+@lru_cache(8192)
+def _operator_parameters(schema: str, member: bool) -> tuple[tuple[tuple[str, str], ...], int]:
+    """The name and mark of each parameter of the C++ function, and how many have no default. Four
+    options of a factory are one ``TensorOptions``."""
+    listed = parse_schema(schema).arguments
+    outs = [a for a in listed if a.is_out]
+    plain = [a for a in listed if not a.is_out and not (member and a.name == "self")]
+    options = [a for a in plain if a.name in ("dtype", "layout", "device", "pin_memory")]
+    marks = [(a.name, _schema_mark(a)) for a in (*outs, *plain)]
+    fewest = sum(1 for a in (*outs, *plain) if a.default is None and a not in options)
+    if len(options) == 4:
+        marks = _options_as_one(marks)
+    return tuple(marks), fewest
+
+
+def _options_as_one(marks: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """``options`` may be given for the four; each of the four by itself may be too."""
+    at = next(i for i, (name, _) in enumerate(marks) if name == "dtype")
+    return [*marks[:at], ("options", "?"), *marks[at + 1 :]]
+
+
+def _schema_mark(argument: Argument) -> str:
+    type_ = argument.type
+    optional = "?" if type_.endswith("?") else ""
+    plain = type_.removesuffix("?").partition("(")[0]
+    if plain.endswith("]"):
+        elem = plain.partition("[")[0]
+        mark = {"Tensor": "L", "int": "I", "SymInt": "I"}.get(elem, "?")
+    else:
+        names = {"int": "i", "SymInt": "i", "float": "d", "str": "s"}
+        mark = names.get(plain) or _MARKS.get(plain, "?")
+    return mark + optional if mark != "?" else "?"

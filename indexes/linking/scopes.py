@@ -1,0 +1,158 @@
+"""C++ name lookup, as far as scopes decide it: which definitions a name in a body can mean.
+
+Scopes are asked from the innermost one outwards, and the first that has the name hides the outer
+ones. ``using namespace`` adds the names of another scope, in the scope where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import takewhile
+from typing import Protocol
+
+from indexes.linking.facts import Call, Facts, Known
+from indexes.linking.visible import is_header, linkable, path_device, plain_scope
+
+_FUNCTIONS = frozenset(("function", "global"))
+_STRUCTURED = ("at::impl::MetaBase", "at::TensorIteratorBase", "at::TensorIterator")
+"""What torchgen derives the classes of structured kernels from."""
+Level = tuple[str, ...]
+"""Scopes whose names are found together."""
+
+
+class ScopeQuestions(Facts, Protocol):
+    """What looking names up asks."""
+
+    def is_scope(self, scope: str) -> bool:
+        """Whether anything stands in a namespace or class of that name."""
+
+    def directives(self, path: str, scope: str) -> Sequence[str]:
+        """The namespaces whose names a file sees in one of its scopes by ``using namespace``."""
+
+    def using_declarations(self, name: str) -> Sequence[tuple[str, str, str]]:
+        """Where ``using scope::name;`` stands: the file, the scope, and what it names."""
+
+    def alias_of(self, name: str, path: str) -> str:
+        """What ``using NAME = ...`` in a file says; empty for nothing."""
+
+    def bases_of(self, scope: str) -> Sequence[str]:
+        """What a class derives from; nothing for a namespace."""
+
+
+class Scopes:
+    """Looks names up. Answers are kept while it lives."""
+
+    def __init__(self, facts: ScopeQuestions) -> None:
+        self.facts = facts
+        self.levels = lru_cache(4096)(self._levels)
+        self.named_by = lru_cache(16384)(self._named_by)
+        self._candidates = lru_cache(65536)(self._find)
+
+    def candidates(self, call: Call, caller: Known) -> Sequence[Known]:
+        """The functions and macros that the name of a call can mean, by scopes alone."""
+        definition = caller.definition
+        scope, path = plain_scope(definition.scope), definition.location.path
+        return self._candidates(call.name, call.qualifier, scope, path, definition.kind)
+
+    def _find(self, name: str, qualifier: str, scope: str, path: str, kind: str) -> Sequence[Known]:
+        found = [k for k in self.facts.named(name) if linkable(k, path)]
+        functions = [k for k in found if k.definition.kind in _FUNCTIONS]
+        if not qualifier and (macros := _macros(found, path, bool(functions))):
+            return macros
+        if not functions:
+            return ()
+        levels = self.named_by(qualifier, scope, path) if qualifier else self.levels(scope, path)
+        if kind in ("impl_func", "meta_func") and not qualifier:
+            levels = (_STRUCTURED, *levels)
+        for level in levels:
+            level = (*level, *self._declared_in(name, level, path))
+            if inside := [k for k in functions if plain_scope(k.definition.scope) in level]:
+                return _for_device(inside, path)
+        return ()
+
+    def _declared_in(self, name: str, level: Level, path: str) -> Level:
+        """The scopes of which ``using scope::name`` brings a name into some scopes."""
+        found = []
+        for place, scope, target in self.facts.using_declarations(name):
+            if scope in level and (place == path or is_header(place)):
+                outer = target.rpartition("::")[0]
+                spelled = (one for one in _spelled(outer, scope) if self.facts.is_scope(one))
+                found += [one for _, one in zip(range(1), spelled, strict=False)]
+        return tuple(found)
+
+    def _levels(self, scope: str, path: str) -> tuple[Level, ...]:
+        """The scopes in which a name without a qualifier is looked up, innermost first."""
+        return tuple(self._with_nominated(outer, path) for outer in enclosing(scope))
+
+    def _with_nominated(self, scope: str, path: str) -> Level:
+        """A scope, and those that ``using namespace`` adds to it, or a class derives from."""
+        found = dict.fromkeys([scope])
+        pending = [scope]
+        while pending:
+            one = pending.pop()
+            for target in (*self.facts.nominated(one), *self.facts.directives(path, one)):
+                for known in _spelled(target, one):
+                    if known not in found and self.facts.is_scope(known):
+                        found[known] = None
+                        pending.append(known)
+                        break
+            for base in self.facts.bases_of(one):
+                if base not in found:
+                    found[base] = None
+                    pending.append(base)
+        return tuple(found)
+
+    def _named_by(self, qualifier: str, scope: str, path: str) -> tuple[Level, ...]:
+        """The scopes that ``qualifier::`` can mean in a scope, the nearest first."""
+        named = plain_scope(qualifier.lstrip(":"))
+        named = self.facts.alias_of(named, path) or named
+        if qualifier.startswith("::"):
+            return (self._with_nominated(named, path),)
+        levels = []
+        for level in self.levels(scope, path):
+            inner = dict.fromkeys(f"{outer}::{named}" if outer else named for outer in level)
+            found = [s for one in inner for s in self._with_nominated(one, path)]
+            levels.append(tuple(dict.fromkeys(found)))
+        return tuple(levels)
+
+
+def _macros(found: Sequence[Known], path: str, is_function: bool) -> Sequence[Known]:
+    """The macros of that name: of the file itself, or the one in the header that is nearest."""
+    macros = [k for k in found if k.definition.kind == "macro"]
+    here = [k for k in macros if k.definition.location.path == path]
+    if here or is_function:
+        return here
+    headers = [k for k in macros if is_header(k.definition.location.path)]
+    return (
+        [max(headers, key=lambda k: _common(k.definition.location.path, path))] if headers else ()
+    )
+
+
+def _common(one: str, other: str) -> int:
+    """How many letters two paths begin with alike."""
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False)))
+
+
+def enclosing(scope: str) -> Iterator[str]:
+    """A scope and those around it, innermost first; the global one is last."""
+    while scope:
+        yield scope
+        scope = scope.rpartition("::")[0]
+    yield ""
+
+
+def _spelled(target: str, scope: str) -> Iterator[str]:
+    """What a scope named in another one can be, nearest first."""
+    if target.startswith("::"):
+        yield target.lstrip(":")
+        return
+    for outer in enclosing(scope):
+        yield f"{outer}::{target}" if outer else target
+
+
+def _for_device(found: Sequence[Known], path: str) -> Sequence[Known]:
+    """Those that the build of a file can hold: not of another device."""
+    device = path_device(path)
+    if not device:
+        return found
+    return [k for k in found if path_device(k.definition.location.path) in ("", device)]

@@ -1,0 +1,103 @@
+"""What the graph says of places: what a line calls, and which operators reach it by which way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from indexes.linking.edges import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge
+from indexes.linking.facts import Known, StubEntry
+from indexes.linking.graph import Node, Step
+from indexes.linking.reverse import Way, ways_to
+from indexes.model.vocabulary import Callee, Location, ReachingWay, Waypoint
+from indexes.readers.cxx.bodies import LOOPS
+from indexes.store.lookup import Lookup
+
+_MACRO_USERS = 50
+"""Functions with a macro that are asked what a line of its body leads to."""
+
+
+def callees(facts: Lookup, known: Known, line: int) -> tuple[Callee, ...]:
+    """What a line of a definition calls."""
+    if known.definition.kind == "macro":
+        edges = _edges_of_macro(facts, known, line)
+    else:
+        edges = [edge for edge in facts.edges(known.id) if edge.line == line]
+    return tuple(dict.fromkeys(_callee(facts, edge) for edge in edges))
+
+
+def _edges_of_macro(facts: Lookup, macro: Known, line: int) -> list[Edge]:
+    """What the names on a line of a macro mean where it is used."""
+    names = {call.name for call in facts.calls(macro) if call.line == line}
+    users = [int(node.what) for node in starts_of(facts, macro)[:_MACRO_USERS]]
+    edges = (edge for user in users for edge in facts.edges(user))
+    return [edge for edge in edges if edge.symbol.rpartition("::")[2] in names]
+
+
+def _callee(facts: Lookup, edge: Edge) -> Callee:
+    name, place = edge.symbol, None
+    if edge.kind == "unknown":
+        return Callee(edge.kind, name, None, str(edge.target), edge.confidence)
+    if edge.kind in TO_DEFINITIONS and (known := facts.by_id(int(edge.target))):
+        name, place = known.definition.qualified, known.definition.location
+    elif edge.kind in TO_OPERATORS:
+        native = facts.native(str(edge.target))
+        name, place = str(edge.target), native.location if native else None
+    elif edge.kind in TO_STUBS:
+        name, place = str(edge.target), _declared(facts, str(edge.target))
+    return Callee(edge.kind, name, place, edge.rule, edge.confidence)
+
+
+def _declared(facts: Lookup, stub: str) -> Location | None:
+    """Where a stub is defined, or else declared."""
+    uses = sorted(facts.stub_uses(stub.rpartition("::")[2]), key=lambda use: use.what == "declared")
+    return next((use.location for use in uses if use.what != "registered"), None)
+
+
+def uses_of(facts: Lookup, known: Known) -> list[Edge]:
+    """The edges that lead to a definition; to a loop, those that end in its name."""
+    edges = [*facts.edges_to(known.id)]
+    if known.definition.name in LOOPS:
+        edges += facts.edges_to(known.definition.name)
+    return edges
+
+
+def starts_of(facts: Lookup, known: Known) -> list[Node]:
+    """Where the way up from a definition begins: for a macro or a loop, where it is used."""
+    found = [known.id]
+    if known.definition.kind == "macro":
+        found = [one.id for one in facts.made_by(known.definition)]
+    if known.definition.kind == "macro" or known.definition.name in LOOPS:
+        found += (edge.caller for edge in uses_of(facts, known) if edge.caller >= 0)
+    return [Node("definition", number) for number in dict.fromkeys(found)]
+
+
+def reaching(facts: Lookup, starts: Iterable[Node]) -> tuple[ReachingWay, ...]:
+    """The operators that reach one of some places, the nearest first, each with its way."""
+    return tuple(
+        ReachingWay(way.op, way.side, way.devices, tuple(_via(facts, way)))
+        for way in ways_to(starts, facts)
+    )
+
+
+def called_by(facts: Lookup, operator: str) -> tuple[str, ...]:
+    """The operators whose own code calls an operator, the nearest first."""
+    ways = ways_to([Node("operator", operator)], facts)
+    return tuple(dict.fromkeys(way.op for way in ways if way.op != operator))
+
+
+def _via(facts: Lookup, way: Way) -> Iterator[Waypoint]:
+    for step in way.steps:
+        if known := _known(facts, step.upper):
+            yield Waypoint(known.definition.qualified, known.definition.location)
+        else:
+            yield Waypoint(str(step.upper.what), _of_stub(facts, step))
+
+
+def _known(facts: Lookup, node: Node) -> Known | None:
+    return facts.by_id(node.what) if isinstance(node.what, int) else None
+
+
+def _of_stub(facts: Lookup, step: Step) -> Location:
+    if isinstance(step.why, StubEntry):
+        return step.why.location
+    return _declared(facts, str(step.upper.what)) or Location("", 0)

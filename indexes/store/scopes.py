@@ -1,0 +1,204 @@
+"""What the resolver of calls asks besides: namespaces, classes and what names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+
+from indexes.linking.facts import Known
+from indexes.linking.visible import is_header, plain_scope
+from indexes.model.regex import regex
+from indexes.model.vocabulary import TEMPLATE, Definition
+from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
+from indexes.store.tables import FILE_BITS
+
+_WORD = regex(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
+_ARGUMENTS = regex(r"<.*")
+
+
+class ScopeFacts(Lookup):
+    """``indexes.linking.scopes.ScopeQuestions`` over a Store."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.bases_of = lru_cache(8192)(self._bases_of)
+        self.all_bases = lru_cache(8192)(self._all_bases)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self.store.column("SELECT DISTINCT name FROM definitions"))
+
+    def named(self, name: str) -> Sequence[Known]:
+        """Every definition of a name: most words in bodies are none's."""
+        return super().named(name) if name in self._names else ()
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Reads the definitions of names, that will be asked for one by one, at once."""
+        super().expect(name for name in names if name in self._names)
+
+    @cached_property
+    def _functors(self) -> dict[tuple[str, str], list[Known]]:
+        found: dict[tuple[str, str], list[Known]] = {}
+        for known in self.named("operator()"):
+            place = (known.definition.scope, known.definition.location.path)
+            found.setdefault(place, []).append(known)
+        return found
+
+    def members(self, owner: Definition, name: str) -> Sequence[Known]:
+        """The methods of that name which a class defines."""
+        if name == "operator()":
+            return self._functors.get((owner.qualified, owner.location.path), ())
+        return super().members(owner, name)
+
+    @cached_property
+    def _templates(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        sql = "SELECT scope,id FROM definitions WHERE kind='function' AND scope!='' AND base=?"
+        for scope, number in self.store.query(f"{sql} ORDER BY id", (TEMPLATE,)):
+            found.setdefault(scope, []).append(number)
+        return found
+
+    def template_methods(self, owner: Definition) -> list[Known]:
+        """The function templates of a class."""
+        numbers = self._templates.get(owner.qualified, ())
+        return [one for number in numbers if (one := self.by_id(number))]
+
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        return dict(self.store.query("SELECT id,path FROM files"))
+
+    def path_of(self, number: int) -> str:
+        """The file in which the definition of a number stands."""
+        return self._paths[number >> FILE_BITS]
+
+    def is_stub(self, name: str) -> bool:
+        """Whether a stub bears this name."""
+        return name in self._stubs
+
+    @cached_property
+    def _scopes(self) -> frozenset[str]:
+        rows = self.store.column("SELECT DISTINCT scope FROM definitions")
+        found: set[str] = {""}
+        for scope in map(plain_scope, rows):
+            while scope and scope not in found:
+                found.add(scope)
+                scope = scope.rpartition("::")[0]
+        return frozenset(found)
+
+    def is_scope(self, scope: str) -> bool:
+        """Whether anything stands in a namespace or class of that name."""
+        return scope in self._scopes
+
+    @cached_property
+    def _directives(self) -> dict[tuple[str, str], list[str]]:
+        """The targets of ``using namespace``, by the file and the scope in which they stand; of
+        a header at file scope by its folder, for the files there."""
+        found: dict[tuple[str, str], list[str]] = {}
+        sql = (
+            "SELECT f.path,a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
+            " WHERE a.name='' ORDER BY f.path,a.line"
+        )
+        for path, scope, target in self.store.query(sql):
+            plain = plain_scope(scope)
+            found.setdefault((path, plain), []).append(target)
+            if is_header(path) and not plain:
+                found.setdefault((_folder(path), ""), []).append(target)
+        return found
+
+    def directives(self, path: str, scope: str) -> Sequence[str]:
+        """The namespaces whose names a file sees in one of its scopes by ``using namespace``."""
+        found = list(self._directives.get((path, scope), ()))
+        while not scope and (path := _folder(path)):
+            found += self._directives.get((path, ""), ())
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _aliases(self) -> dict[tuple[str, str], str]:
+        sql = (
+            "SELECT f.path,a.name,a.target FROM aliases a JOIN files f ON f.id=a.file"
+            " WHERE a.name!='' ORDER BY f.path,a.line"
+        )
+        return {
+            (path, name): plain_scope(_ARGUMENTS.sub("", target).strip().lstrip(":"))
+            for path, name, target in self.store.query(sql)
+        }
+
+    @cached_property
+    def _using(self) -> dict[str, list[tuple[str, str, str]]]:
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        sql = (
+            "SELECT a.name,f.path,a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
+            " WHERE a.name!='' AND a.target LIKE '%::'||a.name ORDER BY f.path,a.line"
+        )
+        for name, path, scope, target in self.store.query(sql):
+            found.setdefault(name, []).append((path, plain_scope(scope), target))
+        return found
+
+    def using_declarations(self, name: str) -> Sequence[tuple[str, str, str]]:
+        """Where ``using scope::name;`` stands: the file, the scope, and what it names."""
+        return self._using.get(name, ())
+
+    def alias_of(self, name: str, path: str) -> str:
+        """What ``using NAME = ...`` in a file says; empty for nothing."""
+        first, parted, rest = name.partition("::")
+        meant = self._aliases.get((path, first), "")
+        if " " in meant or meant == first:
+            return ""
+        return f"{meant}{parted}{rest}" if meant else ""
+
+    # ------------------------------------------------------------------------- classes
+
+    @cached_property
+    def _classes(self) -> dict[str, list[tuple[str, str]]]:
+        """The classes of each simple name, with what they derive from."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        sql = "SELECT name,scope,base FROM definitions WHERE kind='class' ORDER BY id"
+        for name, scope, base in self.store.query(sql):
+            outer = plain_scope(scope)
+            found.setdefault(name, []).append((f"{outer}::{name}" if outer else name, base))
+        return found
+
+    def classes_named(self, name: str) -> tuple[str, ...]:
+        """The classes of a simple name, with their scopes."""
+        return tuple(dict.fromkeys(one for one, _ in self._classes.get(name, ())))
+
+    def _bases_of(self, scope: str) -> tuple[str, ...]:
+        """What a class derives from; nothing for a namespace."""
+        simple = scope.rpartition("::")[2]
+        bases = [base for one, base in self._classes.get(simple, ()) if one == scope and base]
+        words = (word.rpartition("::")[2] for base in bases for word in _WORD.findall(base))
+        found = (one for word in words if word != simple for one in self.classes_named(word))
+        return tuple(dict.fromkeys(found))[:8]
+
+    def _all_bases(self, scope: str) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        pending = [scope]
+        while pending:
+            for base in self.bases_of(pending.pop()):
+                if base not in found:
+                    found[base] = None
+                    pending.append(base)
+        return tuple(found)
+
+    @cached_property
+    def _methods(self) -> frozenset[str]:
+        classes = {one for listed in self._classes.values() for one, _ in listed}
+        sql = "SELECT DISTINCT name,scope FROM definitions WHERE kind='function' AND scope!=''"
+        rows = self.store.query(sql)
+        return frozenset(name for name, scope in rows if plain_scope(scope) in classes)
+
+    def is_method_name(self, name: str) -> bool:
+        """Whether a class of the tree has a method of that name."""
+        return name in self._methods
+
+    @cached_property
+    def key_namespaces(self) -> frozenset[str]:
+        """The namespaces in which torchgen makes functions that call the kernel of one key."""
+        return frozenset(
+            key.lower() for key in self.store.column("SELECT DISTINCT key FROM kernels")
+        )
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

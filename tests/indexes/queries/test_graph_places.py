@@ -1,0 +1,102 @@
+"""A line says what it calls, and which operators reach it by which way: on the small tree."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.linking.graph import Node
+from indexes.linking.reverse import ways_to
+from indexes.model.vocabulary import Callee, Place
+from indexes.queries.graph_places import called_by
+from indexes.queries.index import Index
+from tests.tree_marks import NATIVE, Mark, marks
+
+
+def _at(index: Index, path: str, text: str) -> tuple[Place, ...]:
+    """What stands at the first line of a file that holds a text."""
+    return index.at(path, index.read(path).split(text)[0].count("\n") + 1)
+
+
+def _calls(index: Index, path: str, text: str) -> dict[str, Callee]:
+    return {one.name: one for place in _at(index, path, text) for one in place.calls}
+
+
+def test_a_line_names_the_stub_it_calls_and_where_that_is_defined(tree_index: Index) -> None:
+    (stub,) = _calls(tree_index, f"{NATIVE}ReduceOps.cpp", "sum_stub(iter.").values()
+    assert (stub.kind, stub.name) == ("stub", "at::native::sum_stub")
+    assert stub.location is not None
+    assert "DEFINE_DISPATCH(sum_stub)" in _text(tree_index, stub)
+
+
+def _text(index: Index, one: Callee) -> str:
+    assert one.location
+    return index.read(one.location.path).split("\n")[one.location.line - 1]
+
+
+def test_a_line_names_what_it_launches(tree_index: Index) -> None:
+    path = f"{NATIVE}cuda/Reduce.cuh"
+    (launched,) = _calls(tree_index, path, "<<<").values()
+    assert launched.kind == "launch"
+    assert launched.name.endswith("reduce_kernel")
+
+
+def test_only_the_innermost_function_says_what_the_line_calls(tree_index: Index) -> None:
+    places = _at(tree_index, f"{NATIVE}cuda/ReduceSumKernel.cu", "gpu_reduce_kernel<scalar_t")
+    assert [bool(place.calls) for place in places] == [True, False]
+
+
+def test_a_line_in_a_macro_says_what_its_names_mean_where_it_is_used(tree_index: Index) -> None:
+    path = f"{NATIVE}BinaryOps.cpp"
+    (place, *_) = _at(tree_index, path, "build_borrowing_comparison_op(maybe_get_output(), self")
+    assert place.kind == "macro"
+    assert {"eq.Scalar", "eq.Tensor"} <= set(place.operators)
+
+
+def _launches() -> list[Mark]:
+    return [mark for mark in marks("hop") if mark.words[1:] == ("launch",)]
+
+
+def _short(mark: Mark) -> str:
+    return f"{mark.path.rpartition('/')[2]}:{mark.line}:{mark.words[0]}"
+
+
+@pytest.mark.parametrize("mark", _launches(), ids=_short)
+def test_each_global_function_leads_back_to_its_operators(mark: Mark, tree_index: Index) -> None:
+    assert mark.words[0] in {op for p in tree_index.at(*mark.spot) for op in p.operators}
+
+
+def test_a_way_leads_from_the_operator_down_for_its_device(tree_index: Index) -> None:
+    (place, *_) = _at(tree_index, f"{NATIVE}cuda/Reduce.cuh", "void reduce_kernel(")
+    way = next(way for way in place.ways if way.op == "sum.IntList_out")
+    assert (way.side, way.devices) == ("kernel", ("CUDA",))
+    through = [one.symbol.rpartition("::")[2] for one in way.via]
+    assert through[:3] == ["sum_out", "sum_stub", "sum_kernel_cuda"]
+
+
+def test_what_checks_inputs_leads_back_by_the_meta_side(tree_index: Index) -> None:
+    (place, *_) = _at(tree_index, f"{NATIVE}BinaryOps.cpp", "TORCH_META_FUNC2(mul, Tensor)")
+    assert {"mul.out"} <= {way.op for way in place.ways if way.side == "meta"}
+
+
+def test_a_function_of_a_formula_leads_back_by_the_backward_side(tree_index: Index) -> None:
+    (hit, *_) = tree_index.resolve("mul_tensor_backward").hits
+    (place, *_) = tree_index.at(hit.location.path, hit.location.line)
+    assert {("mul.Tensor", "backward"), ("mul.Scalar", "backward")} <= {
+        (way.op, way.side) for way in place.ways
+    }
+
+
+def test_the_nearest_operators_come_first(tree_index: Index) -> None:
+    (hit, *_) = tree_index.resolve("at::native::mul_kernel").hits
+    found = next(k for k in tree_index.facts.named("mul_kernel"))
+    assert found.definition.location == hit.location
+    ways = ways_to([Node("definition", found.id)], tree_index.facts)
+    lengths = [len(way.steps) for way in ways]
+    assert lengths == sorted(lengths)
+    assert len(lengths) > 1
+
+
+def test_who_calls_an_operator(tree_index: Index) -> None:
+    assert "linear" in called_by(tree_index.facts, "addmm")
+    assert "softmax.int" in called_by(tree_index.facts, "_softmax")
+    assert "addmm" not in called_by(tree_index.facts, "addmm")
