@@ -8,8 +8,9 @@ from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
 from indexes.linking.facts import Call, Known
+from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.marks import PACK
+from indexes.readers.cxx.marks import PACK, UNKNOWN
 from indexes.readers.yaml.schema import Argument, parse_schema
 
 Returned = Callable[[str], str]
@@ -44,26 +45,34 @@ _MARKS = {
     "ScalarType": "D",
     "Generator": "G",
 }
+_SEVERAL = regex(r"\.\.\.|^\s*[A-Z][A-Z0-9_]{3,}\s*(?:\(|$)")
+"""A parameter that stands for several: a pack, or a macro that holds them."""
 _NUMBERS = frozenset("idb")
 _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 """What a value of each kind becomes without being asked."""
 
 
 def arguments_of(call: Call) -> list[str] | None:
-    """The marks of a call's arguments; None where their number is not known."""
+    """The marks of a call's arguments; None where their number is not known: a pack stands there,
+    or a macro, which PyTorch writes in capitals."""
     marks = call.arguments.split()
-    return None if any(mark.endswith(PACK) for mark in marks) else marks
+    several = any(mark.endswith(PACK) or (mark[:1] == "." and mark.isupper()) for mark in marks)
+    return None if several else marks
 
 
 # ------------------------------------------------------------------------- C++ functions
 
 
-def chosen(call: Call, candidates: Sequence[Known], returned: Returned) -> list[Known]:
-    """Of overloads, those that a call can mean: that take as many arguments, of types that fit
-    best. All of them where the arguments say nothing."""
+def chosen(
+    call: Call, candidates: Sequence[Known], returned: Returned, by_types: bool = True
+) -> list[Known]:
+    """Of overloads, those that a call can mean: that take as many arguments and, ``by_types``, of
+    types that fit best. All of them where the arguments say nothing."""
     marks = arguments_of(call)
     if marks is None or call.kind == "name":
         return list(candidates)
+    if not by_types:
+        marks = [UNKNOWN] * len(marks)
     scored = [(score, one) for one in candidates if (score := _score(one, marks, returned)) >= 0]
     best = max((score for score, _ in scored), default=-1)
     return [one for score, one in scored if score == best]
@@ -73,7 +82,7 @@ def _score(known: Known, marks: Sequence[str], returned: Returned) -> int:
     parameters, fewest = _parameters(known.definition.parameters)
     if known.definition.kind == "macro":
         return 0
-    variadic = bool(parameters) and parameters[-1] == "..."
+    variadic = bool(parameters) and parameters[-1] == PACK
     if len(marks) < fewest or (len(marks) > len(parameters) and not variadic):
         return -1
     fits = [fit(m, p, returned) for m, p in zip(marks, parameters, strict=False)]
@@ -86,8 +95,11 @@ def _parameters(text: str) -> tuple[tuple[str, ...], int]:
     listed = written_parameters(text)
     if [one.strip() for one in listed] in (["void"], [""]):
         return (), 0
-    fewest = sum(1 for one in listed if "=" not in one and "..." not in one)
-    return tuple("..." if "..." in one else _parameter_mark(one) for one in listed), fewest
+    several = [_SEVERAL.search(one) is not None for one in listed]
+    needed = sum(1 for one in listed if "=" not in one)
+    fewest = 0 if any(several) else needed
+    marks = (_parameter_mark(one) for one in listed)
+    return tuple(PACK if many else mark for many, mark in zip(several, marks, strict=True)), fewest
 
 
 def _parameter_mark(text: str) -> str:
@@ -103,7 +115,7 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
     if mark.startswith("."):
         mark = returned(mark[1:])
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
-    if mark == "?" or wanted == "?" or parameter == "...":
+    if mark == UNKNOWN or wanted == "?" or parameter == PACK:
         return 1
     if mark == "N":
         return 2 if optional or wanted in "TOIL" else -1
@@ -120,18 +132,22 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
 def fitting(
     call: Call, overloads: Sequence[NativeFunction], returned: Returned
 ) -> list[NativeFunction]:
-    """The overloads that a call of an operator can mean."""
+    """The overloads that a call of an operator can mean: by the types of its arguments, or where
+    none fits, since a type was not understood, by their number."""
     out = call.name.endswith(("_out", "_outf"))
     member = call.kind == "member"
     able = [o for o in overloads if _is_callable(o, out, member)]
     marks = arguments_of(call)
     if marks is None or call.kind == "name":
         return able
-    scored = [
-        (score, o) for o in able if (score := _operator_score(o, marks, member, returned)) >= 0
-    ]
-    best = max((score for score, _ in scored), default=-1)
-    return [one for score, one in scored if score == best]
+    last = call.name.endswith("_outf")
+    known = [_operator_parameters(one.schema, member, last) for one in able]
+    for given in (marks, [UNKNOWN] * len(marks)):
+        scores = [_operator_score(parameters, given, returned) for parameters in known]
+        best = max(scores, default=-1)
+        if best >= 0:
+            return [one for one, score in zip(able, scores, strict=True) if score == best]
+    return []
 
 
 def _is_callable(function: NativeFunction, out: bool, member: bool) -> bool:
@@ -140,10 +156,12 @@ def _is_callable(function: NativeFunction, out: bool, member: bool) -> bool:
     return not member or "method" in function.variants
 
 
-def _operator_score(
-    function: NativeFunction, marks: Sequence[str], member: bool, returned: Returned
-) -> int:
-    ordered, fewest = _operator_parameters(function.schema, member)
+_Parameters = tuple[tuple[tuple[str, str], ...], int]
+"""The name and mark of each parameter, and how many have no default."""
+
+
+def _operator_score(parameters: _Parameters, marks: Sequence[str], returned: Returned) -> int:
+    ordered, fewest = parameters
     if not fewest <= len(marks) <= len(ordered):
         return -1
     total = 0
@@ -153,19 +171,20 @@ def _operator_score(
         if one < 0:
             return -1
         total += one + (1 if said == name else -1 if said else 0)
-    return total
+    return max(total, 0)
 
 
 @lru_cache(8192)
-def _operator_parameters(schema: str, member: bool) -> tuple[tuple[tuple[str, str], ...], int]:
-    """The name and mark of each parameter of the C++ function, and how many have no default. Four
-    options of a factory are one ``TensorOptions``."""
+def _operator_parameters(schema: str, member: bool, out_last: bool) -> _Parameters:
+    """Of the C++ function, where outputs come first but in ``_outf``. Four options of a factory
+    are one ``TensorOptions``."""
     listed = parse_schema(schema).arguments
     outs = [a for a in listed if a.is_out]
     plain = [a for a in listed if not a.is_out and not (member and a.name == "self")]
     options = [a for a in plain if a.name in ("dtype", "layout", "device", "pin_memory")]
-    marks = [(a.name, _schema_mark(a)) for a in (*outs, *plain)]
-    fewest = sum(1 for a in (*outs, *plain) if a.default is None and a not in options)
+    ordered = [*plain, *outs] if out_last else [*outs, *plain]
+    marks = [(a.name, _schema_mark(a)) for a in ordered]
+    fewest = sum(1 for a in ordered if a.default is None and a not in options)
     if len(options) == 4:
         marks = _options_as_one(marks)
     return tuple(marks), fewest

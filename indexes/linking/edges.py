@@ -244,8 +244,11 @@ class EdgeResolver:
         here = [k for k in seen if k.definition.location.path == path]
         if here and here[0].definition.kind == "macro":
             return nearest_macro(here, call)
-        found = chosen(call, here, self._returned) or chosen(call, seen, self._returned)
-        return found[:_MOST]
+        for by_types in (True, False):
+            for among in (here, seen):
+                if found := chosen(call, among, self._returned, by_types):
+                    return found[:_MOST]
+        return []
 
     def _functions(self, call: Call, caller: Known, found: Sequence[Known]) -> Iterator[Edge]:
         macros = [one.id for one in found if one.definition.kind == "macro"]
@@ -281,6 +284,8 @@ class EdgeResolver:
         methods = self.facts.members(owner.definition, "operator()")
         if within := [m for m in methods if inside.covers(m.definition.location.line)]:
             return within
+        if not holds_operators(inside.path):
+            return ()
         every = self.facts.template_methods(owner.definition)
         within = [m for m in every if inside.covers(m.definition.location.line)]
         return within if len(within) <= _FEW_METHODS else ()
@@ -312,7 +317,9 @@ class EdgeResolver:
         if call.name in LOOPS:
             yield self._edge(call, caller, "loop", call.name)
             return
-        mark = self._returned(call.receiver[1:]) if call.receiver[:1] == "." else call.receiver
+        mark = call.receiver
+        if mark[:1] == ".":  # what a call returns, or an object that is made there
+            mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
         if library := library_of(call):
             yield self._edge(call, caller, "library", library, "by rule")
         elif mark in ("T", "?"):

@@ -29,6 +29,8 @@ _PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)
 _ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCII)
 _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
+_BRACED = regex(rf"(?:[(,=]|\breturn)\s*((?:\w+::)*[A-Za-z_]\w*)\s*({_TEMPLATE})?\s*\{{", ASCII)
+_NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _MESSAGE = regex(
     r"(?:\[\s*(?:\([^()]*\)\s*)?([A-Za-z_][\w.]*(?:->\w+|\(\))*)|\])\s+([A-Za-z_]\w*)\s*(?=[:\]])",
@@ -149,6 +151,7 @@ class _Reading:
             for site in self.sites:
                 self._site(site)
             self._assigned()
+            self._made()
         if self.reader.text.messages:
             self._messages()
         return self._rows
@@ -177,6 +180,16 @@ class _Reading:
             given = self._given(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _made(self) -> None:
+        """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,
+        ``Unique<T>{}(x)``."""
+        for found in _BRACED.finditer(self.plain, self.start, self.end):
+            path, template = found.groups()
+            qualifier, _, name = path.rpartition("::")
+            if name not in _NO_OBJECT and type_mark(path) == name:
+                arguments = flat(template)[1:-1] if template else ""
+                self._rows.append((found.start(1), name, qualifier, "call", arguments, "", ""))
 
     def _leads_nowhere(self, name: str, qualifier: str, kind: str, receiver: str) -> bool:
         """Whether a call is none of the tree's: the standard library's, or an accessor."""
