@@ -73,7 +73,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class TestCount:
-    """How much tests an operator."""
+    """The tests that are named for an operator and call it, those made from OpInfos apart."""
 
     files: int = 0
     tests: int = 0
@@ -96,4 +96,3 @@ class Surroundings:
     docs: Counted = Counted()
     opinfo: tuple[NamedPlace, ...] = ()
     tests: TestCount = TestCount()
-    owners: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
 """What stands around an operator, for its card: Python's names, what Inductor and export make of
-it, its docs, tests and owners, each in a line."""
+it, its docs and tests, each in a line."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
-from indexes.linking.python.around import around, owners, python_ways, words_of
+from indexes.linking.python.around import python_ways, registered, words_of
 from indexes.linking.python.compilers import Compilers
-from indexes.linking.python.paths import NamedTest, tests_naming
+from indexes.linking.python.paths import NamedTest, Reader, tests_naming
 from indexes.linking.registrations import around_dispatch
+from indexes.model.errors import SourceError
 from indexes.model.surroundings import (
     AutocastPolicy,
     Counted,
@@ -22,7 +23,6 @@ from indexes.model.surroundings import (
     TestCount,
 )
 from indexes.model.vocabulary import Location, NativeFunction, Role
-from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.readers.yaml.schema import SchemaKind, parse_schema
 from indexes.store.registrations import StoredPython, written_for
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 def surroundings(index: Index, native: NativeFunction) -> Surroundings:
-    """What stands around one overload, worked out from the index alone: no test file is read."""
+    """What stands around one overload. The tests are those named for it that call it."""
     facts = index.facts
     python = StoredPython(facts.store)
-    links = _by_role(around(native, python))
+    links = _by_role(registered(native, python))
     beside = around_dispatch(native.full_name, written_for(facts, native.full_name), facts)
     dispatched = _by_role(beside)
     compilers = Compilers(native, python)
@@ -48,8 +48,7 @@ def surroundings(index: Index, native: NativeFunction) -> Surroundings:
         batch_rule=next(iter(_named(dispatched["batch_rule"])), None),
         docs=_counted(links["docs"]),
         opinfo=_named(links["opinfo"]),
-        tests=_tests(tests_naming(words_of(native, python), python, None, most=None)),
-        owners=_owners(index, native),
+        tests=_tests(tests_naming(words_of(native, python), python, _reader(index), most=None)),
     )
 
 
@@ -72,9 +71,23 @@ def _counted(links: Sequence[Link]) -> Counted:
     return Counted(len(links), links[0].location if links else None)
 
 
+def _reader(index: Index) -> Reader:
+    def read(path: str) -> bytes | None:
+        try:
+            return index.source.read(path)
+        except SourceError:
+            return None
+
+    return read
+
+
 def _tests(named: Sequence[NamedTest]) -> TestCount:
-    first = Location(named[0].path, named[0].line, named[0].end_line) if named else None
-    return TestCount(len({one.path for one in named}), len(named), first)
+    """How many, and the one whose name says least besides."""
+    if not named:
+        return TestCount()
+    first = min(named, key=lambda one: (not one.qualified, len(one.symbol.rpartition(".")[2])))
+    where = Location(first.path, first.line, first.end_line)
+    return TestCount(len({one.path for one in named}), len(named), where)
 
 
 # ------------------------------------------------------------------- compilers
@@ -105,7 +118,7 @@ def _functional(index: Index, native: NativeFunction) -> NativeFunction | None:
     return None
 
 
-# -------------------------------------------------------------- dispatcher and owners
+# -------------------------------------------------------------- dispatcher
 
 
 def _policies(links: Iterable[Link]) -> Iterator[AutocastPolicy]:
@@ -113,14 +126,3 @@ def _policies(links: Iterable[Link]) -> Iterator[AutocastPolicy]:
         if link.note:
             device = link.keys[0].removeprefix("Autocast") or "CUDA"
             yield AutocastPolicy(device, link.note.removeprefix("policy "), link.location)
-
-
-def _owners(index: Index, native: NativeFunction) -> tuple[str, ...]:
-    path = index.source.locate("CODEOWNERS")
-    if path is None:
-        return ()
-    rules, _ = read_codeowners(index.source.read(path), path)
-    rows = index.facts.kernels(native.full_name)
-    files = dict.fromkeys(d.location.path for row in rows for d in row.definitions)
-    links = owners([native.location.path, *files], rules, path)
-    return tuple(dict.fromkeys(name for link in links for name in link.symbol.split()))

@@ -53,18 +53,19 @@ _ORDER = "python docs decomposition ref meta_registration registration opinfo te
 def around(op: NativeFunction, facts: PythonIndex, read: Reader = None) -> tuple[Link, ...]:
     """The links of one overload, by role. ``read`` gives the text of a file of the tree; with
     it, tests are only named where their body really calls the operator."""
-    names = list(names_of(op, facts))
-    links = [
-        *python_ways(op, facts),
-        *_overrides(names, facts),
-        *_docs(names, facts),
-        *_registrations(op, facts),
-        *_references(names, facts),
-        *_opinfo(op, names, facts),
-        *_tests(op, names, facts, read),
-    ]
-    unique = dict.fromkeys(links)
-    return tuple(sorted(unique, key=lambda link: _ORDER.index(link.role)))
+    names = names_of(op, facts)
+    links = [*python_ways(op, facts), *registered(op, facts), *_tests(op, names, facts, read)]
+    return tuple(sorted(dict.fromkeys(links), key=lambda link: _ORDER.index(link.role)))
+
+
+def registered(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
+    """What Python files register, document and list for one overload."""
+    names = names_of(op, facts)
+    yield from _overrides(names, facts)
+    yield from _docs(names, facts)
+    yield from _registrations(op, facts)
+    yield from _references(names, facts)
+    yield from _opinfo(op, names, facts)
 
 
 def owners(paths: Iterable[str], rules: OwnerRules, codeowners: str) -> tuple[Link, ...]:
@@ -174,7 +175,7 @@ def _unsure(fact: PythonFact) -> bool:
     return "when" in unpack(fact.detail)
 
 
-def _references(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+def _references(names: Sequence[str], facts: PythonIndex) -> Iterator[Link]:
     rules = {
         "ref": "{symbol} is the Python reference of {name}",
         "prim": "primitive whose eager implementation is {name}",
@@ -328,7 +329,7 @@ def _modules(names: Sequence[str], facts: PythonIndex) -> Iterator[Link]:
 # ---------------------------------------------------------------------------- documented
 
 
-def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+def _overrides(names: Sequence[str], facts: PythonIndex) -> Iterator[Link]:
     for name in names:
         rule = f"entry of {name} in torch.overrides.get_testing_overrides"
         for path, fact in facts.by_target(name):
@@ -336,7 +337,7 @@ def _overrides(names: list[str], facts: PythonIndex) -> Iterator[Link]:
                 yield python_link("python", (path, fact), rule, symbol=f"overrides: {name}")
 
 
-def _docs(names: list[str], facts: PythonIndex) -> Iterator[Link]:
+def _docs(names: Sequence[str], facts: PythonIndex) -> Iterator[Link]:
     for name in names:
         rows = list(facts.by_target(name))
         pages = sorted((path, fact) for path, fact in rows if fact.kind == "page")
@@ -370,7 +371,7 @@ def _opinfo_entries(
                 yield (path, fact), target
 
 
-def _opinfo(op: NativeFunction, names: list[str], facts: PythonIndex) -> Iterator[Link]:
+def _opinfo(op: NativeFunction, names: Sequence[str], facts: PythonIndex) -> Iterator[Link]:
     for found, target in _opinfo_entries(op, names, facts):
         yield _opinfo_link(found, target, _functional(op))
 
