@@ -14,7 +14,7 @@ from indexes.model.vocabulary import Choice
 from indexes.readers.cxx.lexer import close
 
 _NEVER = regex(
-    r"is_?complex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"
+    r"[iI]s_?[cC]omplex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"
     r"|is_?nested|\bis_mkldnn|is_?meta\b|\bMeta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\(\)\s*==\s*0|numel\w*\s*==\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
@@ -22,20 +22,28 @@ _NEVER = regex(
     r"|isIntegralType|is_integral|kLong|kByte|\bdim\(\)\s*==\s*0|isBatched|is_batchedtensor"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|C10_MOBILE|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
-    r"|kleidi|KLEIDI|ACL|AVX512|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
+    r"|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
 )
 _ALWAYS = regex(
     r"defined\(\)|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
     r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
-    r"|hasMKL|hasLAPACK|hasCuDNN|has_cudnn|use_?cudnn|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
+    r"|hasMKL|hasLAPACK|hasCuDNN|has_cudnn|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
 )
 _DEVICES = {
-    "CUDA": regex(r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN"),
+    "CUDA": regex(r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN|cudnn_is_acc|use_cudnn|cudnnv\d"),
     "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b"),
     "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b"),
 }
+_SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|_acl\b|_v7\b", re.IGNORECASE)
+
+
+def is_special(symbol: str) -> bool:
+    """Whether a function is for a vendor or a library that a usual build does without."""
+    return bool(_SPECIAL.search(symbol))
+
+
 _HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
 _OF_ERRORS = regex(r"TORCH_CHECK\s*\(\s*false|AT_ERROR|throw\b")
 

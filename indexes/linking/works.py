@@ -143,10 +143,16 @@ class Works:
         if edge.kind in ("loop", "launch"):
             return "launch" if edge.kind == "launch" else "loop"
         if edge.kind == "library":
-            return _APPLE.get(edge.target, "library") if runs_library(edge) else None
+            return self._library(edge)
         if edge.kind == "call" and isinstance(edge.target, int):
             return self._generic(edge.target)
         return None
+
+    def _library(self, edge: Edge) -> ComputingKind | None:
+        """How a library's function computes; None for one that prepares, and for a class of the
+        tree with a name like a library's."""
+        own = self.facts.is_type(edge.symbol.rpartition("::")[2])
+        return _APPLE.get(edge.target, "library") if runs_library(edge) and not own else None
 
     def _is_generic(self, number: int) -> ComputingKind | None:
         """How a template of a header runs what it is given, as ``gpu_kernel`` does."""
@@ -254,13 +260,15 @@ def _given(schema: Schema) -> set[str]:
 
 
 def moves(schema: Schema) -> bool:
-    """Whether it only copies a tensor's values to another place, layout or type, or writes one
-    value everywhere."""
+    """Whether it only copies the values of tensors to another place, layout or type, or writes
+    one value everywhere."""
     given = _given(schema)
     if "non_blocking" in given:
         return True
     if "memory_format" in given and not given >= _OPTIONS and schema.returns:
         return any(one.name == "self" and not one.mutable for one in schema.arguments)
+    if given <= {"tensors", "dim"} and "tensors" in given:  # joins or lines up tensors
+        return bool(schema.returns)
     return given == {"self", "value"} and schema.base == "fill"
 
 

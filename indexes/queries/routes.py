@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from indexes.linking.edges import Edge
 from indexes.linking.facts import Call, Known
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual import holds, taken
+from indexes.linking.usual import holds, is_special, taken
+from indexes.linking.visible import path_device
 from indexes.linking.works import ComputingKind, Works, is_generic, is_view
 from indexes.model.regex import regex
 from indexes.model.vocabulary import (
@@ -41,6 +42,11 @@ _ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 _UNUSUAL = 15.0
 _UNKNOWN = {"then": 2.0, "case": 2.0, "else": 1.0, "otherwise": 0.5}
 """What a condition costs of which nothing is known."""
+_CASE = 1.0
+"""What the case of a switch costs that holds on the device."""
+_RARE = 4.0
+"""What a library costs that a usual build does without."""
+_POINTWISE = "pointwise"
 _MOST = 12
 """Routes of a device that are told."""
 _DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
@@ -62,6 +68,7 @@ _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
 _FLOAT = regex(r"\bfloat\b")
 """In the parameters of one of several overloads: those for real floating numbers are usual."""
+_WORDS = regex(r"[a-z]{6,}")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
 
@@ -80,6 +87,7 @@ class _Walk:
     """The cheapest ways found so far from one operator, for one device."""
 
     device: str
+    native: NativeFunction
     before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
     base: dict[Node, str] = field(default_factory=dict)
     """The name of the operator whose kernel a node is, by which its functions are often named."""
@@ -106,12 +114,19 @@ class _Finder:
             return []
         found = list(self._search(native, device))
         if not found or found[0][0] >= min(_ASIDE.values()):
-            nothing = self._nothing(native, device, bool(found))
+            usual = bool(found) and not self._is_unusual(*found[0][1:])
+            nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
         if not found and (alone := self._alone(native, device)):
             return [alone]
         return [self._route(*one) for one in found[:_MOST]]
+
+    def _is_unusual(self, walk: _Walk, node: Node, end: _End) -> bool:
+        """Whether a way has a condition that does not hold in the usual case."""
+        steps = (one.why for one in self._way(walk, node))
+        choices = [c for why in steps if isinstance(why, Edge) for c in self._choices(why)]
+        return any(taken(one, walk.device) is False for one in (*choices, *end.conditions))
 
     def _alone(self, native: NativeFunction, device: str) -> Route | None:
         """The kernel itself, where nothing in it or below it is known to compute."""
@@ -160,7 +175,7 @@ class _Finder:
     ) -> Iterator[tuple[float, _Walk, Node, _End]]:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
-        walk, order = _Walk(device), count()
+        walk, order = _Walk(device, native), count()
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, _End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
         seen: set[object] = set()
@@ -207,20 +222,40 @@ class _Finder:
         if isinstance(step.why, Edge):
             price += self._edge_price(step.why, walk)
         if lower.kind == "operator":
-            price += _ASIDE.get(self.works.of(lower), 0.0)
+            price += self._operator_price(step, walk)
         elif isinstance(lower.what, int):
             price += self._function_price(lower.what, walk, walk.base[step.upper], step)
         return price
 
+    def _operator_price(self, step: Step, walk: _Walk) -> float:
+        """What stands aside costs; so does arithmetic element by element, and an operator of
+        another family, in a composite one that calls others too."""
+        lower = self.facts.native(str(step.lower.what))
+        price = _ASIDE.get(self.works.of(step.lower), 0.0)
+        if lower is None or walk.base[step.upper] in lower.name or isinstance(step.why, KernelRow):
+            return price
+        price += 3.0 * (_POINTWISE in lower.tags and _POINTWISE not in walk.native.tags)
+        family = walk.native.python_module
+        return price + 1.0 * (family not in (None, lower.python_module))
+
     def _edge_price(self, edge: Edge, walk: _Walk) -> float:
-        price = sum(self._choice_price(one, walk.device) for one in self._choices(edge))
+        price = sum(self._choice_price(one, walk) for one in self._choices(edge))
         return price + {"functor": 3.0, "passed": 1.0}.get(edge.kind, 0.0)
 
-    def _choice_price(self, choice: Choice, device: str) -> float:
-        usual = taken(choice, device)
+    def _choice_price(self, choice: Choice, walk: _Walk) -> float:
+        usual = taken(choice, walk.device)
         if usual is None:
-            return _UNKNOWN.get(choice.arm, 1.0)
+            return _UNKNOWN.get(choice.arm, 1.0) * (not self._is_asked(choice, walk))
+        if choice.arm == "case":
+            return _CASE * (not self._is_asked(choice, walk)) if usual else _UNUSUAL
         return 0.0 if usual else _UNUSUAL
+
+    def _is_asked(self, choice: Choice, walk: _Walk) -> bool:
+        """Whether the case of a switch has a word of the operator's name."""
+        if choice.arm != "case":
+            return False
+        label = choice.text.rpartition("::")[2].lower()
+        return any(word in label for word in _WORDS.findall(walk.native.name))
 
     def _function_price(self, number: int, walk: _Walk, base: str, step: Step) -> float:
         known = self.facts.by_id(number)
@@ -229,6 +264,7 @@ class _Finder:
         found, price = known.definition, 0.0
         if found.guard and holds(found.guard, walk.device) is False:
             price += _UNUSUAL
+        price += _RARE * is_special(found.name)
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
@@ -273,8 +309,7 @@ class _Finder:
         if known.definition.cuda_global:
             yield 0.0, _End("launch", known, None, ())
             return
-        if weak := self._weak(known, walk):
-            yield weak
+        yield from self._weak(known, walk)
         for edge in self.facts.edges(known.id):
             kind = self.works.edge_computing(edge) if edge.kind != "functor" else None
             if kind:
@@ -284,19 +319,31 @@ class _Finder:
         self, known: Known, edge: Edge, kind: ComputingKind, walk: _Walk
     ) -> tuple[float, _End]:
         conditions = self._choices(edge)
-        price = 1.0 + sum(self._choice_price(one, walk.device) for one in conditions)
+        price = 1.0 + sum(self._choice_price(one, walk) for one in conditions)
         if edge.kind == "launch" and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target)
             return price, _End(kind, launched or known, edge, conditions)
         return price, _End(kind, known, edge, conditions)
 
-    def _weak(self, known: Known, walk: _Walk) -> tuple[float, _End] | None:
-        """A function that is made for dtypes computes, though no loop is seen in it."""
-        for call in self.facts.calls(known):
-            if call.name.startswith(_DTYPE_SWITCH):
-                kind: RouteKind = _PLAIN.get(walk.device, "launch")
-                return _WEAK, _End(kind, known, None, ())
-        return None
+    def _weak(self, known: Known, walk: _Walk) -> Iterator[tuple[float, _End]]:
+        """Functions that are made for dtypes compute, though no loop is seen in them: the one
+        that a switch over dtypes calls, or the one that switches."""
+        if not self._is_of(known, walk.device):
+            return
+        calls = self.facts.calls(known)
+        if any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
+            kind: RouteKind = _PLAIN.get(walk.device, "launch")
+            made = {call.name for call in calls if "_t" in call.template}
+            for edge in self.facts.edges(known.id):
+                target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+                if target and target.definition.name in made and not is_generic(target):
+                    yield _WEAK, _End(kind, target, edge, self._choices(edge))
+            yield _WEAK + 1.0, _End(kind, known, None, ())
+
+    def _is_of(self, known: Known, device: str) -> bool:
+        """Whether a function without a launch can compute on a device: on others than the CPU,
+        only in a file of the device's own."""
+        return device == "CPU" or path_device(known.definition.location.path) == device
 
     def _ufuncs(self, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
         kind: RouteKind = "launch" if walk.device == "CUDA" else "loop"
@@ -320,6 +367,7 @@ class _Finder:
         said = [*choices, *end.conditions]
         words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
         found = end.known.definition
+        note = end.edge.symbol if end.edge and end.edge.kind == "library" else ""
         return Route(
             walk.device,
             end.kind,
@@ -328,7 +376,7 @@ class _Finder:
             tuple(via),
             tuple(words),
             self._confidence(steps),
-            end.edge.symbol if end.edge and end.edge.kind == "library" else "",
+            note,
         )
 
     def _way(self, walk: _Walk, node: Node) -> Iterator[Step]:
