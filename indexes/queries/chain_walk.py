@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexes.linking.edges import TO_DEFINITIONS, Edge, stub_name
-from indexes.linking.facts import Call, Details, HopList, Known, StubEntry, StubUse
+from indexes.linking.facts import Details, HopList, Known, StubEntry, StubUse
 from indexes.linking.graph import DEVICES, Graph, Node, Step, device_of_key, node_kind
 from indexes.linking.overloads import BY_HAND, by_hand
+from indexes.linking.usual import taken
 from indexes.linking.visible import APPLE, is_header, path_device, stub_scope
 from indexes.linking.works import Works
 from indexes.model.vocabulary import (
@@ -389,11 +390,13 @@ class ChainWalk:
         listed = []
         for use in self._uses(place, known):
             if self._is_listed(use):
-                use.choices = self.index.choices.of(_call(use.edges[0]), known)
+                use.choices = _common(map(self.facts.conditions, use.edges))
                 listed.append(use)
             else:
                 self._fold(place, use.work, len(use.edges))
         said: set[object] = set()
+        if not self.extent.full:
+            listed.sort(key=lambda use: _unusual(use, place.nodes))
         for use in _merged(listed):
             call = (use.edges[0].line, use.edges[0].symbol)
             if call in said and self._is_repeated(use):
@@ -514,9 +517,6 @@ class ChainWalk:
     def _library(self, place: _Place, known: Known, use: _Use) -> None:
         edge = use.edges[0]
         library = str(edge.target)
-        if self.index.choices.declares(_call(edge), known):
-            self._fold(place, "helps", len(use.edges))
-            return
         rule = f"runs code of {library}" if library in APPLE else f"a function of {library}"
         what = (edge.symbol, _at(known, edge), rule, edge.confidence)
         details: Details = {"note": library, "choices": use.choices, "work": use.work}
@@ -734,6 +734,20 @@ def _sameness(edge: Edge) -> object:
     return edge.line, edge.symbol, edge.kind, edge.target if edge.kind == "library" else ""
 
 
+def _common(conditions: Iterable[tuple[Choice, ...]]) -> tuple[Choice, ...]:
+    """What is decided in the same way for all."""
+    first, *others = conditions
+    while any(one[: len(first)] != first for one in others):
+        first = first[:-1]
+    return first
+
+
+def _unusual(use: _Use, nodes: Sequence[Node]) -> int:
+    """How many conditions of a call do not hold for the tensors that most have."""
+    devices = {node.device for node in nodes} - {""} or {*_MAIN_KEYS}
+    return sum(all(taken(one, device) is False for device in devices) for one in use.choices)
+
+
 def _merged(uses: Iterable[_Use]) -> list[_Use]:
     """Calls of one thing under the same conditions together."""
     found: dict[object, _Use] = {}
@@ -753,13 +767,6 @@ def _other_lines(known: Known, use: _Use) -> list[Location]:
 
 def _at(known: Known, edge: Edge) -> Location:
     return Location(known.definition.location.path, edge.line)
-
-
-def _call(edge: Edge) -> Call:
-    """An edge as the call that it was resolved from."""
-    qualifier, _, name = edge.symbol.rpartition("::")
-    kind = "launch" if edge.kind == "launch" else "call"
-    return Call(name, qualifier, edge.line, kind, "")
 
 
 def _build(macro: str) -> str:

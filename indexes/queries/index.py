@@ -49,7 +49,6 @@ from indexes.store.lookup import Lookup
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from indexes.linking.choices import Choices
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
     from indexes.model.dispatch import DispatchTable
@@ -394,13 +393,6 @@ class Index:
         from indexes.linking.dtypes import Dtypes
 
         return Dtypes(lambda names: self._store.macros(*names), self.lines)
-
-    @cached_property
-    def choices(self) -> Choices:
-        """Reads which conditions decide at run time."""
-        from indexes.linking.choices import Choices
-
-        return Choices(self.lines)
 
     @cached_property
     def lines(self) -> Callable[[str], list[str]]:

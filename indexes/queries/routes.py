@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from indexes.linking.edges import Edge
-from indexes.linking.facts import Call, Known
+from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import holds, is_special, taken
 from indexes.linking.visible import path_device
@@ -278,24 +278,7 @@ class _Finder:
         return price
 
     def _choices(self, edge: Edge) -> tuple[Choice, ...]:
-        caller = self.facts.by_id(edge.caller)
-        if caller is None or edge.macro:
-            return ()
-        if edge.branch:
-            return self._branches(edge, caller)
-        qualifier, _, name = edge.symbol.rpartition("::")
-        kind = "launch" if edge.kind == "launch" else "call"
-        return self.index.choices.of(Call(name, qualifier, edge.line, kind, ""), caller)
-
-    def _branches(self, edge: Edge, caller: Known) -> tuple[Choice, ...]:
-        """The conditions of an edge, outermost first."""
-        branches, found = self.facts.branches(caller.id), []
-        number, path = edge.branch, caller.definition.location.path
-        while number:
-            one = branches[number - 1]
-            found.append(Choice(one.text, one.arm, Location(path, one.line)))
-            number = one.parent
-        return tuple(reversed(found))
+        return () if edge.macro else self.facts.conditions(edge)
 
     # ------------------------------------------------------------------------------ ends
 

@@ -12,6 +12,7 @@ from indexes.linking.edges import Edge
 from indexes.linking.facts import Call, Known, StubEntry, StubUse
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
+    Choice,
     Confidence,
     Definition,
     DerivativeEntry,
@@ -101,6 +102,7 @@ class Lookup:
         self.calls = lru_cache(4096)(self._calls)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.edges = lru_cache(16384)(self._edges)
+        self.branches = lru_cache(1024)(self._branches)
         self.registered_on = lru_cache(1024)(self._registered_on)
         self.native = lru_cache(8192)(self._native)
         self.kernels = lru_cache(4096)(self._kernels)
@@ -177,7 +179,7 @@ class Lookup:
         sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? ORDER BY c.rowid"
         return tuple(Call(*row) for row in self.store.query(sql, (known.id,)))
 
-    def branches(self, definition: int) -> Sequence[Branch]:
+    def _branches(self, definition: int) -> Sequence[Branch]:
         """The branches of a body in which something is called: that of number n is at n-1."""
         sql = "SELECT number,parent,text,arm,line FROM branches WHERE definition=? ORDER BY number"
         rows = self.store.query(sql, (definition,))
@@ -185,6 +187,18 @@ class Lookup:
             for body in self._written_bodies(known.definition):
                 rows = rows or self.store.query(sql, (body,))
         return tuple(Branch(*row) for row in rows)
+
+    def conditions(self, edge: Edge) -> tuple[Choice, ...]:
+        """What decides whether the step along an edge is taken, outermost first."""
+        caller = self.by_id(edge.caller) if edge.branch else None
+        found: list[Choice] = []
+        number = edge.branch if caller else 0
+        while caller and number:
+            one = self.branches(edge.caller)[number - 1]
+            place = Location(caller.definition.location.path, one.line)
+            found.append(Choice(one.text, one.arm, place))
+            number = one.parent
+        return tuple(reversed(found))
 
     def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
         """The definitions of a file whose bodies use something, with what they use."""

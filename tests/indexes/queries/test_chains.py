@@ -234,3 +234,16 @@ def test_the_page_that_lists_a_function_is_told(chains: dict[str, Chain]) -> Non
     pages = [str(h.location) for h in chains["addmm"].hops if h.role == "docs"]
     assert "docs/source/torch.rst:11" in pages
     assert not any(h.role == "docs" for h in chains["mm"].hops)
+
+
+def test_a_chain_shows_the_choice_between_backends(tree_index: Index) -> None:
+    texts = {
+        hop.symbol: [one.text for one in hop.choices]
+        for hop in tree_index.chain("scaled_dot_product_attention").hops
+        if hop.role == "call" and hop.choices
+    }
+    switch = "switch (static_cast<sdp::SDPBackend>(choice_int)) case sdp::SDPBackend::"
+    assert texts["at::_scaled_dot_product_flash_attention"] == [f"{switch}flash_attention"]
+    assert texts["at::_scaled_dot_product_attention_math"] == [f"{switch}math"]
+    supported = "if (_fused_sdp_choice_stub.is_device_supported(query_.device().type()))"
+    assert texts["_fused_sdp_choice_stub"] == [supported]
