@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from indexes.model.vocabulary import (
     Card,
@@ -37,12 +38,12 @@ _DEPTH = 8
 _NARROWEST = 40
 
 
-def wrap(text: str, indent: str) -> Iterator[str]:
-    """``text`` in lines of at most 80 columns; a word that is longer stays whole."""
+def wrap(text: str, indent: str, width: int = WIDTH) -> Iterator[str]:
+    """``text`` in lines of at most so many columns; a word that is longer stays whole."""
     return iter(
         textwrap.wrap(
             " ".join(clean(text).split()),
-            max(WIDTH, len(indent) + _NARROWEST),
+            max(width, len(indent) + _NARROWEST),
             initial_indent=indent,
             subsequent_indent=indent,
             break_long_words=False,
@@ -86,50 +87,65 @@ _ROOM = WIDTH - _LABEL
 _TWO_LINES = ("CPU", "CUDA", "MPS")
 
 
+class CardRow(NamedTuple):
+    """A row of a card as text: the line that it belongs to, None for the schema, and its parts,
+    which stand side by side."""
+
+    line: CardLine | None
+    text: str
+    place: str = ""
+    note: str = ""
+
+    def __str__(self) -> str:
+        return "  ".join(filter(None, self[1:]))
+
+
 def card_lines(card: Card) -> Iterator[str]:
     """A card in at most 80 columns and 15 lines. A way is shortened in its middle, a path at its
     front: what computes, and its line, always stand there."""
-    yield from _schema_lines(card)
+    yield from map(str, schema_rows(card, WIDTH))
     for line in card.lines:
-        first, *more = _card_line(line)
+        first, *more = card_line_rows(line, _ROOM)
         yield clean(f" {line.label:<{_LABEL - 1}}{first}")
         yield from (clean(f"{'':{_LABEL}}{one}") for one in more)
 
 
-def _schema_lines(card: Card) -> Iterator[str]:
-    first, *more = wrap(card.schema, "")
-    room = WIDTH - len(card.kind) - 2
+def schema_rows(card: Card, width: int) -> Iterator[CardRow]:
+    """The schema in two rows of so many columns, with what kind of operator it is."""
+    first, *more = wrap(card.schema, "", width)
+    room = width - len(card.kind) - 2
     last = " ".join(more)
     if more or len(first) > room:
-        yield first
+        yield CardRow(None, first)
     else:
         last = first
     if len(last) > room:
         last = f"{last[: room - 4].rstrip()} ..."
-    yield f"{last:<{room}}  {card.kind}"
+    yield CardRow(None, f"{last:<{room}}", "", card.kind)
 
 
-def _card_line(line: CardLine) -> Iterator[str]:
+def card_line_rows(line: CardLine, room: int, most: int = 2) -> Iterator[CardRow]:
+    """A line of a card without its label, in so many columns and at most so many rows."""
     place = str(line.location or "")
-    whole = "  ".join(filter(None, (line.text, place, line.note)))
-    if len(whole) <= _ROOM:
+    whole = CardRow(line, line.text, place, line.note)
+    if len(str(whole)) <= room:
         yield whole
-    elif line.label in _TWO_LINES and " > " in f"{line.text} > ":
-        yield shortened_way(line.text, _ROOM)
-        yield _place_and_note(place, line.note)
+    elif most > 1 and line.label in _TWO_LINES:
+        yield CardRow(line, shortened_way(line.text, room))
+        yield _place_and_note(line, place, room)
     else:
-        yield _one_line(line.text, place, line.note)
+        yield _one_line(line, place, room)
 
 
-def _place_and_note(place: str, note: str) -> str:
-    parts = note.split(" · ") if note else []
-    while parts and len(place) + 2 + len(" · ".join(parts)) > _ROOM:
+def _place_and_note(line: CardLine, place: str, room: int) -> CardRow:
+    parts = line.note.split(" · ") if line.note else []
+    while parts and len(place) + 2 + len(" · ".join(parts)) > room:
         name = place.rpartition("/")[2]
-        if len(name) + 6 + len(" · ".join(parts)) <= _ROOM:
-            place = shortened_path(place, _ROOM - 2 - len(" · ".join(parts)))
+        if len(name) + 6 + len(" · ".join(parts)) <= room:
+            place = shortened_path(place, room - 2 - len(" · ".join(parts)))
         else:
             parts = parts[:-1]
-    return "  ".join(filter(None, (shortened_path(place, _ROOM), " · ".join(parts))))
+    return CardRow(line, "", shortened_path(place, room), " · ".join(parts))
 
 
 def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
@@ -175,15 +191,14 @@ def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
     return "  ".join(filter(None, (text, place, note)))[:WIDTH]
 
 
-def _one_line(text: str, place: str, note: str) -> str:
+def _one_line(line: CardLine, place: str, room: int) -> CardRow:
     """What fits on one line: the path gives way first, then the note, then the text."""
     name = place.rpartition("/")[2]
-    for said in (note, ""):
-        beside = f"  {said}" if said else ""
-        if (room := _ROOM - len(text) - len(beside) - 2) >= len(name) + 4:
-            return f"{text}  {shortened_path(place, room)}{beside}".rstrip()
-    text = shortened_way(text, _ROOM - len(name) - 2)
-    return f"{text}  {name}"
+    for said in (line.note, ""):
+        beside = len(said) + 2 if said else 0
+        if (left := room - len(line.text) - beside - 2) >= len(name) + 4:
+            return CardRow(line, line.text, shortened_path(place, left), said)
+    return CardRow(line, shortened_way(line.text, room - len(name) - 2), name)
 
 
 def shortened_way(way: str, room: int) -> str:
