@@ -8,7 +8,7 @@ from typing import NamedTuple
 from indexes.model.regex import regex
 from indexes.readers.cxx.bodies import Branch
 from indexes.readers.cxx.brackets import Brackets
-from indexes.readers.cxx.lexer import ELSE, IF, flat
+from indexes.readers.cxx.lexer import ELSE, IF, flat, strip_comments
 
 _IF = regex(r"if\s*(?:constexpr\s*)?\(")
 _SWITCH = regex(r"switch\s*\(")
@@ -40,13 +40,20 @@ Directive = tuple[int, int, tuple[str, ...]]
 
 
 def find_arms(
-    text: str, start: int, end: int, brackets: Brackets, directives: Sequence[Directive] = ()
+    text: str,
+    written: str,
+    start: int,
+    end: int,
+    brackets: Brackets,
+    directives: Sequence[Directive] = (),
 ) -> list[Arm]:
-    """The arms of the cleaned body in ``text[start:end]``, outer ones first."""
-    found = [one for one in _Arms(text, start, end, brackets).read() if one.start < one.end]
+    """The arms of the body in ``text[start:end]``, outer ones first; in ``written`` strings are
+    not blank."""
+    reader = _Arms(text, written, start, end, brackets)
+    found = [one for one in reader.read() if one.start < one.end]
     if directives:
         builds = list(_builds(directives, end))
-        found = [_within(one, builds) for one in found] + builds
+        found = [piece for one in found for piece in _pieces(one, builds)] + builds
     found.sort(key=lambda one: (one.start, -one.end))
     return found
 
@@ -66,17 +73,30 @@ def _builds(directives: Sequence[Directive], end: int) -> Iterator[Arm]:
         yield Arm(start, end, condition, "#if", start)
 
 
-def _within(one: Arm, builds: Sequence[Arm]) -> Arm:
-    """An ``if`` that only some builds have says nothing of what stands behind its ``#endif``."""
-    ends = [part.end for part in builds if part.start <= one.offset < part.end]
-    return one._replace(end=min(one.end, *ends)) if ends else one
+def _has_other(one: Arm, builds: Sequence[Arm]) -> bool:
+    """Whether other builds have something else instead: there is an ``#else``."""
+    return any(one.end == other.start or one.start == other.end for other in builds)
+
+
+def _pieces(one: Arm, builds: Sequence[Arm]) -> Iterator[Arm]:
+    """An arm as it stands inside and outside of ``#if``. One for which other builds have another
+    says nothing of what stands behind both."""
+    around = [part for part in builds if part.start <= one.offset < part.end < one.end]
+    for part in sorted(around, key=lambda part: part.end):
+        if part.end > one.start:
+            yield one._replace(end=part.end)
+        if _has_other(part, builds):
+            return
+        one = one._replace(start=max(one.start, part.end))
+    yield one
 
 
 class _Arms:
     """Reads one body from its end on: what a condition covers ends with the ``else`` of others."""
 
-    def __init__(self, text: str, start: int, end: int, brackets: Brackets) -> None:
+    def __init__(self, text: str, written: str, start: int, end: int, brackets: Brackets) -> None:
         self.text = text
+        self.written = written
         self.start = start
         self.end = end
         self.brackets = brackets
@@ -87,7 +107,7 @@ class _Arms:
             for found in reversed(list(pattern.finditer(self.text, self.start, self.end))):
                 at, closed = found.start(), self.brackets.closes.get(found.end() - 1, -1)
                 if closed > 0 and not _is_name(self.text[at - 1 : at]):
-                    yield from read(at, closed, _short(self.text[at : closed + 1]))
+                    yield from read(at, closed, _short(self.written[at : closed + 1]))
         at = self.text.find("?", self.start, self.end)
         while at >= 0:
             yield from self._ternary(at)
@@ -127,7 +147,7 @@ class _Arms:
 
     def _ternary(self, at: int) -> Iterator[Arm]:
         begin = self._condition_start(at)
-        condition = _short(self.text[begin:at])
+        condition = _short(self.written[begin:at])
         colon = self._colon(at + 1)
         if not condition or self.text[colon : colon + 1] != ":":
             return
@@ -218,7 +238,7 @@ def _is_name(char: str) -> bool:
 
 
 def _short(text: str) -> str:
-    plain = flat(text)
+    plain = flat(strip_comments(text))
     return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 3] + "..."
 
 

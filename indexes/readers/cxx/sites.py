@@ -93,7 +93,7 @@ class Reader:
         if not rows:
             return Body()
         rows.sort(key=_OFFSET)
-        arms = find_arms(text.plain, start, end, reading.brackets, directives)
+        arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
         branches, line = Branches(arms, text.line), text.line
         calls = [
             Call(name, qualifier, line(at), kind, template, arguments, receiver, branches.at(at))

@@ -109,9 +109,19 @@ def test_braces_that_branches_of_an_if_directive_share_are_not_counted_twice() -
     assert around(body, "a") == around(body, "b") == []
 
 
+def test_a_condition_that_some_builds_have_is_told() -> None:
+    body = "#ifdef A\nif (x) {\n  return a();\n}\n#endif\nb();"
+    assert around(body, "b") == [("otherwise", "if (x)", 3)]
+
+
 def test_comments_strings_and_bodies_of_lambdas_do_not_confuse() -> None:
     body = '// if (z) {\nlog("if (q) {");\nif (x) { each([&](int i) { a(i); }); }'
     assert [text for _, text, _ in around(body, "a")] == ["if (x)"]
+
+
+def test_conditions_keep_their_strings_and_lose_their_comments() -> None:
+    body = 'if (mode == "same" /* or not */) { a(); }'
+    assert around(body, "a") == [("then", 'if (mode == "same" )', 2)]
 
 
 def test_only_branches_with_calls_are_kept() -> None:
