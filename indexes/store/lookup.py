@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from json import dumps, loads
@@ -164,29 +164,40 @@ class Lookup:
         return tuple(target.lstrip(":") for target in targets if scope)
 
     def _calls(self, known: Known) -> Sequence[Call]:
-        bodies = [known.id]
-        if known.definition.macro:
-            bodies += self._written_bodies(known.definition)
-        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? AND {_IS_CALL} ORDER BY c.rowid"
-        return tuple(
-            call
-            for number in bodies
-            for call in spelled_once(Call(*row) for row in self.store.query(sql, (number,)))
-        )
+        return tuple(spelled_once(self._sites(known, f" AND {_IS_CALL}")))
 
     def sites(self, known: Known) -> Sequence[Call]:
         """Each place of a body that calls, launches or passes on something, in order."""
-        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=? ORDER BY c.rowid"
-        return tuple(Call(*row) for row in self.store.query(sql, (known.id,)))
+        return tuple(self._sites(known, ""))
+
+    def _sites(self, known: Known, where: str) -> Iterator[Call]:
+        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=?{where} ORDER BY c.rowid"
+        first = 0
+        for number in self._bodies_of(known):
+            calls = [Call(*row) for row in self.store.query(sql, (number,))]
+            yield from _behind(calls, first)
+            first += self._branch_count(number)
+
+    def _bodies_of(self, known: Known) -> Sequence[int]:
+        """The number of a definition, and of what is written behind the macro that makes it."""
+        written = self._written_bodies(known.definition) if known.definition.macro else ()
+        return [known.id, *(number for number in written if number != known.id)]
+
+    def _branch_count(self, definition: int) -> int:
+        sql = "SELECT 1 FROM branches WHERE definition=?"
+        return len(self.store.query(sql, (definition,)))
 
     def _branches(self, definition: int) -> Sequence[Branch]:
         """The branches of a body in which something is called: that of number n is at n-1."""
         sql = "SELECT number,parent,text,arm,line FROM branches WHERE definition=? ORDER BY number"
-        rows = self.store.query(sql, (definition,))
-        if not rows and (known := self.by_id(definition)) and known.definition.macro:
-            for body in self._written_bodies(known.definition):
-                rows = rows or self.store.query(sql, (body,))
-        return tuple(Branch(*row) for row in rows)
+        known, found = self.by_id(definition), list[Branch]()
+        for number in self._bodies_of(known) if known else ():
+            first = len(found)
+            for row in self.store.query(sql, (number,)):
+                one = Branch(*row)
+                parent = one.parent and one.parent + first
+                found.append(one._replace(number=one.number + first, parent=parent))
+        return tuple(found)
 
     def conditions(self, edge: Edge) -> tuple[Choice, ...]:
         """What decides whether the step along an edge is taken, outermost first."""
@@ -220,7 +231,10 @@ class Lookup:
             if kind == "macro" or (kind == _USE_KIND and line in made):
                 continue  # linked where they are used; as what they define
             behind = written.get(line, -1) if one.definition.macro else -1
-            if used := calls.get(one.id, []) + (calls.get(behind, []) if behind != one.id else []):
+            used = calls.get(one.id, [])
+            if behind != one.id and behind in calls:
+                used = [*used, *_behind(calls[behind], self._branch_count(one.id))]
+            if used:
                 bodies.append((one, used))
         return bodies
 
@@ -556,6 +570,13 @@ def _spelling(call: Call) -> tuple[object, ...]:
     """What tells calls apart: of operators the place too, because of their arguments."""
     each = call.kind == "member" or call.qualifier == "at"
     return call.name, call.qualifier, call.kind, call.template, call.line if each else 0
+
+
+def _behind(calls: Sequence[Call], first: int) -> Sequence[Call]:
+    """Calls of a body whose branches are counted from behind those of another."""
+    if not first:
+        return calls
+    return [call._replace(branch=call.branch and call.branch + first) for call in calls]
 
 
 def spelled_once(calls: Iterable[Call]) -> list[Call]:
