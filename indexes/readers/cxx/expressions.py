@@ -36,7 +36,7 @@ _IN_HEAD = rf"\s*\(\s*{_DECLARATION}(?:([A-Za-z_]\w*)\s*(?=([:=]))|\[([\w\s,]+)\
 _FOR = regex(rf"for{_IN_HEAD}", ASCII)
 _IF = regex(rf"if{_IN_HEAD}", ASCII)
 _LAMBDA = regex(r"\]\s*\(")
-_MORE = regex(r"\s*,\s*[&*]*\s*([A-Za-z_]\w*)\s*(?=[,;])", ASCII)
+_MORE = regex(r",\s*[&*]*\s*([A-Za-z_]\w*)\s*(?=[=,;({\[])", ASCII)
 _NO_TYPE = frozenset(
     "return else throw case goto new delete using typedef namespace do co_return co_yield if for"
     " operator public private protected template friend while switch and or not break continue"
@@ -128,7 +128,16 @@ class Expressions:
         elif follows == "[":
             mark = LISTS.get(mark, UNKNOWN)
         self._add([(name, mark)], at, end)
-        while follows == "," and (more := _MORE.match(self.text, at)):
+        stop = self.text.find(";", at, end)
+        if follows != ":" and self.text.find(",", at, stop) >= 0:
+            self._more(mark, at, stop + 1, end)
+
+    def _more(self, mark: str, at: int, stop: int, end: int) -> None:
+        """``int64_t a = f(x, y), b = 2, c;``: the names behind the first."""
+        while (at := self.brackets.find(_COMMA, at, stop)) < stop:
+            more = _MORE.match(self.text, at, stop)
+            if not more:
+                return
             self._add([(more[1], mark)], at, end)
             at = more.end()
 

@@ -32,6 +32,8 @@ _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCI
 _BRACED = regex(rf"(?:[(,=]|\breturn)\s*((?:\w+::)*[A-Za-z_]\w*)\s*({_TEMPLATE})?\s*\{{", ASCII)
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
+_VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
+"""Names that stand for no function, or were kept as one already."""
 _MESSAGE = regex(
     r"(?:\[\s*(?:\([^()]*\)\s*)?([A-Za-z_][\w.]*(?:->\w+|\(\))*)|\])\s+([A-Za-z_]\w*)\s*(?=[:\]])",
     ASCII,
@@ -178,6 +180,8 @@ class _Reading:
             self._names_in(parts)
         elif parts:
             given = self._given(parts)
+            if kind == "call" and not qualifier and self.known.declared(name, start) is not None:
+                self._given_back(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
 
@@ -245,6 +249,15 @@ class _Reading:
         if named:
             self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
         return named
+
+    def _given_back(self, parts: Iterable[tuple[int, int]]) -> None:
+        """What a function that was given as an argument is called with: a function of another
+        file too, as in ``callback(Config(), kernel)``."""
+        for start, end in parts:
+            name = self.plain[start:end].strip()
+            known = name in self.reader.here or self.known.declared(name, start) is not None
+            if name.isidentifier() and not known and not _VALUE.match(name):
+                self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
 
     def _passed(self, start: int, end: int) -> None:
         if found := _PASSED.fullmatch(self.plain, start, end):
