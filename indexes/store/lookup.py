@@ -172,11 +172,11 @@ class Lookup:
 
     def _sites(self, known: Known, where: str) -> Iterator[Call]:
         sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=?{where} ORDER BY c.rowid"
-        first = 0
-        for number in self._bodies_of(known):
+        first, bodies = 0, self._bodies_of(known)
+        for number in bodies:
             calls = [Call(*row) for row in self.store.query(sql, (number,))]
             yield from _behind(calls, first)
-            first += self._branch_count(number)
+            first += self._branch_count(number) if number != bodies[-1] else 0
 
     def _bodies_of(self, known: Known) -> Sequence[int]:
         """The number of a definition, and of what is written behind the macro that makes it."""
