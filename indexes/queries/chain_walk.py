@@ -6,9 +6,11 @@ names the one that shows it."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING
 
 from indexes.linking.edges import TO_DEFINITIONS, Edge, stub_name
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from indexes.store.lookup import Lookup
 
 _MAIN_KEYS = ("CPU", "CUDA", "MPS")
+_SPECIAL = 40
+"""How much longer the way through a kernel for sparse, quantized or nested tensors is."""
+_UNUSUAL = 20
+"""How much longer the way under a condition is that does not hold for most tensors."""
 _ON_THE_WAY = frozenset[Work](("computes", "chooses", "dispatches"))
 _UFUNC_TEMPLATES = {"CPU": "UfuncCPU.cpp", "CUDA": "UfuncCUDA.cu"}
 
@@ -61,9 +67,11 @@ class _Place:
     follows: bool
     """Whether operators that it calls are expanded."""
     dispatches: int
+    cost: int = 0
+    """How far it is from the operator; unusual ways are longer."""
 
-    def below(self, hop: int, nodes: Sequence[Node]) -> _Place:
-        return _Place(hop, nodes, self.follows, self.dispatches)
+    def below(self, hop: int, nodes: Sequence[Node], cost: int = 1) -> _Place:
+        return _Place(hop, nodes, self.follows, self.dispatches, self.cost + cost)
 
 
 @dataclass(slots=True)
@@ -75,10 +83,44 @@ class _Use:
     work: Work = "helps"
     choices: tuple[Choice, ...] = ()
     """What decides at run time whether the call is made."""
+    unusual: int = 0
+    """How many of them do not hold for the tensors that most have."""
+
+    @property
+    def cost(self) -> int:
+        return 1 + self.unusual * _UNUSUAL
 
     @property
     def nodes(self) -> list[Node]:
         return list(dict.fromkeys(step.lower for step in self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Kernels of one symbol, by the keys under which an operator has them."""
+
+    rows: Sequence[KernelRow]
+    steps: Sequence[Step]
+    """What they are on this way."""
+    parent: int
+    """The hop that they stand below."""
+    cost: int = 0
+
+    @property
+    def first(self) -> KernelRow:
+        return self.rows[0]
+
+    @property
+    def keys(self) -> list[str]:
+        return [row.key for row in self.rows]
+
+    @property
+    def is_special(self) -> bool:
+        return self.cost >= _SPECIAL
+
+    def nodes_of(self, known: Known | None) -> list[Node]:
+        """Where a definition of theirs is on this way."""
+        return _nodes(step for step in self.steps if known and step.lower.what == known.id)
 
 
 class ChainWalk:
@@ -101,7 +143,8 @@ class ChainWalk:
         """Of each hop whose steps are listed or folded, where it is."""
         self._root: NativeFunction | None = None
         self._first: dict[Node, int] = {}
-        self._places: deque[_Place] = deque()
+        self._places: list[tuple[int, int, _Place]] = []
+        self._number = count()
         self._listed = _ON_THE_WAY
         self._by_itself: dict[Node, bool] = {}
 
@@ -114,7 +157,7 @@ class ChainWalk:
         root = self._schema(native, None)
         self._enter(_Place(root, (node,), True, 0))
         while self._places:
-            self._expand(self._places.popleft())
+            self._expand(heappop(self._places)[-1])
         return root
 
     # --------------------------------------------------------------------------- places
@@ -128,7 +171,7 @@ class ChainWalk:
             return
         for node in place.nodes:
             self._first.setdefault(node, place.hop)
-        self._places.append(place)
+        heappush(self._places, (place.cost, next(self._number), place))
 
     def _shown(self, nodes: Sequence[Node]) -> int | None:
         """The hop that shows all of these; what is for every device shows those for one."""
@@ -186,26 +229,38 @@ class ChainWalk:
 
     def _kernels(self, place: _Place, native: NativeFunction) -> None:
         """Lists an overload's delegate, meta and kernels, those that most ask for first."""
-        is_root, under = place.dispatches == 0, self._delegate(native, place.hop)
+        under = self._delegate(native, place.hop)
         rows = self.facts.kernels(native.full_name)
-        for group in _grouped([row for row in rows if row.key == "Meta"]):
-            if is_root or self.extent.full:
+        if place.dispatches == 0 or self.extent.full:
+            for group in _grouped([row for row in rows if row.key == "Meta"]):
                 self._meta(group, under)
         groups = _grouped([row for row in rows if row.key != "Meta"])
-        for group in sorted(groups, key=_is_special):
-            if (is_root or self.extent.full or not _is_special(group)) and not self._is_full:
-                self._row(place, group, under)
-            elif self._row_steps(place, group):
-                self._fold_row(place, group)
+        for group in sorted(groups, key=lambda one: _extra_cost(one, rows)):
+            steps = [s for n in place.nodes for row in group for s in self.graph.row_steps(n, row)]
+            if steps or not place.nodes[0].device:  # otherwise for another device than this way
+                self._kernel_row(place, _Row(group, steps, under, _extra_cost(group, rows)))
         if native.doubt:
             self.hops.miss(place.hop, "kernel", native.full_name, native.doubt)
         elif not rows:
             self._no_kernel(native, place.hop)
 
-    def _fold_row(self, place: _Place, group: Sequence[KernelRow]) -> None:
-        node = self._row_steps(place, group)[0].lower
-        self._fold(place, self.works.of(node))
-        self.continues.setdefault(place.hop, group[0].op)
+    def _kernel_row(self, place: _Place, row: _Row) -> None:
+        """Lists a kernel by its keys, unless it is one that few ask for, of an operator on the
+        way."""
+        if (row.is_special and place.dispatches and not self.extent.full) or self._is_full:
+            if row.steps:
+                self._fold(place, self.works.of(row.steps[0].lower))
+                self.continues.setdefault(place.hop, row.first.op)
+        elif row.first.kind == "ufunc" and row.first.definitions:
+            self._ufunc(place, row)
+        elif row.first.kind == "generated":
+            self._generated(place, row)
+        elif not row.first.definitions:
+            first = row.first
+            self.hops.miss(row.parent, "kernel", first.symbol, first.reason, row.keys)
+        else:
+            for found in row.first.definitions:
+                self._kernel(place, row, found)
 
     def _delegate(self, native: NativeFunction, parent: int) -> int:
         out = native.structured_delegate and self.facts.native(native.structured_delegate)
@@ -224,58 +279,32 @@ class ChainWalk:
     def _meta(self, rows: Sequence[KernelRow], parent: int) -> None:
         row, keys, line = rows[0], [r.key for r in rows], self._yaml_line(rows[0])
         if not row.definitions:
-            self._without_definition(row, keys, "meta", parent)
+            self.hops.miss(parent, "meta", row.symbol, row.reason, keys)
         for found in row.definitions:
             dtypes, what = self._dtypes(found), (found, row.rule, row.confidence)
             self.hops.add_definition(
                 parent, "meta", *what, keys=keys, evidence=[line], dtypes=dtypes
             )
 
-    def _row_steps(self, place: _Place, rows: Sequence[KernelRow]) -> list[Step]:
-        return [s for n in place.nodes for row in rows for s in self.graph.row_steps(n, row)]
-
-    def _row(self, place: _Place, rows: Sequence[KernelRow], parent: int) -> None:
-        """Lists a kernel, by the keys under which it is registered."""
-        row, keys = rows[0], [r.key for r in rows]
-        steps = self._row_steps(place, rows)
-        if place.nodes[0].device and not steps:
-            return  # for another device than this way
-        if row.kind == "ufunc":
-            self._ufunc(place, row, keys, steps, parent)
-        elif row.kind == "generated":
-            self._generated(place, row, keys, steps, parent)
-        elif not row.definitions:
-            self._without_definition(row, keys, "kernel", parent)
-        for found in row.definitions if row.kind != "ufunc" else ():
-            self._kernel(place, row, keys, found, steps, parent)
-
-    def _kernel(
-        self,
-        place: _Place,
-        row: KernelRow,
-        keys: Sequence[str],
-        found: Definition,
-        steps: Sequence[Step],
-        parent: int,
-    ) -> None:
-        known = self.facts.known(found)
-        nodes = _nodes(step for step in steps if known and step.lower.what == known.id)
+    def _kernel(self, place: _Place, row: _Row, found: Definition) -> None:
+        nodes = row.nodes_of(self.facts.known(found))
         hop = self.hops.add_definition(
-            parent,
+            row.parent,
             "kernel",
             found,
-            row.rule,
-            row.confidence,
-            device=_only_device(keys),
-            keys=keys,
-            evidence=[self._yaml_line(row)],
+            row.first.rule,
+            row.first.confidence,
+            device=_only_device(row.keys),
+            keys=row.keys,
+            evidence=[self._yaml_line(row.first)],
             dtypes=self._dtypes(found),
             work=self.works.of(nodes[0]) if nodes else None,
         )
         if nodes:
-            composite = row.key.startswith("Composite")
+            composite = row.first.key.startswith("Composite")
             follows = composite or not any(map(self._computes_itself, nodes))
-            self._enter(_Place(hop, nodes, follows, place.dispatches))
+            cost = place.cost + 1 + row.cost
+            self._enter(_Place(hop, nodes, follows, place.dispatches, cost))
 
     def _computes_itself(self, start: Node) -> bool:
         """Whether a function computes without dispatching anew."""
@@ -287,36 +316,36 @@ class ChainWalk:
     def _computes(self, node: Node) -> bool:
         return isinstance(node.what, int) and self.works.computing(node.what) is not None
 
-    def _ufunc(
-        self, place: _Place, row: KernelRow, keys: Sequence[str], steps: Sequence[Step], parent: int
-    ) -> None:
+    def _ufunc(self, place: _Place, row: _Row) -> None:
         """torchgen makes the kernel, the stub and the loop around the inner loops."""
-        if not row.definitions:
-            self._without_definition(row, keys, "kernel", parent)
-            return
-        first, device, line = row.definitions[0], _only_device(keys), self._yaml_line(row)
-        rule = f"{row.rule}; torchgen generates {row.symbol}, this is the arithmetic it calls"
-        details: Details = {"device": device, "work": "computes"}
-        what, guard = (row.symbol, first.location), first.guard
+        made, loop, device = row.first, row.first.definitions[0], _only_device(row.keys)
+        rule = f"{made.rule}; torchgen generates {made.symbol}, this is the arithmetic it calls"
         hop = self.hops.add(
-            parent,
+            row.parent,
             "kernel",
-            *what,
+            made.symbol,
+            loop.location,
             rule,
             "by rule",
-            keys=keys,
-            evidence=[line],
-            guard=guard,
-            **details,
+            keys=row.keys,
+            evidence=[self._yaml_line(made)],
+            guard=loop.guard,
+            device=device,
+            work="computes",
         )
-        if path := self.index.source.locate(f"ATen/templates/{_UFUNC_TEMPLATES[device or '']}"):
+        self._ufunc_template(made, hop, device)
+        self._ufunc_stub(made, hop, device)
+        rule = "an inner loop named in ufunc_inner_loop; torchgen writes the loop around it"
+        below = place.below(hop, (), row.cost)
+        for found in made.definitions:
+            self._inner_loop(below, row, found, rule)
+
+    def _ufunc_template(self, row: KernelRow, parent: int, device: str | None) -> None:
+        name = _UFUNC_TEMPLATES[device or ""]
+        if path := self.index.source.locate(f"ATen/templates/{name}"):
             rule = "the template from which torchgen makes the kernel"
-            made = (row.symbol, Location(path, 1), rule)
-            self.hops.add(hop, "generated", *made, "by rule", **details)
-        self._ufunc_stub(row, hop, device)
-        for found in row.definitions:
-            rule = "an inner loop named in ufunc_inner_loop; torchgen writes the loop around it"
-            self._inner_loop(place.below(hop, ()), found, rule, steps, line)
+            what = (row.symbol, Location(path, 1), rule)
+            self.hops.add(parent, "generated", *what, "by rule", device=device, work="computes")
 
     def _ufunc_stub(self, row: KernelRow, parent: int, device: str | None) -> None:
         base = row.symbol.removeprefix("ufunc_").rpartition("_")[0]
@@ -325,43 +354,33 @@ class ChainWalk:
             what = (f"{base}_stub", use.location, rule)
             self.hops.add(parent, "stub", *what, "by rule", work="dispatches")
 
-    def _inner_loop(
-        self, place: _Place, found: Definition, rule: str, steps: Sequence[Step], line: Location
-    ) -> None:
-        known = self.facts.known(found)
-        nodes = _nodes(step for step in steps if known and step.lower.what == known.id)
-        device = nodes[0].device if len(nodes) == 1 else None
+    def _inner_loop(self, place: _Place, row: _Row, found: Definition, rule: str) -> None:
+        nodes = row.nodes_of(self.facts.known(found))
         hop = self.hops.add_definition(
             place.hop,
             "device_kernel",
             found,
             rule,
             "by rule",
-            device=device,
-            evidence=[line],
+            device=nodes[0].device if len(nodes) == 1 else None,
+            evidence=[self._yaml_line(row.first)],
             work="computes",
         )
         if nodes:
             self._enter(place.below(hop, nodes))
 
-    def _generated(
-        self, place: _Place, row: KernelRow, keys: Sequence[str], steps: Sequence[Step], parent: int
-    ) -> None:
+    def _generated(self, place: _Place, row: _Row) -> None:
         """A kernel that torchgen makes, and the operator that it makes it call."""
-        template = self._template(row)
+        made, template = row.first, self._template(row.first)
         if template is None:
-            self.hops.miss(parent, "generated", row.symbol, row.reason, keys)
+            self.hops.miss(row.parent, "generated", made.symbol, made.reason, row.keys)
             return
-        what, evidence = (row.symbol, template, row.reason), [self._yaml_line(row)]
+        what, evidence = (made.symbol, template, made.reason), [self._yaml_line(made)]
+        details: Details = {"work": "dispatches"}
         hop = self.hops.add(
-            parent, "generated", *what, "by rule", keys=keys, evidence=evidence, work="dispatches"
+            row.parent, "generated", *what, "by rule", keys=row.keys, evidence=evidence, **details
         )
-        self._first_dispatch(place.below(hop, ()), _nodes(steps), follows=True)
-
-    def _without_definition(
-        self, row: KernelRow, keys: Sequence[str], role: Role, parent: int
-    ) -> None:
-        self.hops.miss(parent, role, row.symbol, row.reason, keys)
+        self._first_dispatch(place.below(hop, (), row.cost), _nodes(row.steps), follows=True)
 
     def _template(self, row: KernelRow) -> Location | None:
         name = "RegisterDispatchKey.cpp"
@@ -391,12 +410,13 @@ class ChainWalk:
         for use in self._uses(place, known):
             if self._is_listed(use):
                 use.choices = _common(map(self.facts.conditions, use.edges))
+                use.unusual = _unusual(use, place.nodes)
                 listed.append(use)
             else:
                 self._fold(place, use.work, len(use.edges))
         said: set[object] = set()
         if not self.extent.full:
-            listed.sort(key=lambda use: _unusual(use, place.nodes))
+            listed.sort(key=lambda use: use.unusual)
         for use in _merged(listed):
             call = (use.edges[0].line, use.edges[0].symbol)
             if call in said and self._is_repeated(use):
@@ -476,7 +496,7 @@ class ChainWalk:
             choices=use.choices,
             work=use.work,
         )
-        self._enter(place.below(hop, nodes))
+        self._enter(place.below(hop, nodes, use.cost))
 
     def _definition(self, what: int | str) -> Known | None:
         return self.facts.by_id(what) if isinstance(what, int) else None
@@ -558,7 +578,7 @@ class ChainWalk:
         )
         follows = place.follows and self.works.leads(nodes[0]) and not own
         follows = follows and use.work in _ON_THE_WAY
-        self._first_dispatch(place.below(hop, ()), nodes, follows)
+        self._first_dispatch(place.below(hop, (), use.cost), nodes, follows)
 
     def _first_dispatch(self, place: _Place, nodes: Sequence[Node], follows: bool) -> None:
         """Expands the operators that a call can mean: the first of them, or all in full."""
@@ -585,7 +605,7 @@ class ChainWalk:
             self.again[place.hop] = shown
             return
         hop = self._schema(native, place.hop)
-        self._enter(_Place(hop, nodes, True, place.dispatches + 1))
+        self._enter(_Place(hop, nodes, True, place.dispatches + 1, place.cost + 1))
 
     def _stub_call(self, place: _Place, known: Known, use: _Use) -> None:
         edge = use.edges[0]
@@ -605,7 +625,7 @@ class ChainWalk:
             choices=use.choices,
             work=use.work,
         )
-        self._enter(place.below(hop, use.nodes))
+        self._enter(place.below(hop, use.nodes, use.cost))
 
     def _lines_of(self, stub: str) -> list[StubUse]:
         """The lines that declare, define and register a stub."""
@@ -633,14 +653,12 @@ class ChainWalk:
             self._registration(place, builds)
 
     def _made_by_torchgen(self, place: _Place, name: str, rows: Sequence[KernelRow]) -> None:
-        for row in rows:
-            native = self.facts.native(row.op)
-            line = native.field_lines.get("ufunc_inner_loop", 0) if native else 0
-            path = native.location.path if native else ""
-            rule = f"torchgen defines and registers {name} from ufunc_inner_loop of {row.op}"
-            for found in row.definitions:
-                steps = self._row_steps(place, [row])
-                self._inner_loop(place, found, rule, steps, Location(path, line))
+        for one in rows:
+            rule = f"torchgen defines and registers {name} from ufunc_inner_loop of {one.op}"
+            steps = [step for node in place.nodes for step in self.graph.row_steps(node, one)]
+            row = _Row([one], steps, place.hop)
+            for found in one.definitions if steps else ():
+                self._inner_loop(place, row, found, rule)
 
     def _registrations(self, entries: Sequence[StubEntry]) -> list[list[list[StubEntry]]]:
         """The lines that register something, each with its targets; those of one device that
@@ -720,9 +738,15 @@ def _grouped(rows: Sequence[KernelRow]) -> list[list[KernelRow]]:
     return list(groups.values())
 
 
-def _is_special(group: Sequence[KernelRow]) -> bool:
-    """Whether kernels are for tensors of a kind that few use: sparse, quantized, nested ones."""
-    return not any(row.key in _MAIN_KEYS or row.key.startswith("Composite") for row in group)
+def _extra_cost(group: Sequence[KernelRow], rows: Sequence[KernelRow]) -> int:
+    """How much longer the way through kernels is: those for tensors of a kind that few use, as
+    sparse, quantized or nested ones; composite ones beside those of backends."""
+    keys = {row.key for row in group}
+    if not keys.isdisjoint(_MAIN_KEYS):
+        return 0
+    if not any(key.startswith("Composite") for key in keys):
+        return _SPECIAL
+    return _UNUSUAL if any(row.key in _MAIN_KEYS for row in rows) else 0
 
 
 def _sameness(edge: Edge) -> object:
