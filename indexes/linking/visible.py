@@ -5,17 +5,13 @@ C++ lookup is followed as far as scopes decide it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Role
-from indexes.readers.cxx.bodies import LOOPS
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
 _TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))
-_WORDS = regex(r"[A-Za-z_]\w{3,}")
 _DEVICE_FOLDERS = (
     ("CUDA", ("/cuda/", "/cudnn/", "/hip/", "/miopen/")),
     ("MPS", ("/mps/", "/metal/")),
@@ -109,33 +105,6 @@ def nearest_macro(same: list[Known], call: Call) -> list[Known]:
     return [max(above or same, key=lambda k: k.definition.location.line)]
 
 
-def visible_functors(call: Call, caller: Known, facts: Facts) -> list[tuple[Known, list[Known]]]:
-    """Classes with an ``operator()`` that a call constructs or takes as a template argument."""
-    if call.kind != "call":
-        return []
-    names = (call.name, *_WORDS.findall(call.template))
-    named = (known for name in names for known in facts.named(name))
-    found = []
-    for known in named:
-        if known.definition.kind == "class" and _class_seen(known, call, caller):
-            inside = known.definition.location
-            methods = facts.members(known.definition, "operator()")
-            lines = range(inside.line, inside.end_line + 1)
-            within = [m for m in methods if m.definition.location.line in lines]
-            found += [(known, within)] if within else []
-    return found
-
-
-def _class_seen(known: Known, call: Call, caller: Known) -> bool:
-    place, here = known.definition.location.path, plain_scope(caller.definition.scope)
-    if place != caller.definition.location.path and not is_header(place):
-        return False
-    scope = plain_scope(known.definition.scope)
-    if call.qualifier and known.definition.name == call.name:
-        return _named_by(call.qualifier, scope, here)
-    return encloses(scope, here)
-
-
 def in_scope(call: Call, known: Known, here: str) -> bool:
     """Whether the name that a call writes in scope ``here`` can be that definition's."""
     return _is_seen(call.qualifier, known.definition.scope, here)
@@ -189,13 +158,6 @@ def _stub_fits(use: StubUse, call: Call, here: str) -> bool:
     return encloses(scope, here)
 
 
-LOOK_AHEAD = 6
-"""Calls on the way to what computes: as many as are followed."""
-_RUNS = ("loop", "launch")
-_DATA = regex(r"[*&]|Tensor|Iter|List|Ref\b|vector|Storage|[A-Z]_\w*\(")
-"""In the parameters of a function: tensors, pointers, iterators, or a macro that holds them.
-Without any there is nothing to compute with: a thread count is set, an ability asked for."""
-
 _BLAS = tuple(
     f"{t}{name}_"
     for t in "sdcz"
@@ -246,102 +208,6 @@ _QUALIFIED_LIBRARIES = {
 }
 APPLE = frozenset(("MPSGraph", "Metal"))
 """They are called with messages: PyTorch's own functions with their names stand for them."""
-
-
-class Computing:
-    """Answers for the functions of one tree; answers are kept while it lives."""
-
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        self._leads: dict[tuple[int, str, int], frozenset[str]] = {}
-        self._next: dict[tuple[int, str], tuple[frozenset[str], list[Known]]] = {}
-
-    def role(self, call: Call, known: Known, caller: Known) -> Role:
-        """Headers hold what runs a function over elements; a function made for a dtype, or the
-        way into a library, is what computes, given data to compute with."""
-        path = known.definition.location.path
-        if known.definition.kind == "macro":
-            return "call"
-        if is_header(path) and not self.leads_to(known, LOOK_AHEAD).isdisjoint(_RUNS):
-            return "launch"
-        if not _DATA.search(known.definition.parameters):
-            return "call"
-        if any(self.vendor(c, known) for c in self.facts.calls(known)):
-            return "device_kernel"
-        if is_header(path):
-            return "call"
-        if "_t" in call.template and self._runs(known):
-            return "device_kernel"
-        if path != caller.definition.location.path and "library" in self.leads_to(known, 3):
-            return "device_kernel"
-        return "call"
-
-    def vendor(self, call: Call, caller: Known) -> str:
-        """The library whose function is called; none where the name is the tree's own: vendors
-        define nothing in its namespaces, and stand-ins of it are under a condition."""
-        library = library_of(call)
-        if not library or library in APPLE or not is_plain(call):
-            return library
-        own = visible_functions(call, caller, self.facts)
-        theirs = all(k.definition.guard and not k.definition.scope for k in own)
-        return library if theirs else ""
-
-    def leads_to(self, known: Known, depth: int) -> frozenset[str]:
-        """Which of stub, loop, launch and library a function reaches within ``depth`` calls."""
-        key = (known.id, known.definition.scope, depth)
-        if key not in self._leads:
-            found, inner = self._step(known)
-            if depth > 0:
-                found = found.union(*(self.leads_to(one, depth - 1) for one in inner))
-            self._leads[key] = found
-        return self._leads[key]
-
-    def _runs(self, known: Known) -> bool:
-        """Whether a function computes itself, or calls what does, or what headers have for it."""
-        found, inner = self._step(known)
-        depths = ((one, is_header(one.definition.location.path)) for one in inner)
-        return bool(found) or any(self.leads_to(one, far * LOOK_AHEAD) for one, far in depths)
-
-    def _step(self, known: Known) -> tuple[frozenset[str], list[Known]]:
-        """What a function reaches itself, and the functions that it may call."""
-        key = (known.id, known.definition.scope)
-        if key not in self._next:
-            calls = self.facts.calls(known)
-            found = frozenset(kind for c in calls if (kind := self._computing(c, known)))
-            self.facts.expect(call.name for call in calls if call.kind == "call")
-            inner = [
-                in_place(one, known)
-                for call in calls
-                if call.kind == "call"
-                for one in visible_functions(call, known, self.facts)[:4]
-                if not is_given_nothing(one, known)
-            ]
-            self._next[key] = (found, inner)
-        return self._next[key]
-
-    def _computing(self, call: Call, caller: Known) -> str:
-        if call.kind == "launch":
-            return "launch"
-        if call.name in LOOPS:
-            return "loop"
-        if self.vendor(call, caller):
-            return "library"
-        return "stub" if call.kind != "member" and visible_stub(call, caller, self.facts) else ""
-
-
-def is_given_nothing(known: Known, caller: Known) -> bool:
-    """Whether a function elsewhere takes no argument: it asks for a handle, a setting or the
-    number of threads, but it has nothing that it could compute on."""
-    found = known.definition
-    elsewhere = found.location.path != caller.definition.location.path
-    return elsewhere and found.kind == "function" and found.parameters.strip() in ("", "void")
-
-
-def in_place(known: Known, caller: Known) -> Known:
-    """A macro as seen where it is used: names in it are looked up in the user's scope."""
-    if known.definition.kind != "macro":
-        return known
-    return Known(known.id, replace(known.definition, scope=caller.definition.scope))
 
 
 def library_of(call: Call) -> str:

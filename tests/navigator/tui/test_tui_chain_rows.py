@@ -76,6 +76,6 @@ def test_what_is_folded_is_counted_and_can_be_revealed(softmax: Chain) -> None:
 
 
 def test_what_is_not_resolved_stands_where_it_belongs(tree_index: Index) -> None:
-    rows = Outline(tree_index.chain("softmax.int")).rows()
+    rows = Outline(tree_index.chain("sub.out")).rows()
     reasons = [row for row in rows if row.step is not None and row.hop is None]
     assert [row.group for row in reasons] == ["Derivative"]
