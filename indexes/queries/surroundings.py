@@ -71,6 +71,11 @@ def _counted(links: Sequence[Link]) -> Counted:
     return Counted(len(links), links[0].location if links else None)
 
 
+def _how_far(test: NamedTest) -> tuple[bool, int, int]:
+    name = test.symbol.rpartition(".")[2]
+    return not test.qualified, test.path.count("/"), len(name)
+
+
 def _reader(index: Index) -> Reader:
     def read(path: str) -> bytes | None:
         try:
@@ -82,10 +87,10 @@ def _reader(index: Index) -> Reader:
 
 
 def _tests(named: Sequence[NamedTest]) -> TestCount:
-    """How many, and the one whose name says least besides."""
+    """How many, and one to begin with: near the top of the tree, with little else in its name."""
     if not named:
         return TestCount()
-    first = min(named, key=lambda one: (not one.qualified, len(one.symbol.rpartition(".")[2])))
+    first = min(named, key=_how_far)
     where = Location(first.path, first.line, first.end_line)
     return TestCount(len({one.path for one in named}), len(named), where)
 

@@ -262,11 +262,11 @@ class Calls(Expressions):
         scope = self.scope_of(callee, args, kwargs)
         if isinstance(callee.node, ast.Lambda):
             return self.value(callee.node.body, scope)
-        if not self.stack and _is_procedure(callee.node):
-            return _returned(self.execute(callee.node.body, scope))
         if self._is_generator(callee.node):
             # Not followed here: what a context manager registers lasts no longer than it.
             return Generator(callee, tuple(args), dict(kwargs))
+        if not self.stack and _is_procedure(callee.node):
+            return _returned(self.execute(callee.node.body, scope))
         self.stack.append(callee.function.owner or name)
         returned = self.execute(callee.node.body, scope)
         self.stack.pop()

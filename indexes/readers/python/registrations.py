@@ -127,21 +127,28 @@ def _kept(data: bytes, extents: list[Block]) -> set[int]:
 
 
 _MADE = regex(rb"\n(?:\w+(?:: [^\n=]+)? =|[ \t]*for [^\n]* in) (\w+)\(")
+_CALLED = regex(rb"(?<![\w.])(\w+)\(")
 _SMALL = 1500
 
 
 def _makers(data: bytes, extents: list[Block]) -> set[int]:
     """Start offsets of small functions whose result is bound to a name of the module, or looped
-    over: sets of operators, renamed functions."""
-    names = {match.decode() for match in _MADE.findall(data)}
-    return {
-        block.head.start
+    over: sets of operators, renamed functions. With the small functions that those call."""
+    small = {
+        block.head.name: block
         for block in extents
-        if block.head.name in names
-        and not block.head.is_class
+        if not block.head.is_class
         and block.head.parent < 0
         and block.end - block.head.start < _SMALL
     }
+    found: set[str] = set()
+    pending = {match.decode() for match in _MADE.findall(data)} & small.keys()
+    while pending:
+        found |= pending
+        texts = (data[small[name].head.start : small[name].end] for name in pending)
+        called = {name.decode() for text in texts for name in _CALLED.findall(text)}
+        pending = called & small.keys() - found
+    return {small[name].head.start for name in found}
 
 
 # --------------------------------------------------------------------------------- facts

@@ -261,7 +261,7 @@ op_db: list[OpInfo] = [
         # a comment
         name="linalg.lstsq",
         # variant_test_name='not_this_one'
-        decomp_aten_name="nor_this",
+        decomp_aten_name="lstsq_parts",
         aten_name="linalg_lstsq",
     ),
     # OpInfo('commented'),
@@ -294,6 +294,7 @@ def test_opinfo_entries() -> None:
         ("abs", "aten::abs", 7, 13),
         ("abs", "torch.absolute", 7, 13),
         ("linalg.lstsq", "aten::linalg_lstsq", 14, 20),
+        ("linalg.lstsq", "aten::lstsq_parts", 14, 20),
         ("nn.functional.pad", "aten::constant_pad_nd", 22, 22),
         ("nn.functional.pad", "torch.nn.functional.pad", 23, 23),
         ("index_reduce", "aten::index_reduce", 25, 27),

@@ -142,3 +142,47 @@ svd = make_alias(abs, "svd")
         ("torch.linalg.abs", "torch._refs.linalg.abs", 5),
         ("torch.linalg.svd", "torch._refs.linalg.svd", 8),
     ]
+
+
+def test_generators_tables_of_records_and_every_overload() -> None:
+    source = """
+import torch
+aten = torch.ops.aten
+class Data:
+    name: str
+table = dict(a=Data(name="erf"), b=Data(name="special_i0e", cpp=lambda x: x))
+def operators(ns):
+    for key in table:
+        op = getattr(ns, table[key].name, None)
+        if op is None:
+            continue
+        for overload in op.overloads():
+            yield getattr(op, overload), key
+def more():
+    yield from operators(aten)
+    yield aten.sin.default, "sin"
+def register_lowering(aten_fn):
+    return lambda fn: fn
+for op, key in more():
+    register_lowering(op)(print)
+"""
+    found = registered(source, "torch/_inductor/lowering.py")
+    assert [(target, line) for _, target, _, line in found] == [
+        ("aten::erf", 20),
+        ("aten::special_i0e", 20),
+        ("aten::sin.default", 20),
+    ]
+
+
+def test_a_generator_that_nobody_goes_through_registers_nothing() -> None:
+    source = """
+import torch
+aten = torch.ops.aten
+def register_lowering(aten_fn):
+    return lambda fn: fn
+def for_a_while(op):
+    register_lowering(op)(print)
+    yield
+made = for_a_while(aten.sin)
+"""
+    assert registered(source, "torch/_inductor/lowering.py") == []
