@@ -1,7 +1,8 @@
 """Scores answers against tables that were verified by other means.
 
-A folder may hold any of ``kernels.tsv``, ``stubs.tsv``, ``chains.jsonl``, ``decoys.tsv``,
-``nokernel.tsv`` and ``cuda_kernel_names.tsv``; paths and lines in them are those of the tree.
+A folder may hold any of ``kernels.tsv``, ``stubs.tsv``, ``chains.jsonl``, ``computing.jsonl``,
+``decoys.tsv``, ``nokernel.tsv`` and ``cuda_kernel_names.tsv``; paths and lines in them are those
+of the tree.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import DeviceKernelAnswer, Hop, KernelRow, Location, Role
+from indexes.queries.audit.ways import read_computing, routes_of
 from indexes.queries.index import Index
 from indexes.source.files import read_text
 
@@ -75,6 +77,7 @@ def score_all(index: Index, folder: Path) -> Iterator[Score]:
         "chains.jsonl": _chains,
         "decoys.tsv": _decoys,
         "nokernel.tsv": _nokernel,
+        "computing.jsonl": _computing,
         "cuda_kernel_names.tsv": _names,
     }
     found = [(folder / name, score) for name, score in tables.items() if (folder / name).is_file()]
@@ -195,6 +198,23 @@ def _is_found(role: str, place: str, hops: Iterable[Hop]) -> bool:
     if roles := REQUIRED.get(role):
         return any(str(hop.location) == place and hop.role in roles for hop in hops)
     return any(place in map(str, (hop.location, *hop.evidence)) for hop in hops)
+
+
+# ------------------------------------------------------------------------- computing
+
+
+def _computing(index: Index, path: Path) -> Iterator[Score]:
+    """Routes against the functions that were verified to compute."""
+    some = Score(f"{path.name}, a route ends in what computes", "at least 95 %", 0.95)
+    usual = Score(f"{path.name}, the usual route does", "at least 90 %", 0.9)
+    for wanted in read_computing(path):
+        routes = [r for r in routes_of(index, wanted.op) if r.device == wanted.device]
+        what = f"{wanted.op} {wanted.device}: {', '.join(sorted(wanted.names)) or 'nothing'}"
+        said = f"{what}, not {routes[0].symbol or routes[0].note}" if routes else what
+        some.add("right" if any(map(wanted.is_meant, routes)) else "unresolved", said)
+        usual.add("right" if any(map(wanted.is_meant, routes[:1])) else "unresolved", said)
+    yield some
+    yield usual
 
 
 # -------------------------------------------------------------- names of device kernels

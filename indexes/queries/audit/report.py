@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from indexes.linking.device_names.libraries import RUNTIME
 from indexes.model.vocabulary import DerivativeEntry, KernelRow
@@ -26,11 +27,16 @@ from indexes.queries.audit.checks import (
     stub_reach,
 )
 from indexes.queries.audit.graph import BothWays, EdgeText, Reached, all_edges, led_back
+from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
 from indexes.queries.dispatch_compare import LiveTable
 from indexes.queries.index import Index
 
 BACKENDS = ("CPU", "AutogradCPU", "Tracer", "BackendSelect")
 """Keys whose computed table must agree with the running dispatcher without exception."""
+DEVICES = ("CPU", "CUDA")
+"""Devices on which every public name is asked for."""
+MOST_LINES = 40
+"""The most lines that an operator is answered with by default."""
 LAYERS = ("ADInplaceOrView", "Functionalize", "Meta")
 
 
@@ -74,6 +80,8 @@ def measures(
     yield stubs(index, rows)
     yield dtypes(index)
     yield both_ways(index)
+    yield edge_lines(index)
+    yield launched(index)
     yield from formulas(index, live)
     if live is not None:
         yield tables(index, live)
@@ -247,6 +255,52 @@ def functions(index: Index, entries: Iterable[DerivativeEntry]) -> Measure:
     short = (*found.unresolved, *found.absent) if met is not None else ()
     bar = "100 % of those that are no operators"
     return Measure("functions in formulas", bar, sum(counts.values()), counts, met, short)
+
+
+# ------------------------------------------------------------------------------ routes
+
+
+def named(index: Index) -> Iterator[Measure]:
+    """Public names of operators by whether a route leads to what computes."""
+    for device, ways in named_ways(index, DEVICES).items():
+        total = ways.computing + len(ways.silent)
+        counts = {
+            "with a route": ways.computing,
+            "without": len(ways.silent),
+            "said to compute nothing": len(ways.nothing),
+        }
+        met = ways.computing >= 0.99 * total if total else None
+        name = f"public names that compute, with a route on {device}"
+        yield Measure(name, "at least 99 %", total, counts, met, tuple(ways.silent))
+
+
+def screens(answers: Iterable[tuple[Computing, Sequence[str]]]) -> Measure:
+    """First screens of verified operators by whether they name the function that computes.
+
+    Parameters:
+        answers: What was verified, and the lines that the operator is answered with.
+    """
+    found = Measured("first screens that name the function that computes", 0.95)
+    for wanted, lines in answers:
+        names = ", ".join(sorted(wanted.names)) or "that nothing does"
+        right = names_what_computes(lines, wanted)
+        found.add(right, f"{wanted.op} {wanted.device}: not {names}")
+    return found.measure()
+
+
+def lengths(answers: Iterable[tuple[str, int]]) -> Measure:
+    """The lines of the default answer of each operator."""
+    lines = dict(answers)
+    long = sorted((op for op, n in lines.items() if n > MOST_LINES), key=lambda op: -lines[op])
+    counts = {
+        "median": round(median(lines.values())) if lines else 0,
+        "most": max(lines.values(), default=0),
+        "longer": len(long),
+    }
+    met = not long if lines else None
+    short = tuple(f"{op}: {lines[op]}" for op in long)
+    name = "lines of the default answer of operators"
+    return Measure(name, f"at most {MOST_LINES}", len(lines), counts, met, short)
 
 
 # ----------------------------------------------------------------------------- tables

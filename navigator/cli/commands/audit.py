@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +11,20 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import SourceError
-from indexes.queries.audit.report import LiveFacts, Measure, chained, launches, measures
+from indexes.queries.audit.report import (
+    LiveFacts,
+    Measure,
+    chained,
+    launches,
+    lengths,
+    measures,
+    named,
+    screens,
+)
+from indexes.queries.audit.ways import read_computing
 from indexes.queries.dispatch_compare import PROBE
 from indexes.serialize.answers import envelope, shape
+from navigator.cli.commands.op import default_answer
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
 from navigator.live.torch_table import is_installed, live_torch
 from navigator.text.answers import source_lines, wrap
@@ -33,6 +45,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--acceptance", metavar="DIR", type=_FOLDER, help="Score tables of right answers.")
 @click.option("--names", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
 @click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
+@click.option("--answers", is_flag=True, help="Ask for every operator and public name: minutes.")
 @click.option("--no-live", is_flag=True, help="Do not ask the installed torch.")
 @click.option("--full", is_flag=True, help="Name everything that falls short.")
 @json_option
@@ -42,6 +55,7 @@ def audit(
     acceptance: Path | None,
     names: Path | None,
     traces: Path | None,
+    answers: bool,
     no_live: bool,
     full: bool,
 ) -> int:
@@ -52,9 +66,14 @@ def audit(
     index = settings.index()
     live = None if no_live else _live(index)
     done = []
-    traced = _traced(index, traces) if traces else ()
-    compiled = _compiled(index) if live else ()
-    for measure in chain(measures(index, live, acceptance, names), compiled, traced):
+    asked = (
+        measures(index, live, acceptance, names),
+        _compiled(index) if live else (),
+        _screened(index, acceptance) if acceptance else (),
+        _answered(index) if answers else (),
+        _traced(index, traces) if traces else (),
+    )
+    for measure in chain.from_iterable(asked):
         done.append(measure)
         if not settings.json:
             write_lines(_lines(measure, full))
@@ -91,6 +110,22 @@ def _compiled(index: Index) -> Iterator[Measure]:
         say(str(error))
         return
     yield from compiler_measures(index, live)
+
+
+def _screened(index: Index, folder: Path) -> Iterator[Measure]:
+    """What the answers to verified operators show first."""
+    table = folder / "computing.jsonl"
+    if not table.is_file():
+        return
+    answer = cache(lambda op: list(default_answer(index, op)))
+    yield screens((one, answer(one.op)) for one in read_computing(table))
+
+
+def _answered(index: Index) -> Iterator[Measure]:
+    """The answer to every operator, and the routes of every public name."""
+    names = [one.full_name for one in index.operators()]
+    yield lengths((name, sum(1 for _ in default_answer(index, name))) for name in names)
+    yield from named(index)
 
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:

@@ -152,6 +152,12 @@ def _text(
     yield from below
 
 
+def default_answer(index: Index, name: str) -> Iterator[str]:
+    """What ``torchnav op NAME`` prints, line by line."""
+    match = index.resolve(name)
+    yield from _text(index, match, match.overloads[:1], _Cut(), False)
+
+
 def _others(match: NameMatch, shown: Sequence[str]) -> Iterator[str]:
     from navigator.text import answers as plaintext
 

@@ -69,3 +69,9 @@ def test_export_table(torchnav: Run, small_tree: tuple[str, ...]) -> None:
     assert all({"op", "key", "kernel", "origin"} <= set(row) for row in rows)
     mm = {row["key"]: row for row in rows if row["op"] == "mm"}
     assert mm["AutocastCPU"]["origin"] == "aten/src/ATen/autocast_mode.cpp"
+
+
+def test_audit_asks_for_every_answer(torchnav: Run, small_tree: tuple[str, ...]) -> None:
+    done = torchnav("audit", "--no-live", "--answers", *small_tree)
+    assert "lines of the default answer of operators: kept" in done.stdout
+    assert "public names that compute, with a route on CUDA: " in done.stdout
