@@ -47,6 +47,8 @@ _MARKS = {
 }
 _SEVERAL = regex(r"\.\.\.|^\s*[A-Z][A-Z0-9_]{3,}\s*(?:\(|$)")
 """A parameter that stands for several: a pack, or a macro that holds them."""
+_OTHER = "X"
+"""A type of schemas that nothing with a mark of its own becomes: ``Dimname[]``, ``Layout``."""
 _NUMBERS = frozenset("idb")
 _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 """What a value of each kind becomes without being asked."""
@@ -115,6 +117,8 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
     if mark.startswith("."):
         mark = returned(mark[1:])
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
+    if wanted == _OTHER:
+        return {UNKNOWN: 1, "N": 2 if optional else -1}.get(mark, -1)
     if mark == UNKNOWN or wanted == "?" or parameter == PACK:
         return 1
     if mark == "N":
@@ -201,9 +205,9 @@ def _schema_mark(argument: Argument) -> str:
     optional = "?" if type_.endswith("?") else ""
     plain = type_.removesuffix("?").partition("(")[0]
     if plain.endswith("]"):
-        elem = plain.partition("[")[0]
-        mark = {"Tensor": "L", "int": "I", "SymInt": "I"}.get(elem, "?")
+        elem = plain.partition("[")[0].removesuffix("?")
+        mark = {"Tensor": "L", "int": "I", "SymInt": "I"}.get(elem, _OTHER)
     else:
         names = {"int": "i", "SymInt": "i", "float": "d", "str": "s"}
-        mark = names.get(plain) or _MARKS.get(plain, "?")
-    return mark + optional if mark != "?" else "?"
+        mark = names.get(plain) or _MARKS.get(plain, _OTHER)
+    return mark + optional

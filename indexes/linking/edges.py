@@ -171,7 +171,7 @@ class EdgeResolver:
         for inner in self._sites(macro):
             placed = inner._replace(line=call.line, branch=call.branch)
             for one in self._edges(placed, caller, (*macros, macro)):
-                if one.kind != "call" or self._is_of_operators(one):
+                if one.kind != "call" or (one.candidates < 4 and self._is_of_operators(one)):
                     yield one._replace(macro=one.macro or call.name)
 
     def _is_of_operators(self, edge: Edge) -> bool:
@@ -284,7 +284,7 @@ class EdgeResolver:
         methods = self.facts.members(owner.definition, "operator()")
         if within := [m for m in methods if inside.covers(m.definition.location.line)]:
             return within
-        if not holds_operators(inside.path):
+        if "/native/" not in inside.path:
             return ()
         every = self.facts.template_methods(owner.definition)
         within = [m for m in every if inside.covers(m.definition.location.line)]

@@ -117,9 +117,22 @@ class Site(NamedTuple):
     template: str
 
 
+# ``f<num_threads(), (k)>(x)``, ``f<g()><<<1, 2>>>(x)``: parentheses among template arguments.
+_NESTED = regex(r"<(?=[^;{}<>]*\()(?:[^;{}<>()]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<))")
+_SHIELDS = str.maketrans("()", "\x01\x02")
+_SHIELDED = str.maketrans("\x01\x02", "()")
+
+
+def _shielded(body: str) -> str:
+    """A body in which parentheses among template arguments are no calls."""
+    if ")>" not in body and ")," not in body and ") >" not in body:
+        return body
+    return _NESTED.sub(lambda found: found[0].translate(_SHIELDS), body)
+
+
 def call_sites(text: str, start: int, end: int) -> list[Site]:
     """Every call and launch in ``text[start:end]``, in order."""
-    body = text[start:end][::-1]
+    body = _shielded(text[start:end])[::-1]
     found = {}
     for match in _EACH.finditer(body):
         if call := _spelled(match[1]):
@@ -181,7 +194,8 @@ def _read(parts: _Parts) -> Spelled | None:
     if template and template.startswith(">>") and template.endswith("<<"):
         kind, template = "launch", None  # f<<<1, 2>>>(x): the configuration looks like arguments
     arguments = owner_template if template is None else template
-    return simple, qualifier, kind, arguments[::-1] if arguments else ""
+    written = arguments[::-1].translate(_SHIELDED) if arguments else ""
+    return simple, qualifier, kind, written
 
 
 def passed_names(text: str, names: frozenset[str]) -> list[tuple[str, int]]:
