@@ -42,8 +42,7 @@ def link_edges(store: Store, files: Collection[int] | None) -> None:
 def _link_bodies(store: Store, lookup: Lookup, resolver: EdgeResolver, number: int) -> None:
     bodies = lookup.bodies(number)
     lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
-    for known, calls in bodies:
-        _keep(store, resolver.edges(known, calls))
+    _keep(store, (edge for known, calls in bodies for edge in resolver.edges(known, calls)))
 
 
 def _keep(store: Store, edges: Iterable[Edge]) -> None:

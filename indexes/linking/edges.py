@@ -4,7 +4,7 @@ and passes on, resolved once, when its file is linked."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
@@ -100,6 +100,22 @@ class Edge(NamedTuple):
         return said
 
 
+class _Meant(NamedTuple):
+    """An edge, but for where it stands."""
+
+    kind: EdgeKind
+    symbol: str
+    target: int | str
+    confidence: Confidence
+    candidates: int
+    macro: str = ""
+
+    def at(self, caller: int, line: int, branch: int) -> Edge:
+        """The edge at a place of a body."""
+        what = (self.kind, self.symbol, self.target, self.confidence, self.candidates)
+        return Edge(caller, line, *what, branch, self.macro)
+
+
 def stub_name(scope: str, stub: str) -> str:
     """A stub with its namespace, by which edges name it."""
     return f"{scope}::{stub.rpartition('::')[2]}"
@@ -110,6 +126,9 @@ class EdgeFacts(ScopeQuestions, Protocol):
 
     def by_id(self, number: int) -> Known | None:
         """The definition of a number."""
+
+    def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
+        """The function-like macros that a file defines, by name."""
 
     def path_of(self, number: int) -> str:
         """The file in which the definition of a number stands."""
@@ -146,39 +165,62 @@ class EdgeResolver:
         self._returned = lru_cache(4096)(self._mark_of_result)
         self._methods_run = lru_cache(4096)(self._find_methods_run)
         self._sites = lru_cache(1024)(facts.sites)
+        self._path = ""
+        self._meanings: dict[tuple[object, ...], list[_Meant]] = {}
+        """What calls in the file at hand mean."""
 
     def edges(self, caller: Known, calls: Sequence[Call]) -> list[Edge]:
         """What a body leads to, in order."""
-        found = (edge for call in calls for edge in self._edges(call, caller, ()))
+        first = caller.definition.location.line
+        found = (
+            one.at(caller.id, call.line or first, call.branch)
+            for call in calls
+            for one in self._known(call, caller)
+        )
         edges = list(dict.fromkeys(found))
         return self._through_pointers(edges) if _LAUNCHED in map(_kind, edges) else edges
 
-    def _edges(self, call: Call, caller: Known, macros: tuple[Known, ...]) -> Iterator[Edge]:
+    def _known(self, call: Call, caller: Known) -> list[_Meant]:
+        """What a call means: the same for equal calls in one scope of one file."""
+        place = caller.definition
+        if place.location.path != self._path:
+            self._path = place.location.path
+            self._meanings.clear()
+        line = call.line if len(self._here(call.name)) > 1 else 0
+        itself = caller.id if call.name == place.name else 0
+        key = (*call._replace(line=line, branch=0), place.scope, place.kind, itself)
+        if key not in self._meanings:
+            self._meanings[key] = list(self._edges(call, caller, ()))
+        return self._meanings[key]
+
+    def _here(self, name: str) -> Sequence[Known]:
+        """The macros of a name that the file at hand defines."""
+        return self.facts.macros_in(self._path).get(name, ())
+
+    def _edges(self, call: Call, caller: Known, macros: tuple[Known, ...]) -> Iterator[_Meant]:
         for edge in self._meant(call, caller):
-            if edge.kind != "macro":
-                yield edge
-            elif len(macros) < _NESTED:
-                yield edge
+            yield edge
+            if edge.kind == "macro" and len(macros) < _NESTED:
                 yield from self._inside(edge, call, caller, macros)
 
     def _inside(
-        self, edge: Edge, call: Call, caller: Known, macros: tuple[Known, ...]
-    ) -> Iterator[Edge]:
+        self, edge: _Meant, call: Call, caller: Known, macros: tuple[Known, ...]
+    ) -> Iterator[_Meant]:
         """What the body of a macro leads to where it is used: names are looked up there."""
         macro = next(k for k in self.facts.named(call.name) if k.id == edge.target)
         if macro in macros or not holds_operators(macro.definition.location.path):
             return  # what c10's macros do is to check, to warn and to log
         for inner in self._sites(macro):
-            placed = inner._replace(line=call.line, branch=call.branch)
+            placed = inner._replace(line=call.line)
             for one in self._edges(placed, caller, (*macros, macro)):
                 if one.kind != "call" or (one.candidates < 4 and self._is_of_operators(one)):
                     yield one._replace(macro=one.macro or call.name)
 
-    def _is_of_operators(self, edge: Edge) -> bool:
+    def _is_of_operators(self, edge: _Meant) -> bool:
         """Whether an edge leads to a function of a file that holds operators, not of c10."""
         return isinstance(edge.target, int) and holds_operators(self.facts.path_of(edge.target))
 
-    def _meant(self, call: Call, caller: Known) -> Iterator[Edge]:
+    def _meant(self, call: Call, caller: Known) -> Iterator[_Meant]:
         is_stub = self.facts.is_stub(call.name)
         if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
@@ -200,11 +242,9 @@ class EdgeResolver:
         target: int | str,
         confidence: Confidence = "exact",
         candidates: int = 1,
-    ) -> Edge:
+    ) -> _Meant:
         symbol = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
-        line = call.line or caller.definition.location.line
-        what = (caller.id, line, kind, symbol, target, confidence, candidates)
-        return Edge(*what, call.branch)
+        return _Meant(kind, symbol, target, confidence, candidates)
 
     def _each(
         self,
@@ -213,7 +253,7 @@ class EdgeResolver:
         kind: EdgeKind,
         targets: Sequence[int | str],
         confidence: Confidence = "exact",
-    ) -> Iterator[Edge]:
+    ) -> Iterator[_Meant]:
         """An edge to each of the things that a call can mean."""
         sure: Confidence = confidence if len(targets) == 1 else "ambiguous"
         for target in targets:
@@ -221,7 +261,7 @@ class EdgeResolver:
 
     # -------------------------------------------------------------------- functions
 
-    def _named(self, call: Call, caller: Known) -> Iterator[Edge]:
+    def _named(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """What a name, with or without a qualifier, means: a function of the tree, of a library,
         or an operator, whose C++ function torchgen makes."""
         found = self._overloads_for(call, caller)
@@ -250,14 +290,14 @@ class EdgeResolver:
                     return found[:_MOST]
         return []
 
-    def _functions(self, call: Call, caller: Known, found: Sequence[Known]) -> Iterator[Edge]:
+    def _functions(self, call: Call, caller: Known, found: Sequence[Known]) -> Iterator[_Meant]:
         macros = [one.id for one in found if one.definition.kind == "macro"]
         functions = [one.id for one in found if one.definition.kind != "macro"]
         yield from self._each(call, caller, "macro", macros)
         kind: EdgeKind = "passed" if call.kind == "name" else "call"
         yield from self._each(call, caller, kind, functions)
 
-    def _functors(self, call: Call, caller: Known) -> Iterator[Edge]:
+    def _functors(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """What runs the objects and functions that a call constructs or is given by template."""
         for one in _named_in(call):
             for owner in self._classes_seen(one, caller):
@@ -290,7 +330,7 @@ class EdgeResolver:
         within = [m for m in every if inside.covers(m.definition.location.line)]
         return within if len(within) <= _FEW_METHODS else ()
 
-    def _launch(self, call: Call, caller: Known) -> Iterator[Edge]:
+    def _launch(self, call: Call, caller: Known) -> Iterator[_Meant]:
         found = self._overloads_for(call, caller)
         kernels = [one.id for one in found if one.definition.cuda_global]
         yield from self._each(call, caller, "launch", kernels)
@@ -312,7 +352,7 @@ class EdgeResolver:
 
     # ---------------------------------------------------------------------- members
 
-    def _member(self, call: Call, caller: Known) -> Iterator[Edge]:
+    def _member(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """A method of a class of the tree, or of a tensor: then an operator."""
         if call.name in LOOPS:
             yield self._edge(call, caller, "loop", call.name)
@@ -327,7 +367,7 @@ class EdgeResolver:
         elif len(mark) > 1:
             yield from self._methods(call, caller, mark)
 
-    def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[Edge]:
+    def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[_Meant]:
         classes = _own_class(caller) if mark == "this" else self.facts.classes_named(mark)
         wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
         named = self.facts.named(call.name)
@@ -336,7 +376,7 @@ class EdgeResolver:
         targets = [one.id for one in chosen(call, found, self._returned)]
         yield from self._each(call, caller, "call", targets[:_MOST], "by rule")
 
-    def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[Edge]:
+    def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[_Meant]:
         overloads = self.facts.overloads(operator_base(call))
         if overloads and not is_sure and self.facts.is_method_name(call.name):
             return  # some class has a method of that name: nothing tells that this is a tensor
@@ -346,7 +386,7 @@ class EdgeResolver:
 
     # -------------------------------------------------------------------- operators
 
-    def _operators(self, call: Call, caller: Known) -> Iterator[Edge]:
+    def _operators(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """What torchgen makes functions for: ``at::add``, ``at::cpu::add``, ``at::_ops::add``;
         without a qualifier too, where a tensor among the arguments leads to ``at``."""
         overloads = self.facts.overloads(operator_base(call))

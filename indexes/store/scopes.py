@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Known
@@ -71,6 +71,32 @@ class ScopeFacts(Lookup):
     def path_of(self, number: int) -> str:
         """The file in which the definition of a number stands."""
         return self._paths[number >> FILE_BITS]
+
+    @cached_property
+    def _macros(self) -> dict[str, dict[str, list[Known]]]:
+        found: dict[str, dict[str, list[Known]]] = {}
+        for known in self.definitions("d.kind='macro'"):
+            here = found.setdefault(known.definition.location.path, {})
+            here.setdefault(known.definition.name, []).append(known)
+        return found
+
+    def macros_in(self, path: str) -> Mapping[str, Sequence[Known]]:
+        """The function-like macros that a file defines, by name."""
+        return self._macros.get(path, {})
+
+    @cached_property
+    def _nominations(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {}
+        sql = (
+            "SELECT DISTINCT a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
+            " WHERE a.name='' AND a.scope!='' AND f.path LIKE '%.h' ORDER BY a.scope,a.target"
+        )
+        for scope, target in self.store.query(sql):
+            found.setdefault(scope, []).append(target.lstrip(":"))
+        return {scope: tuple(targets) for scope, targets in found.items()}
+
+    def _nominated(self, scope: str) -> Sequence[str]:
+        return self._nominations.get(scope, ())
 
     def is_stub(self, name: str) -> bool:
         """Whether a stub bears this name."""
