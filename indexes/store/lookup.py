@@ -29,6 +29,7 @@ from indexes.store.tables import (
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
     DOCUMENTS,
+    FILE_BITS,
     FILE_OF,
     IN_FILE,
     KERNELS_BEYOND,
@@ -246,7 +247,8 @@ class Lookup:
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""
-        sql = f"SELECT {_EDGE} FROM edges WHERE target=? ORDER BY rowid"
+        order = f"LEFT JOIN files f ON f.id=caller>>{FILE_BITS} WHERE target=? ORDER BY f.path"
+        sql = f"SELECT {_EDGE} FROM edges {order},caller,edges.rowid"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
     def _registered_on(self, stub: str) -> Sequence[StubEntry]:
