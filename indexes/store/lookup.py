@@ -247,8 +247,8 @@ class Lookup:
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""
-        order = f"LEFT JOIN files f ON f.id=caller>>{FILE_BITS} WHERE target=? ORDER BY f.path"
-        sql = f"SELECT {_EDGE} FROM edges {order},caller,edges.rowid"
+        path = f"(SELECT path FROM files WHERE id=caller>>{FILE_BITS})"
+        sql = f"SELECT {_EDGE} FROM edges WHERE target=? ORDER BY {path},caller,rowid"
         return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
 
     def _registered_on(self, stub: str) -> Sequence[StubEntry]:
