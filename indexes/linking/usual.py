@@ -25,7 +25,7 @@ _NEVER = regex(
     r"|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
 )
 _ALWAYS = regex(
-    r"defined\(\)|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
+    r"defined\(\)|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame_|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
     r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
@@ -34,7 +34,7 @@ _ALWAYS = regex(
 _DEVICES = {
     "CUDA": regex(r"is_cuda|kCUDA|::CUDA\b|[cC]udnn\b|CUDNN|cudnn_is_acc|use_cudnn|cudnnv\d"),
     "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b"),
-    "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b"),
+    "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b|USE_MPS"),
 }
 _SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|_acl\b|_v7\b", re.IGNORECASE)
 

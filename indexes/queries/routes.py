@@ -17,7 +17,7 @@ from indexes.linking.edges import Edge
 from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import holds, is_special, taken
-from indexes.linking.visible import path_device
+from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, Works, is_generic, is_view
 from indexes.model.regex import regex
 from indexes.model.vocabulary import (
@@ -40,12 +40,18 @@ DEVICES = ("CPU", "CUDA", "MPS", "XPU")
 _ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
 _UNUSUAL = 15.0
-_UNKNOWN = {"then": 2.0, "case": 2.0, "else": 1.0, "otherwise": 0.5}
+_UNKNOWN = {"then": 2.5, "case": 2.5, "else": 0.5, "otherwise": 0.25}
 """What a condition costs of which nothing is known."""
 _CASE = 1.0
 """What the case of a switch costs that holds on the device."""
 _RARE = 4.0
 """What a library costs that a usual build does without."""
+_HELP = 2.0
+"""What a function costs whose name says that it prepares."""
+_HELPER = regex(
+    r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
+    r"|allocate|init|assert|warn|to)_"
+)
 _POINTWISE = "pointwise"
 _MOST = 12
 """Routes of a device that are told."""
@@ -264,7 +270,7 @@ class _Finder:
         found, price = known.definition, 0.0
         if found.guard and holds(found.guard, walk.device) is False:
             price += _UNUSUAL
-        price += _RARE * is_special(found.name)
+        price += _RARE * is_special(found.name) + _HELP * bool(_HELPER.match(found.name))
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
@@ -292,10 +298,12 @@ class _Finder:
         if known.definition.cuda_global:
             yield 0.0, _End("launch", known, None, ())
             return
-        yield from self._weak(known, walk)
+        yield from self._weak(known, node, walk)
+        if not self._is_of(known, walk.device):
+            return
         for edge in self.facts.edges(known.id):
             kind = self.works.edge_computing(edge) if edge.kind != "functor" else None
-            if kind:
+            if kind and not (kind == "loop" and walk.device != "CPU"):
                 yield self._end(known, edge, kind, walk)
 
     def _end(
@@ -308,7 +316,7 @@ class _Finder:
             return price, _End(kind, launched or known, edge, conditions)
         return price, _End(kind, known, edge, conditions)
 
-    def _weak(self, known: Known, walk: _Walk) -> Iterator[tuple[float, _End]]:
+    def _weak(self, known: Known, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
         that a switch over dtypes calls, or the one that switches."""
         if not self._is_of(known, walk.device):
@@ -322,6 +330,14 @@ class _Finder:
                 if target and target.definition.name in made and not is_generic(target):
                     yield _WEAK, _End(kind, target, edge, self._choices(edge))
             yield _WEAK + 1.0, _End(kind, known, None, ())
+        elif walk.base[node] in known.definition.name and self._is_leaf(known):
+            yield _WEAK + 1.0, _End(_PLAIN.get(walk.device, "launch"), known, None, ())
+
+    def _is_leaf(self, known: Known) -> bool:
+        """Whether a function of a source file calls nothing of the tree."""
+        found, edges = known.definition, self.facts.edges(known.id)
+        ends = ("macro", "passed", "unknown")
+        return not is_header(found.location.path) and all(one.kind in ends for one in edges)
 
     def _is_of(self, known: Known, device: str) -> bool:
         """Whether a function without a launch can compute on a device: on others than the CPU,
