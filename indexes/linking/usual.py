@@ -19,7 +19,7 @@ _NEVER = regex(
     r"|numel\(\)\s*==\s*0|numel\w*\s*==\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kByte|\bdim\(\)\s*==\s*0|isBatched|is_batchedtensor"
+    r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|C10_MOBILE|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
     r"|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
@@ -28,7 +28,7 @@ _ALWAYS = regex(
     r"defined\(\)|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame_|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
     r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
-    r"|AT_BUILD_WITH|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
+    r"|AT_BUILD_WITH|use_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
     r"|hasMKL|hasLAPACK|hasCuDNN|has_cudnn|AT_USE_JITERATOR|CPU_CAPABILITY_AVX2\b"
 )
 _DEVICES = {

@@ -370,6 +370,22 @@ class Route:
     hop: int | None = None
     """Its hop in the chain of the same answer."""
 
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the way behind its operator, each once; the last is what computes."""
+        names = [short_name(one.symbol) for one in self.via[1:]]
+        end = short_name(self.symbol)
+        return (*(name for name in dict.fromkeys(names) if name != end), end)
+
+
+def short_name(symbol: str) -> str:
+    """A function by its last name, or by that of its class where any class has one so named."""
+    scope, _, name = symbol.rpartition("::")
+    owner = scope.rpartition("::")[2]
+    if name in ("operator()", "apply"):
+        return owner
+    return f"{owner}::{name}" if owner == "ufunc" else name
+
 
 @dataclass(frozen=True, slots=True)
 class CardLine:

@@ -66,21 +66,8 @@ def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:
     key = _KEYS.get(route.device, "")
     if route.kind == "none":
         return CardLine(route.device, route.note, route.location, "", opens, key)
-    way = " > ".join(_steps(route))
+    way = " > ".join(route.steps)
     return CardLine(route.device, way, route.location, _note(found), opens, key)
-
-
-def _steps(route: Route) -> list[str]:
-    """The names of a way behind its operator, each once; the last is what computes."""
-    names = [_short_name(one.symbol) for one in route.via[1:]] + [_short_name(route.symbol)]
-    return list(dict.fromkeys(names))[:-1] + names[-1:] if names else names
-
-
-def _short_name(symbol: str) -> str:
-    """A function by its last name, with its class or small namespace where it is a common one."""
-    scope, _, name = symbol.rpartition("::")
-    owner = scope.rpartition("::")[2]
-    return f"{owner}::{name}" if owner in ("ufunc",) else name
 
 
 def _note(found: Sequence[Route]) -> str:
@@ -88,8 +75,8 @@ def _note(found: Sequence[Route]) -> str:
     if route.note:
         said.append(route.note.rpartition("::")[2] if route.kind == "library" else "")
     said += [one for one in route.conditions if len(one) <= _SHORT][-1:]
-    names = dict.fromkeys(_short_name(one.symbol) for one in found)
-    names.pop(_short_name(route.symbol))
+    names = dict.fromkeys(one.steps[-1] for one in found)
+    names.pop(route.steps[-1])
     if names:
         said.append(f"else {next(iter(names))}")
     if len(names) > 1:
@@ -108,15 +95,15 @@ def _derivative(
     facts = index.facts
     if not any(one.base_type == "Tensor" for one in parse_schema(native.schema).returns):
         return facts.derivative(native.full_name)[0], "not differentiable"
-    for name in dict.fromkeys((native.full_name, *_operators(index, found))):
+    own = facts.derivative(native.full_name)[0]
+    if own or not _is_implicit(index, native):
+        nodes = own and any(one.grad_fn for one in own.sets)
+        return own, "differentiable" if nodes else "not differentiable"
+    for name in dict.fromkeys(_operators(index, found)):
         entry = facts.derivative(name)[0]
         if entry and any(one.grad_fn for one in entry.sets):
             return entry, "differentiable"
-        if entry:
-            return entry, "not differentiable"
-        if name == native.full_name and not _is_implicit(index, native):
-            break
-    return None, "differentiable" if _is_implicit(index, native) else "not differentiable"
+    return None, "differentiable"
 
 
 def _is_implicit(index: Index, native: NativeFunction) -> bool:

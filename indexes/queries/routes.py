@@ -40,8 +40,13 @@ DEVICES = ("CPU", "CUDA", "MPS", "XPU")
 _ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
 _UNUSUAL = 15.0
-_UNKNOWN = {"then": 2.5, "case": 2.5, "else": 0.5, "otherwise": 0.25}
+_UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
 """What a condition costs of which nothing is known."""
+_MADE = 3.0
+"""What the kernel, stub and loop cost that torchgen makes around an inner loop."""
+_STEP = 0.7
+_KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
+"""What it costs that something is not called here, but given to what is called."""
 _CASE = 1.0
 """What the case of a switch costs that holds on the device."""
 _RARE = 4.0
@@ -52,6 +57,8 @@ _HELPER = regex(
     r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
     r"|allocate|init|assert|warn|to)_"
 )
+_ELEMENTS = 5.0
+"""What an operator of single elements costs in one that is none."""
 _POINTWISE = "pointwise"
 _MOST = 12
 """Routes of a device that are told."""
@@ -78,6 +85,15 @@ _WORDS = regex(r"[a-z]{6,}")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
 
+_LAYOUTS = {
+    device: frozenset(
+        f"{kind}{device}" for kind in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Mkldnn")
+    )
+    for device in DEVICES
+}
+"""Keys of operators that dense tensors have no kernel for."""
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
     """A function that computes, at the end of a way."""
@@ -85,7 +101,9 @@ class _End:
     kind: RouteKind
     known: Known
     edge: Edge | None
-    conditions: tuple[Choice, ...]
+    conditions: tuple[Choice, ...] = ()
+    guessed: bool = False
+    """Whether it only looks as if it computed."""
 
 
 @dataclass(slots=True)
@@ -118,9 +136,13 @@ class _Finder:
         """The routes of an operator on a device, the usual first."""
         if not self._rows(native.full_name, device):
             return []
+        if is_view(parse_schema(native.schema)):
+            nothing = self._nothing(native, device, by_copy=False)
+            if nothing is not None:
+                return [nothing]
         found = list(self._search(native, device))
-        if not found or found[0][0] >= min(_ASIDE.values()):
-            usual = bool(found) and not self._is_unusual(*found[0][1:])
+        if not found or found[0][3].guessed or found[0][0] >= min(_ASIDE.values()):
+            usual = bool(found) and not found[0][3].guessed and not self._is_unusual(*found[0][1:])
             nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
@@ -172,7 +194,8 @@ class _Finder:
         for key in (device, *_COMPOSITE):
             if chosen := [row for row in rows if row.key == key]:
                 return chosen
-        return ()
+        others = [row for row in rows if row.key.endswith(device) and row.key in _LAYOUTS[device]]
+        return [row for row in others if row.key == others[0].key]
 
     # --------------------------------------------------------------------------- the walk
 
@@ -224,7 +247,7 @@ class _Finder:
                 yield step
 
     def _price(self, step: Step, walk: _Walk) -> float:
-        price, lower = 1.0, step.lower
+        price, lower = _STEP, step.lower
         if isinstance(step.why, Edge):
             price += self._edge_price(step.why, walk)
         if lower.kind == "operator":
@@ -237,16 +260,24 @@ class _Finder:
         """What stands aside costs; so does arithmetic element by element, and an operator of
         another family, in a composite one that calls others too."""
         lower = self.facts.native(str(step.lower.what))
+        same = lower is not None and lower.name.strip("_") == walk.base[step.upper]
+        if lower is None or same or isinstance(step.why, KernelRow):
+            return 0.0
         price = _ASIDE.get(self.works.of(step.lower), 0.0)
-        if lower is None or walk.base[step.upper] in lower.name or isinstance(step.why, KernelRow):
-            return price
-        price += 3.0 * (_POINTWISE in lower.tags and _POINTWISE not in walk.native.tags)
-        family = walk.native.python_module
-        return price + 1.0 * (family not in (None, lower.python_module))
+        if walk.base[step.upper] not in lower.name:
+            family = walk.native.python_module
+            price += 1.0 * (family not in (None, lower.python_module))
+            price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
+        return price
+
+    def _is_pointwise(self, native: NativeFunction) -> bool:
+        """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
+        overloads = self.facts.overloads(native.name.removesuffix("_"))
+        return any(_POINTWISE in one.tags for one in (native, *overloads))
 
     def _edge_price(self, edge: Edge, walk: _Walk) -> float:
         price = sum(self._choice_price(one, walk) for one in self._choices(edge))
-        return price + {"functor": 3.0, "passed": 1.0}.get(edge.kind, 0.0)
+        return price + _KINDS.get(edge.kind, 0.0)
 
     def _choice_price(self, choice: Choice, walk: _Walk) -> float:
         usual = taken(choice, walk.device)
@@ -274,9 +305,9 @@ class _Finder:
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
-                price -= 0.2 * bool(_FLOAT.search(found.parameters))
+                price -= 0.1 * bool(_FLOAT.search(found.parameters))
             if base and base in found.name:
-                price -= 0.8
+                price -= _STEP - 0.1
             rows = self.facts.kernel_rows_of(number)
             price += max(
                 (_ASIDE.get(self.works.operator(row.op), 0.0) for row in rows), default=0.0
@@ -290,20 +321,26 @@ class _Finder:
 
     def _ends(self, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
         """What computes in a node itself."""
-        if node.kind == "operator":
-            yield from self._ufuncs(node, walk)
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
-        if known is None or is_generic(known):
+        if known is None:
+            return
+        before = walk.before[node]
+        if before and isinstance(before[1].why, KernelRow) and before[1].why.kind == "ufunc":
+            yield _MADE, _End("launch" if walk.device == "CUDA" else "loop", known, None)
+            return
+        if is_generic(known):
             return
         if known.definition.cuda_global:
-            yield 0.0, _End("launch", known, None, ())
+            yield 0.0, _End("launch", known, None)
             return
         yield from self._weak(known, node, walk)
         if not self._is_of(known, walk.device):
             return
         for edge in self.facts.edges(known.id):
             kind = self.works.edge_computing(edge) if edge.kind != "functor" else None
-            if kind and not (kind == "loop" and walk.device != "CPU"):
+            name = edge.symbol.rpartition("::")[2]
+            is_it = edge.kind == "library" and name == known.definition.name
+            if kind and not is_it and not (kind == "loop" and walk.device != "CPU"):
                 yield self._end(known, edge, kind, walk)
 
     def _end(
@@ -328,10 +365,11 @@ class _Finder:
             for edge in self.facts.edges(known.id):
                 target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
                 if target and target.definition.name in made and not is_generic(target):
-                    yield _WEAK, _End(kind, target, edge, self._choices(edge))
-            yield _WEAK + 1.0, _End(kind, known, None, ())
+                    yield _WEAK, _End(kind, target, edge, self._choices(edge), True)
+            yield _WEAK + 1.0, _End(kind, known, None, guessed=True)
         elif walk.base[node] in known.definition.name and self._is_leaf(known):
-            yield _WEAK + 1.0, _End(_PLAIN.get(walk.device, "launch"), known, None, ())
+            kind = _PLAIN.get(walk.device, "launch")
+            yield _WEAK + 1.0, _End(kind, known, None, guessed=True)
 
     def _is_leaf(self, known: Known) -> bool:
         """Whether a function of a source file calls nothing of the tree."""
@@ -343,13 +381,6 @@ class _Finder:
         """Whether a function without a launch can compute on a device: on others than the CPU,
         only in a file of the device's own."""
         return device == "CPU" or path_device(known.definition.location.path) == device
-
-    def _ufuncs(self, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
-        kind: RouteKind = "launch" if walk.device == "CUDA" else "loop"
-        for row in self._rows(str(node.what), walk.device):
-            for definition in row.definitions if row.kind == "ufunc" else ():
-                if known := self.facts.known(definition):
-                    yield 1.0, _End(kind, known, None, ())
 
     # ------------------------------------------------------------------------ in words
 

@@ -148,17 +148,53 @@ def _place_and_note(line: CardLine, place: str, room: int) -> CardRow:
     return CardRow(line, "", shortened_path(place, room), " · ".join(parts))
 
 
+_OTHER_WAYS = 9
+
+
 def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
-    """The ways of routes as a tree, a place on each line, in so many lines: as many for each
-    device. What is left out is counted."""
-    trees = [list(_route_tree(own)) for own in _by_device(routes)]
+    """Below a card, in so many lines: the other ways to what computes, a line each, then the
+    usual ways step by step. What is left out is counted."""
+    devices = [own for own in _by_device(routes) if own[0].device in _TWO_LINES]
+    others = [list(_other_ways(own)) for own in devices]
+    most = min(_OTHER_WAYS, room - 2)
+    shown = [line for own in _fairly(others, most) for line in own]
+    yield from shown
+    trees = [list(_route_tree(own[:1])) for own in devices]
+    room -= len(shown)
     for number, tree in enumerate(trees):
-        most = max(2, room // (len(trees) - number))
-        shown = tree if len(tree) <= most else tree[: most - 1]
-        yield from shown
-        if left := len(tree) - len(shown):
-            yield f"{'':7}... {left} more places: --chain"
-        room -= len(shown) + bool(left)
+        fitting = room // (len(trees) - number)
+        if fitting > 2:
+            yield from _middle_out(tree, fitting)
+            room -= min(len(tree), fitting)
+
+
+def _fairly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str]]:
+    """The first of each group, so that there are as many of each as of the others."""
+    for number, group in enumerate(groups):
+        share = max(1, most // (len(groups) - number))
+        yield group[:share]
+        most -= min(share, len(group))
+
+
+def _other_ways(routes: Sequence[Route]) -> Iterator[str]:
+    """A line for each function that computes, besides the usual one."""
+    ends = {one.steps[-1]: one for one in reversed(routes)}
+    ends.pop(routes[0].steps[-1])
+    for route in reversed(ends.values()):
+        note = next((one for one in reversed(route.conditions) if len(one) < 30), "")
+        line = CardLine(route.device, " > ".join(("else", *route.steps[1:])), note=note)
+        row = _one_line(line, str(route.location), _ROOM)
+        yield clean(f" {route.device:<{_LABEL - 1}}{row}")
+
+
+def _middle_out(tree: Sequence[str], room: int) -> Iterator[str]:
+    """Lines without those of the middle, which are counted."""
+    if len(tree) <= room:
+        yield from tree
+        return
+    head = (room - 1) // 2
+    tail = len(tree) - (room - 1 - head)
+    yield from (*tree[:head], f"{'':7}... {tail - head} more steps: --chain", *tree[tail:])
 
 
 def _by_device(routes: Iterable[Route]) -> Iterable[list[Route]]:
@@ -171,15 +207,11 @@ def _by_device(routes: Iterable[Route]) -> Iterable[list[Route]]:
 
 
 def _route_tree(routes: Sequence[Route]) -> Iterator[str]:
-    shown: set[tuple[object, ...]] = set()
+    """Each step of a way on a line."""
     for route in routes:
         steps = [*route.via[1:], Way(route.symbol, route.location)]
-        names = [(one.symbol, one.location.path) for one in steps]
         for depth, one in enumerate(steps):
-            way = tuple(names[: depth + 1])  # the overloads of a function stand on one line
-            if way not in shown:
-                shown.add(way)
-                yield clean(_route_line(route, one, depth, depth == len(steps) - 1))
+            yield clean(_route_line(route, one, depth, depth == len(steps) - 1))
 
 
 def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:

@@ -70,9 +70,9 @@ def test_an_operator_without_a_kernel_for_a_device_has_no_way_there(tree_index: 
     [
         ("if (self.is_complex())", "then", "self.is_complex()"),
         ("if (self.is_complex())", "else", ""),
-        ("if (dim == 1)", "else", "not (dim == 1)"),
+        ("if (n == 1)", "else", "not (n == 1)"),
         ("if (!forward)", "else", "forward"),
-        ("if (dim == 1)", "otherwise", ""),
+        ("if (n == 1)", "otherwise", ""),
         ("switch (backend) case ConvBackend::Slow2d", "case", "ConvBackend::Slow2d"),
     ],
 )
