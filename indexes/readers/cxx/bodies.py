@@ -135,12 +135,21 @@ def _shielded(body: str) -> str:
 def call_sites(text: str, start: int, end: int) -> list[Site]:
     """Every call and launch in ``text[start:end]``, in order."""
     body = _shielded(text[start:end])[::-1]
-    found = {}
+    found = []
     for match in _EACH.finditer(body):
         if call := _spelled(match[1]):
-            at = end - (match.end(5) if match[5] else match.end(3))
-            found[at] = Site(end - match.start() - 1, at, *call)
-    for match in _LAUNCH.finditer(body) if "<<<" in body else ():
+            at = match.end(5)
+            found.append(
+                Site(end - match.start() - 1, end - (at if at > 0 else match.end(3)), *call)
+            )
+    found.reverse()
+    return _with_launches(text, body, end, found) if "<<<" in body else found
+
+
+def _with_launches(text: str, body: str, end: int, sites: list[Site]) -> list[Site]:
+    """Calls and launches; one may look like the other, and is a launch then."""
+    found = {site.start: site for site in sites}
+    for match in _LAUNCH.finditer(body):
         if call := _spelled(f"<<<{match[1]}"):
             at = end - (match.end(5) if match[5] else match.end(3))
             opened = text.find("(", max(text.find(">>>", at, end), at), end)

@@ -349,10 +349,10 @@ class Expressions:
     def arguments(self, opened: int, closed: int = -1) -> list[tuple[int, int]]:
         """Where the parts of a list in brackets stand."""
         closed = self.brackets.closes.get(opened, -1) if closed < 0 else closed
-        text = self.text[opened + 1 : max(closed, opened + 1)]
+        start = at = opened + 1
+        text = self.text[start:closed] if closed > start else ""
         if not text or text.isspace():
             return []
-        at = start = opened + 1
         if "," not in text:
             return [(start, closed)]
         parts = []

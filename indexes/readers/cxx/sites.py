@@ -29,7 +29,9 @@ _PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)
 _ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCII)
 _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
-_BRACED = regex(rf"(?:[(,=]|\breturn)\s*((?:\w+::)*[A-Za-z_]\w*)\s*({_TEMPLATE})?\s*\{{", ASCII)
+_MADE = rf"\s*(?=({_PATH}))\1\s*({_TEMPLATE})?\s*\{{"
+_BRACED = regex(rf"[(,=]{_MADE}", ASCII)
+_RETURNED = regex(rf"return\b{_MADE}", ASCII)
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
 _CONSTANT = regex(r"k[A-Z]\w*|[A-Z][A-Z0-9_]*$", ASCII)
 _VALUE = regex(r"k[A-Z]\w*$|[A-Z][A-Z0-9_]*$|\w*_stub$|\w*_$|true$|false$|nullptr$|this$", ASCII)
@@ -87,7 +89,10 @@ class Reader:
         """What stands in the body between two offsets."""
         if self.text.brief:
             return Body(list(self._called(start, end)))
-        reading = _Reading(self, start, end)
+        sites = call_sites(self.text.plain, start, end)
+        if not sites and not self.text.messages:
+            return Body()
+        reading = _Reading(self, start, end, sites)
         rows = reading.rows(parameters)
         text, directives = self.text, self.directives(start, end)
         if any(NEVER in conditions for _, _, conditions in directives):
@@ -97,8 +102,9 @@ class Reader:
         rows.sort(key=_OFFSET)
         arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
         branches, line = Branches(arms, text.line), text.line
+        branch = branches.at if arms else _no_branch
         calls = [
-            Call(name, qualifier, line(at), kind, template, arguments, receiver, branches.at(at))
+            Call(name, qualifier, line(at), kind, template, arguments, receiver, branch(at))
             for at, name, qualifier, kind, template, arguments, receiver in rows
         ]
         return Body(calls, branches.needed)
@@ -134,13 +140,18 @@ class _Reading:
     """Reads one body."""
 
     def __init__(
-        self, reader: Reader, start: int, end: int, outer: Callable[[str], str | None] | None = None
+        self,
+        reader: Reader,
+        start: int,
+        end: int,
+        sites: Sequence[Site],
+        outer: Callable[[str], str | None] | None = None,
     ) -> None:
         self.reader = reader
         self.start = start
         self.end = end
         self.plain = reader.text.plain
-        self.sites = call_sites(self.plain, start, end)
+        self.sites = sites
         kinds = [(kind, offset) for offset, kind, _ in reader.directives(start, end)]
         self.brackets = Brackets(self.plain, start, end, kinds)
         self.known = Expressions(self.plain, start, end, self.brackets, self.sites, outer)
@@ -188,7 +199,8 @@ class _Reading:
     def _made(self) -> None:
         """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,
         ``Unique<T>{}(x)``."""
-        for found in _BRACED.finditer(self.plain, self.start, self.end):
+        given = _BRACED.finditer(self.plain, self.start, self.end)
+        for found in (*given, *_RETURNED.finditer(self.plain, self.start, self.end)):
             path, template = found.groups()
             qualifier, _, name = path.rpartition("::")
             if name not in _NO_OBJECT and type_mark(path) == name:
@@ -296,7 +308,8 @@ class _Reading:
         outer = partial(self.known.declared, at=site.start)
         for text in self.reader.macros.expanded(site.name, given, site.start):
             inner = self.reader.inside(text, site)
-            for row in _Reading(inner, 0, len(text), outer).rows(""):
+            sites = call_sites(text, 0, len(text))
+            for row in _Reading(inner, 0, len(text), sites, outer).rows(""):
                 self._rows.append((site.start, *row[1:]))
 
     def _messages(self) -> None:
@@ -305,6 +318,10 @@ class _Reading:
             receiver, name = found.groups()
             row = (found.start(2), name, "", "member", "", "", receiver or UNKNOWN)
             self._rows.append(row)
+
+
+def _no_branch(_: int) -> int:
+    return 0
 
 
 def _may_name(text: str) -> bool:
