@@ -21,6 +21,7 @@ from indexes.linking.visible import (
     nearest_macro,
     plain_scope,
     stub_scope,
+    vendored,
     visible_stub,
 )
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, NativeFunction
@@ -269,6 +270,8 @@ class EdgeResolver:
         if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
             sure: Confidence = "by rule" if library in APPLE else "exact"
             yield self._edge(call, caller, "library", library, sure)
+        elif copied := _copied_library(found, caller):
+            yield self._edge(call, caller, "library", copied)
         if call.template or not found:
             yield from self._functors(call, caller)
         if found:
@@ -473,6 +476,14 @@ def _kind(edge: Edge) -> EdgeKind:
 
 def _own_class(caller: Known) -> tuple[str, ...]:
     return (plain_scope(caller.definition.scope),)
+
+
+def _copied_library(found: Sequence[Known], caller: Known) -> str:
+    """The library in whose copy, in third_party, a function of PyTorch's finds what it calls."""
+    of_copies = [k.definition.location.path.startswith("third_party/") for k in (*found, caller)]
+    if not found or not all(of_copies[:-1]) or of_copies[-1]:
+        return ""
+    return vendored(found[0].definition.location.path) or ""
 
 
 def _are_stand_ins(found: Sequence[Known]) -> bool:

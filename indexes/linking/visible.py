@@ -203,6 +203,7 @@ _QUALIFIED_LIBRARIES = {
     "pocketfft": "pocketfft",
     "cudnn_frontend": "cuDNN",
     "nccl": "NCCL",
+    "aotriton": "AOTriton",
     "sparse_gemm": "",
     "xnnpack": "",
 }
@@ -237,3 +238,15 @@ def _library_by_name(name: str) -> str:
         if name.startswith(beginnings) and pattern.match(name):
             return library
     return ""
+
+
+def vendored(path: str) -> str | None:
+    """The library that a file of the tree is a copy of."""
+    if "/mem_eff_attention/" in path:
+        return "memory-efficient attention"
+    top, _, inside = path.partition("/")
+    name, _, rest = inside.partition("/")
+    if top != "third_party" or not rest:
+        return None
+    named = {"flash-attention": "FlashAttention", "cutlass": "CUTLASS", "fbgemm": "FBGEMM"}
+    return named.get(name, name)

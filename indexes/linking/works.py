@@ -39,6 +39,7 @@ _RUNS = {
     "CUB": regex(r"::Device"),
     "cuDNN": regex(r"^cudnn[A-Z]"),
     "CUTLASS": regex(r"::device::"),
+    "AOTriton": regex(r"::attn_"),
 }
 """Of libraries with more words for preparing than for computing, how those that compute look."""
 _CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")

@@ -233,18 +233,6 @@ def reason(library: str, name: str = "") -> str:
     }[kind]
 
 
-def vendored(path: str) -> str | None:
-    """The library that a file of the tree is a copy of."""
-    if "/mem_eff_attention/" in path:
-        return "memory-efficient attention"
-    top, _, inside = path.partition("/")
-    name, _, rest = inside.partition("/")
-    if top != "third_party" or not rest:
-        return None
-    named = {"flash-attention": "FlashAttention", "cutlass": "CUTLASS", "fbgemm": "FBGEMM"}
-    return named.get(name, name)
-
-
 def jiterated(name: str) -> tuple[str, bool] | None:
     """``sinc`` of ``sinc_vectorized4_kernel``: how ATen's runtime compiler names kernels; and
     whether the name can hardly be another's, as ``sinc_kernel`` can."""

@@ -24,6 +24,7 @@ from indexes.linking.device_names.matching import (
 )
 from indexes.linking.device_names.owner import Follower, Owner
 from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Type, parse
+from indexes.linking.visible import vendored
 from indexes.model.vocabulary import Confidence, Definition, DeviceKernelAnswer
 
 __all__ = ["Resolver", "SymbolTable", "classify", "resolve"]
@@ -275,7 +276,7 @@ def _kernel(case: _Case) -> DeviceKernelAnswer:
         rule += f", made by the macro {found[0].macro}"
     if case.cut:
         rule += "; the name is cut off behind it"
-    library = libraries.vendored(found[0].location.path)
+    library = vendored(found[0].location.path)
     confidence: Confidence = "exact" if same else "by rule"
     return _answered(case.name, None, found, library, rule + case.compiled_in, confidence)
 

@@ -99,6 +99,7 @@ class Reader:
             rows = [row for row in rows if not self._is_dead(row[0])]
         if not rows:
             return Body()
+        rows = self._as_declared(rows, start, end)
         rows.sort(key=_OFFSET)
         arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
         branches, line = Branches(arms, text.line), text.line
@@ -108,6 +109,18 @@ class Reader:
             for at, name, qualifier, kind, template, arguments, receiver in rows
         ]
         return Body(calls, branches.needed)
+
+    def _as_declared(self, rows: list[_Row], start: int, end: int) -> list[_Row]:
+        """Calls with the scopes that the body's ``using a::b::f;`` give their names."""
+        scopes = {name: scope for scope, name in _USING.findall(self.text.plain, start, end)}
+        if not scopes:
+            return rows
+        return [
+            (row[0], row[1], scopes[row[1]], *row[3:])
+            if row[1] in scopes and not row[2] and row[3] in ("call", "launch")
+            else row
+            for row in rows
+        ]
 
     def _called(self, start: int, end: int) -> Iterator[Call]:
         for site in call_sites(self.text.plain, start, end):
@@ -133,6 +146,7 @@ class Reader:
 
 _Row = tuple[int, str, str, str, str, str, str]
 """Where a call stands, its name, qualifier, kind, template, arguments and receiver."""
+_USING = regex(r"\busing\s+((?:\w+::)*\w+)::(\w+)\s*;")
 _OFFSET = itemgetter(0)
 
 

@@ -163,6 +163,7 @@ def test_a_branch_at_run_time_shows_both_ways(chains: dict[str, Chain]) -> None:
         ("miopen_convolution", "miopen"),
         ("nonzero", "cub"),
         ("_mps_convolution", "mpsgraph"),
+        ("_scaled_dot_product_flash_attention", "flashattention"),
     ],
 )
 def test_a_library_is_named(op: str, library: str, chains: dict[str, Chain]) -> None:
@@ -247,3 +248,58 @@ def test_a_chain_shows_the_choice_between_backends(tree_index: Index) -> None:
     assert texts["at::_scaled_dot_product_attention_math"] == [f"{switch}math"]
     supported = "if (_fused_sdp_choice_stub.is_device_supported(query_.device().type()))"
     assert texts["_fused_sdp_choice_stub"] == [supported]
+
+
+def test_what_several_builds_register_is_one_row(
+    chains: dict[str, Chain], full_chains: dict[str, Chain]
+) -> None:
+    def registered(chain: Chain) -> list[Hop]:
+        hops = (hop for hop in chain.hops if hop.role == "registration" and hop.device == "CPU")
+        return [hop for hop in hops if "_fused_sdp_choice_stub" in hop.symbol]
+
+    op = "scaled_dot_product_attention"
+    (row,) = registered(chains[op])
+    assert row.note == "3 CPU builds: DEFAULT AVX2 AVX512"
+    each = registered(full_chains[op])
+    assert len(each) == 3
+    assert [hop.location for hop in each] == [row.location, *row.evidence]
+
+
+def test_nullptr_comes_last(chains: dict[str, Chain]) -> None:
+    seen = 0
+    for chain in chains.values():
+        for parent in {hop.parent for hop in chain.hops if hop.role == "registration"}:
+            rows = [h for h in chain.hops if (h.parent, h.role) == (parent, "registration")]
+            empty = ["nullptr" in hop.symbol for hop in rows]
+            assert empty == sorted(empty)
+            seen += any(empty) and not all(empty)
+    assert seen
+
+
+def test_a_place_that_comes_again_names_the_hop_that_shows_it(chains: dict[str, Chain]) -> None:
+    loops = 0
+    for chain in chains.values():
+        for hop in chain.hops:
+            if hop.again is None:
+                continue
+            assert not any(other.parent == hop.id for other in chain.hops)
+            above = set()
+            parent = hop.parent
+            while parent is not None:
+                above.add(parent)
+                parent = chain.hops[parent].parent
+            loops += hop.again in above
+            assert ("a loop" in hop.rule) == (hop.again in above)
+    assert loops
+
+
+@pytest.mark.parametrize(
+    ("op", "through"),
+    [("softmax.int", "_softmax"), ("matmul", "mm"), ("dropout", "native_dropout")],
+)
+def test_a_composite_operator_shows_the_formulas_of_what_it_calls(
+    op: str, through: str, chains: dict[str, Chain]
+) -> None:
+    entries = [h for h in chains[op].hops if h.role == "derivative" and "through" in h.rule]
+    assert through in [hop.symbol for hop in entries]
+    assert not any(gap.role == "derivative" for gap in chains[op].unresolved)

@@ -10,9 +10,9 @@ from indexes.linking.device_names.libraries import (
     library_of,
     reason,
     runtime_operation,
-    vendored,
 )
 from indexes.linking.device_names.parser import parse
+from indexes.linking.visible import vendored
 
 
 @pytest.mark.parametrize(

@@ -304,6 +304,14 @@ def test_what_stands_under_if_zero_is_not_called() -> None:
     assert [c.name for c in calls("#if 0\nf();\n#else\ng();\n#endif")] == ["g"]
 
 
+def test_a_using_declaration_gives_calls_their_scope() -> None:
+    body = "using lib::v2::run; using lib::Kind; run(x); other(x); x.run(); at::run(x);"
+    scopes = [(c.qualifier, c.name, c.kind) for c in calls(body) if c.name in ("run", "other")]
+    assert ("lib::v2", "run", "call") in scopes
+    assert ("", "other", "call") in scopes
+    assert ("at", "run", "call") in scopes
+
+
 def test_messages_of_objective_c() -> None:
     body = """
   MPSGraphTensor* t = [mpsGraph additionWithPrimaryTensor:a secondaryTensor:b name:nil];
