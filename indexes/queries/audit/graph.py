@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from random import Random
 from typing import NamedTuple
 
 from indexes.linking.edges import Edge
@@ -62,6 +63,11 @@ class BothWays:
     def _up(self) -> dict[Node, set[Step]]:
         return {node: set(self._graph.up(node)) for node in self._down}
 
+    def drawn(self, number: int, seed: int) -> list[Step]:
+        """So many steps, drawn by chance: the same ones for the same graph and seed."""
+        steps = {str(step.why): step for steps in self._down.values() for step in steps}
+        return [steps[one] for one in Random(seed).sample(sorted(steps), min(number, len(steps)))]
+
     def not_up(self) -> Iterator[Step]:
         """Steps down that no walk up takes."""
         for steps in self._down.values():
@@ -76,6 +82,24 @@ class BothWays:
         if node not in self._down:
             return set(self._graph.down(node))
         return self._down[node]
+
+
+def told(step: Step, index: Index, lines: SourceLines) -> str:
+    """A step with the text where it stands, to be opened by hand."""
+    upper, lower = (_name(one, index) for one in (step.upper, step.lower))
+    if not isinstance(step.why, Edge):
+        return f"{upper} -> {lower}: {type(step.why).__name__}"
+    known = index.facts.by_id(step.why.caller)
+    place = Location(known.definition.location.path if known else "", step.why.line)
+    text = " ".join(lines.at(place, 1).split())
+    return f"{place}: {upper}: {step.why.kind}, {step.why.confidence} -> {lower}: {text}"
+
+
+def _name(node: Node, index: Index) -> str:
+    known = index.facts.by_id(node.what) if isinstance(node.what, int) else None
+    if known is None:
+        return f"{node.kind} {node.what}"
+    return f"{known.definition.qualified} at {known.definition.location}"
 
 
 # ------------------------------------------------------------------------ lines of edges

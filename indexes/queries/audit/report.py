@@ -26,7 +26,7 @@ from indexes.queries.audit.checks import (
     nodes_of,
     stub_reach,
 )
-from indexes.queries.audit.graph import BothWays, EdgeText, Reached, all_edges, led_back
+from indexes.queries.audit.graph import BothWays, EdgeText, Reached, all_edges, led_back, told
 from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
 from indexes.queries.dispatch_compare import LiveTable
 from indexes.queries.index import Index
@@ -182,6 +182,15 @@ def both_ways(index: Index) -> Measure:
     met = not short if graph.steps else None
     name = "A is in the chain of B if and only if B is reached from A"
     return Measure(name, "no exception", graph.steps, counts, met, short)
+
+
+def drawn(index: Index, number: int, seed: int) -> Measure:
+    """Steps of the graph that are drawn by chance, for somebody to open."""
+    lines = SourceLines(index)
+    steps = [told(step, index, lines) for step in BothWays(index).drawn(number, seed)]
+    counts = {"drawn": len(steps), "seed": seed}
+    name = "steps to open by hand"
+    return Measure(name, "wrong at most 0.1 %", len(steps), counts, None, tuple(steps))
 
 
 def edge_lines(index: Index) -> Measure:

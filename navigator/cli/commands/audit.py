@@ -15,6 +15,7 @@ from indexes.queries.audit.report import (
     LiveFacts,
     Measure,
     chained,
+    drawn,
     launches,
     lengths,
     measures,
@@ -46,6 +47,8 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--names", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
 @click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
 @click.option("--answers", is_flag=True, help="Ask for every operator and public name: minutes.")
+@click.option("--draw", metavar="N", type=int, help="Draw N steps of the graph to open by hand.")
+@click.option("--seed", metavar="N", type=int, default=0, help="Draw these, and always the same.")
 @click.option("--no-live", is_flag=True, help="Do not ask the installed torch.")
 @click.option("--full", is_flag=True, help="Name everything that falls short.")
 @json_option
@@ -56,6 +59,8 @@ def audit(
     names: Path | None,
     traces: Path | None,
     answers: bool,
+    draw: int | None,
+    seed: int,
     no_live: bool,
     full: bool,
 ) -> int:
@@ -72,6 +77,7 @@ def audit(
         _screened(index, acceptance) if acceptance else (),
         _answered(index) if answers else (),
         _traced(index, traces) if traces else (),
+        (drawn(index, draw, seed),) if draw else (),
     )
     for measure in chain.from_iterable(asked):
         done.append(measure)

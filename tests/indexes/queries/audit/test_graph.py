@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from indexes.linking.graph import Graph, Node, Step
+from indexes.queries.audit.checks import SourceLines
 from indexes.queries.audit.graph import (
     BothWays,
     EdgeText,
@@ -15,8 +16,9 @@ from indexes.queries.audit.graph import (
     all_edges,
     global_functions,
     led_back,
+    told,
 )
-from indexes.queries.audit.report import chained
+from indexes.queries.audit.report import chained, drawn
 from indexes.queries.index import Index
 
 CUDA = """
@@ -142,3 +144,13 @@ def test_kernels_of_a_trace_are_counted_by_operator_and_around_it(tree_index: In
     assert (own.counts, around.counts) == ({"right": 1, "not": 1}, {"right": 0, "not": 1})
     assert own.met is False
     assert own.short[0].startswith("1x copy_: ")
+
+
+def test_steps_are_drawn_by_seed_with_their_text(tree_index: Index) -> None:
+    graph, lines = BothWays(tree_index), SourceLines(tree_index)
+    steps = graph.drawn(30, 7)
+    assert steps == graph.drawn(30, 7) != graph.drawn(30, 8)
+    texts = [told(step, tree_index, lines) for step in steps]
+    assert len(set(texts)) == 30
+    assert any("aten/src/ATen/native/" in text and "operator, " in text for text in texts)
+    assert drawn(tree_index, 5, 1).counts == {"drawn": 5, "seed": 1}
