@@ -57,7 +57,8 @@ class Impacts:
                 if edge.node not in seen:
                     seen.add(edge.node)
                     steps.append(_step(len(steps), parent.id, edge))
-        return Impact(self.index.info, tuple(steps), (), unresolved=self.index.info.missing)
+        told = tuple(dict.fromkeys([*self.index.info.missing, *cpp.unfollowed]))
+        return Impact(self.index.info, tuple(steps), (), unresolved=told)
 
     def _direct(self, node: Node, cpp: CppEdges) -> Iterable[Edge]:
         if node.known:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from indexes.linking.facts import Call, Known
+from indexes.linking.edges import Edge as Use
+from indexes.linking.facts import Known
 from indexes.linking.graph import device_of_key
-from indexes.linking.meaning import is_method, meaning
+from indexes.linking.registrations import function_name, registered_function
 from indexes.linking.visible import is_header
-from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
-from indexes.queries.impact.dispatch import (
-    MAX_SEARCHES,
-    DispatchEdges,
-    formula_node,
-    stub_node,
-    stubs_of,
-)
+from indexes.model.vocabulary import Confidence, DerivativeEntry, Location
+from indexes.queries.graph_places import uses_of
+from indexes.queries.impact.dispatch import DispatchEdges, formula_node, stub_node
 from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.mentions import names_outside_bodies
+from indexes.queries.impact.unread import UnreadBodies
 from indexes.queries.places_library import means
-from indexes.readers.cxx.facts import holds_operators
+from indexes.readers.cxx.facts import keeps_bodies
 
-MANY_CLASSES = 12
-"""Calls of a method whose name more classes have are not looked for, but for what changes."""
 MANY = 60
-"""A name-only use that stands in more places than this is counted but not followed."""
+"""Uses whose receiver is not known: of more than these none is followed, which is said."""
+MAX_SEARCHES = 40
+"""Names looked for in the texts of files, in one walk: a few hundredths of a second each. What is
+left is said."""
+_TEXTUAL = ("class", "enum", "global")
 
 
 class CppEdges(DispatchEdges):
@@ -36,7 +35,7 @@ class CppEdges(DispatchEdges):
 
     def of_definition(self, known: Known, first: bool, device: str = "") -> Iterator[Edge]:
         """What a definition reaches. ``first`` is for what changes itself: its uses are looked
-        for in the texts of all files, those whose bodies the index does not keep too."""
+        for in files whose bodies the index does not keep too."""
         yield from self._kernels(known, device)
         kind = known.definition.kind
         if kind == "macro_use":
@@ -84,9 +83,19 @@ class CppEdges(DispatchEdges):
             yield Edge(Node.of(method), "a method of the class", where, "by rule")
 
     def _stubs(self, known: Known) -> Iterator[Edge]:
+        """The stubs that it is registered on; of what is gone, those that still name it."""
         if known.definition.kind != "function":
             return
-        for use in stubs_of(known, self.facts):
+        if known.id < 0:
+            uses = self.facts.registrations_in(known.definition.location.path)
+            gone = known.definition.name
+            uses = [u for u in uses if function_name(registered_function(u)) == gone]
+        else:
+            places = {entry.location for entry in self.facts.registered_as(known.id)}
+            stubs = {entry.stub for entry in self.facts.registered_as(known.id)}
+            named = (u for s in stubs for u in self.facts.stub_uses(s.rpartition("::")[2]))
+            uses = [use for use in named if use.location in places]
+        for use in uses:
             yield Edge(stub_node(use), f"{use.macro} registers it on the stub", use.location)
 
     def _registrations(self, known: Known) -> Iterator[Edge]:
@@ -104,25 +113,55 @@ class CppEdges(DispatchEdges):
 
     def direct_uses(self, known: Known) -> list[Edge]:
         """Every function that uses a definition, in whichever file, name-only uses too."""
-        searched = self._searched_uses(known, True)
-        return _each_once([*self._kept_uses(known), *searched, *self._constructions(known, True)])
+        others = [*self.facts.untold_uses(known), *self._other_uses(known, True)]
+        return _each_once([*self._kept_uses(known), *others])
 
     def _uses(self, known: Known, first: bool) -> list[Edge]:
-        uses = [*self._kept_uses(known), *self._constructions(known, first)]
-        if self._needs_search(known, first):
-            uses += self._sure(known, list(self._searched_uses(known, first)))
-        return _each_once(uses)
+        others = [*self.facts.untold_uses(known)]
+        if first or known.definition.kind in _TEXTUAL or _is_plain_macro(known):
+            others += self._other_uses(known, first)
+        return _each_once([*self._kept_uses(known), *self._sure(known, others)])
 
-    def _constructions(self, known: Known, first: bool) -> Iterator[Edge]:
-        """A constructor or destructor is used where its class is named."""
-        owner = is_method(known, self.facts)
-        if not owner or known.definition.name.lstrip("~") != owner:
-            return
+    def _kept_uses(self, known: Known) -> Iterator[Edge]:
+        """Uses in the bodies that the index keeps."""
+        yield from self._edges(uses_of(self.facts, known))
+        if known.definition.name == "operator()":
+            yield from self._class_of(known)
+
+    def _edges(self, uses: Iterable[Use]) -> Iterator[Edge]:
+        for use in uses:
+            caller = self.facts.by_id(use.caller) if use.caller >= 0 else None
+            if caller:
+                at = Location(caller.definition.location.path, use.line)
+                yield Edge(Node.of(caller), use.rule, at, use.confidence, use.candidates)
+
+    def _class_of(self, method: Known) -> Iterator[Edge]:
+        owner = method.definition.scope.rpartition("::")[2]
         for one in self.facts.named(owner):
-            same = one.definition.qualified == known.definition.scope
-            if same and one.definition.kind == "class":
-                for edge in self._searched_uses(one, first):
-                    yield replace(edge, rule=f"names {owner}, which it makes or ends")
+            found = one.definition
+            if found.kind == "class" and found.qualified == method.definition.scope:
+                yield Edge(Node.of(one), "the operator() of the class", found.location)
+
+    def _other_uses(self, known: Known, first: bool) -> Iterator[Edge]:
+        """Uses that only texts tell: names of types and values, bodies that are not kept."""
+        found = known.definition
+        if found.kind == "macro_use" or not found.name.isidentifier():
+            if found.name != "operator()" and found.name.startswith("operator"):
+                self.unfollowed.append(
+                    f"{found.qualified}: uses of an operator sign are not followed"
+                )
+            return
+        self._searches += 1
+        if self._searches > MAX_SEARCHES and not first:
+            self.unfollowed.append(f"{found.qualified}: its uses were not looked for")
+            return
+        yield from names_outside_bodies(known, self.facts, first)
+        if first and not (_is_local(known) or found.kind in _TEXTUAL):
+            yield from self._edges(self._unread.edges_to(known, self.unfollowed))
+
+    @cached_property
+    def _unread(self) -> UnreadBodies:
+        return UnreadBodies(self.facts)
 
     def _sure(self, known: Known, edges: list[Edge]) -> list[Edge]:
         """Without name-only uses, where they are so many that they would reach everything."""
@@ -136,79 +175,23 @@ class CppEdges(DispatchEdges):
         )
         return sure
 
-    def _kept_uses(self, known: Known) -> Iterator[Edge]:
-        """Uses whose calls the index keeps: those in files that can hold operators."""
-        name = known.definition.name
-        if name == "operator()":
-            yield from self._functor_uses(known)
-            return
-        for caller, call in self.facts.callers(name):
-            if caller.id != known.id and (edge := self._use(call, caller, "", known)):
-                yield edge
-
-    def _functor_uses(self, method: Known) -> Iterator[Edge]:
-        owner = method.definition.scope.rpartition("::")[2]
-        for one in self.facts.named(owner):
-            found = one.definition
-            if found.kind == "class" and found.qualified == method.definition.scope:
-                yield Edge(Node.of(one), "the operator() of the class", found.location)
-
-    def _needs_search(self, known: Known, first: bool) -> bool:
-        found = known.definition
-        if found.name.startswith("operator") and found.name != "operator()":
-            self.unfollowed.append(f"{found.qualified}: uses of an operator sign are not followed")
-        if found.kind == "macro_use" or not found.name.isidentifier():
-            return False
-        if found.kind == "macro" and not is_header(found.location.path):
-            return True  # of several in its file, each use means the one above
-        told = found.kind in ("function", "impl_func", "meta_func") and holds_operators(
-            found.location.path
-        )
-        if not first and told and not is_method(known, self.facts):
-            return False
-        if not first:
-            owners = {k.definition.scope for k in self.facts.named(found.name)}
-            if is_method(known, self.facts) and len(owners) > MANY_CLASSES:
-                self.unfollowed.append(
-                    f"{found.qualified}: a method of that name is in {len(owners)} classes, so its"
-                    " calls can't be told apart"
-                )
-                return False
-            self._searches += 1
-            if self._searches > MAX_SEARCHES:
-                self.unfollowed.append(f"{found.qualified}: its uses were not looked for")
-                return False
-        return True
-
-    def _searched_uses(self, known: Known, first: bool) -> Iterator[Edge]:
-        found = known.definition
-        for mention in self.facts.corpus.mentions(found.name, _where(found, first)):
-            caller = mention.caller
-            if caller is None or caller.id == known.id or caller.definition == known.definition:
-                continue
-            if edge := self._use(mention.call, caller, mention.receiver, known):
-                yield edge
-
-    def _use(self, call: Call, caller: Known, receiver: str, known: Known) -> Edge | None:
-        meant = meaning(call, caller, receiver, known, self.facts)
-        if meant is None:
-            return None
-        where = caller.definition.location
-        at = Location(where.path, call.line or where.line)
-        return Edge(Node.of(caller), meant.rule, at, meant.confidence, meant.candidates)
-
     # ------------------------------------------------------------------------- autograd
 
     def _formula_entries(self, known: Known) -> Iterator[Edge]:
-        if known.definition.kind != "function":
-            return
-        for entry in self.facts.entries_with(known.definition.name):
-            functions = [f for f in self._formulas(entry) if f.definition == known.definition]
-            for function in functions:
-                sure: Confidence = "exact" if function.candidates == 1 else "ambiguous"
-                rule = f"the formula for {', '.join(function.formula.inputs)} calls it"
-                node, at = formula_node(entry, function.formula), function.formula.location
-                yield Edge(node, rule, at, sure, function.candidates)
+        if known.definition.kind == "function":
+            named = known.definition.name
+            uses = (use for use in self.facts.edges_to(known.id) if use.caller < 0)
+            yield from self.formulas(uses, f"calls {named}")
+            if known.id < 0:
+                yield from self._formulas_naming(named)
+
+    def _formulas_naming(self, gone: str) -> Iterator[Edge]:
+        for entry in self.facts.entries_with(gone):
+            for function in self.functions_of(entry):
+                if function.name.rpartition("::")[2] == gone:
+                    rule = f"the formula for {', '.join(function.formula.inputs)} calls it"
+                    at = function.formula.location
+                    yield Edge(formula_node(entry, function.formula), rule, at, "by rule")
 
     def of_formula(self, node: Node) -> Iterator[Edge]:
         """The operators whose backward a formula computes."""
@@ -229,20 +212,25 @@ class CppEdges(DispatchEdges):
         return self.facts.entries()
 
 
-def _each_once(edges: Sequence[Edge]) -> list[Edge]:
-    """The first edge to each definition."""
+def _each_once(edges: Iterable[Edge]) -> list[Edge]:
+    """The surest edge to each definition."""
+    rank: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
     found: dict[str, Edge] = {}
-    for edge in edges:
+    for edge in sorted(edges, key=lambda one: rank[one.confidence]):
         found.setdefault(edge.node.key, edge)
     return list(found.values())
 
 
-def _where(found: Definition, first: bool) -> Callable[[str], bool]:
-    """The files in which a use can stand; further on, those whose bodies lead to operators."""
+def _is_local(known: Known) -> bool:
+    """Whether no other file can use it."""
+    found = known.definition
     local = "(anonymous)" in found.scope or found.kind == "macro"
-    if local and not is_header(found.location.path):
-        return lambda path: path == found.location.path
-    return (lambda path: True) if first else (lambda p: holds_operators(p) or p.startswith("c10/"))
+    return local and not is_header(found.location.path) and keeps_bodies(found.location.path)
+
+
+def _is_plain_macro(known: Known) -> bool:
+    """Whether it is a macro without parameters, whose uses only texts tell."""
+    return known.definition.kind == "macro" and known.id < 0
 
 
 def _aspect(key: str, otherwise: str = "kernel") -> str:

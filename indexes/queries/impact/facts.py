@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Call, Known, LibraryUse
+from indexes.linking.visible import linkable, plain_scope
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.corpus import Corpus
-from indexes.queries.impact.graph import Node
+from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
@@ -24,6 +25,15 @@ _SIGN = regex(r"_\(([^\s\w,]+),[\s\\]*x\.(\w+)\(y\)")
 _SIGN_METHOD = regex(r"\boperator([^\s\w()]+)\s*\([^()]*\)\s*(?:const\s*)?\{\s*return\s+(\w+)\(")
 _MACROS = -1_000_000
 """Below all ids of definitions that are gone."""
+_TENSORS = ("Tensor", "TensorBase")
+_UNTOLD = """
+SELECT DISTINCT c.definition,c.line,c.receiver FROM calls c JOIN definitions d ON d.id=c.definition
+WHERE c.name=? AND (c.kind='member')=? AND d.kind NOT IN ('macro','macro_use') AND NOT EXISTS
+  (SELECT 1 FROM edges e WHERE e.caller=c.definition AND e.line=c.line
+   AND (e.symbol=c.name OR e.symbol LIKE '%::'||c.name))
+ORDER BY c.definition,c.line
+"""
+"""Calls that the graph has no edge for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class ImpactFacts(Lookup):
         self.registered = lru_cache(None)(lambda use: registered([use], self))
         """What a call on a library registers: asked of each function that it names."""
         self._all_named = lru_cache(8192)(self._find_named)
-        self._lines: dict[str, list[str]] = {}
+        self.class_of = lru_cache(8192)(self._find_class_of)
         self._used: dict[str, set[str]] = {}
         self._removed: dict[str, list[Known]] = {}
         for known in removed:
@@ -77,16 +87,6 @@ class ImpactFacts(Lookup):
     def _calls(self, known: Known) -> Sequence[Call]:
         return () if known.id < 0 else super()._calls(known)
 
-    def clean(self, path: str) -> str:
-        """The text of a C++ file with comments and strings blank."""
-        return self.corpus.clean(path)
-
-    def lines(self, path: str) -> list[str]:
-        """The lines of ``clean``."""
-        if path not in self._lines:
-            self._lines[path] = self.clean(path).split("\n")
-        return self._lines[path]
-
     @cached_property
     def signs(self) -> dict[str, tuple[str, Location]]:
         """The signs that C++ writes for an operator on tensors, by its name: ``mul`` has ``*``."""
@@ -99,27 +99,7 @@ class ImpactFacts(Lookup):
                     found.setdefault(match[2], (match[1], Location(path, line)))
         return found
 
-    # -------------------------------------------------------------- classes, namespaces
-
-    @cached_property
-    def _direct_bases(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for name, base in self.store.query(
-            "SELECT name,base FROM definitions WHERE kind='class' AND base!=''"
-        ):
-            found.setdefault(name, set()).update(_WORD.findall(base))
-        return found
-
-    def bases(self, name: str) -> frozenset[str]:
-        """The classes that a class derives from, far ones too, by simple names."""
-        seen: set[str] = set()
-        pending = [name]
-        while pending:
-            for base in self._direct_bases.get(pending.pop(), ()):
-                if base not in seen:
-                    seen.add(base)
-                    pending.append(base)
-        return frozenset(seen)
+    # ------------------------------------------------------------------------ namespaces
 
     @cached_property
     def _in_namespaces(self) -> dict[str, set[str]]:
@@ -133,7 +113,7 @@ class ImpactFacts(Lookup):
     def used_namespaces(self, path: str, scope: str) -> frozenset[str]:
         """Namespaces whose names are seen through ``using namespace``."""
         if path not in self._used:
-            self._used[path] = set(_USING.findall(self.clean(path)))
+            self._used[path] = set(_USING.findall(self.corpus.clean(path)))
         used = set(self._used[path])
         around = {scope[:at] for at, char in enumerate(scope) if char == ":"} | {scope}
         for one in {*around, *used}:
@@ -192,6 +172,43 @@ class ImpactFacts(Lookup):
             for word in set(_WORD.findall(words)):
                 found.setdefault(word, []).append(data)
         return found
+
+    # ------------------------------------------------------------------------------ uses
+
+    def untold_uses(self, known: Known) -> Iterator[Edge]:
+        """Bodies with a call that names a method where nothing tells whose it is; of what is
+        gone, bodies that still name it."""
+        found = known.definition
+        owner = self.class_of(known)
+        if known.id >= 0 and not owner:
+            return
+        classes = {one.definition.scope for one in self.named(found.name)}
+        rule = f"calls a method of that name; {len(classes)} classes have one"
+        for number, line, receiver in self.store.query(_UNTOLD, (found.name, bool(owner))):
+            caller = self.by_id(number)
+            if caller and linkable(known, caller.definition.location.path):
+                at, node = Location(caller.definition.location.path, line), Node.of(caller)
+                if known.id < 0:
+                    yield Edge(node, "names it, which is gone", at, "by rule")
+                elif receiver == "T" and owner in _TENSORS:
+                    yield Edge(node, "calls it on a tensor", at, "by rule")
+                elif self._is_untold(receiver):
+                    yield Edge(node, rule, at, "ambiguous", len(classes))
+
+    def _is_untold(self, receiver: str) -> bool:
+        """Whether the mark of a receiver says nothing of its class: not a type of the tree."""
+        if receiver == "?" or receiver.startswith("."):
+            return True
+        classes = (one for one in self.named(receiver) if one.definition.kind == "class")
+        return len(receiver) > 1 and receiver != "this" and not any(classes)
+
+    def _find_class_of(self, known: Known) -> str:
+        """The class that a function is a method of; empty for a free function."""
+        outer, _, owner = plain_scope(known.definition.scope).rpartition("::")
+        for one in self.named(owner) if owner else ():
+            if one.definition.kind == "class" and plain_scope(one.definition.scope) == outer:
+                return owner
+        return ""
 
     # ----------------------------------------------------------------------- definitions
 

@@ -18,6 +18,7 @@ from indexes.readers.cxx.sites import Body, Reader, Text
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
 """Folders of a back end's own tests, where no operator computes."""
+_BELOW = ("c10/", "torch/include/c10/")
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
 
 
@@ -96,12 +97,12 @@ class CppFacts:
 
 
 class _Assembler:
-    def __init__(self, scan: Scan, path: str, unread: Collection[str]) -> None:
+    def __init__(self, scan: Scan, path: str, unread: Collection[str], with_bodies: bool) -> None:
         self.scan = scan
         self.unread = unread
         self.line = Lines(scan.plain).at
         self.facts = CppFacts()
-        self._reader = self._body_reader(path) if holds_operators(path) else None
+        self._reader = self._body_reader(path) if with_bodies else None
 
     def run(self) -> CppFacts:
         for found in self.scan.found:
@@ -209,16 +210,32 @@ def assemble(
 ) -> CppFacts:
     """The facts of a scanned text of a file, or of what a macro makes in one; bodies of the
     ``unread`` kinds are not looked into."""
-    return _Assembler(scan, path, unread).run()
+    return _Assembler(scan, path, unread, keeps_bodies(path)).run()
 
 
 def holds_operators(path: str) -> bool:
     """Whether a file can hold kernels, stubs or formula functions.
 
-    Only there are bodies looked into and macro uses expanded; other files give their
-    definitions alone.
+    Only there are macro uses expanded.
     """
     return path.startswith(_OPERATOR_FOLDERS) or "/ATen/" in path
+
+
+def keeps_bodies(path: str) -> bool:
+    """Whether bodies of a file are looked into: where operators are, and in what they stand on.
+    Other files give their definitions alone."""
+    return holds_operators(path) or (path.startswith(_BELOW) and not _TESTS.search(path))
+
+
+def keeps_whole_bodies(path: str) -> bool:
+    """Whether methods that bodies of a file call are kept too."""
+    return keeps_bodies(path) and not _TESTS.search(path)
+
+
+def read_bodies(data: bytes, path: str) -> CppFacts:
+    """The facts of a file with what its bodies use, wherever it is."""
+    scan = scan_text(decode(data.replace(b"\x00", b" ")))
+    return _Assembler(scan, path.rpartition("/")[2], ("class", "enum"), with_bodies=True).run()
 
 
 def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:

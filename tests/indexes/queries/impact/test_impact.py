@@ -221,12 +221,12 @@ def test_methods_macros_and_using_namespaces(tree_copy: Path, cache: Path) -> No
                 s.symbol.rpartition("::")[2]: s.confidence for s in steps if s.parent is not None
             }
 
-        assert users("Scaler::scaled") == {"by_method": "exact", "by_unknown": "ambiguous"}
-        assert users("Other::scaled") == {"by_other": "exact", "by_unknown": "ambiguous"}
+        assert users("Scaler::scaled") == {"by_method": "by rule", "by_unknown": "ambiguous"}
+        assert users("Other::scaled") == {"by_other": "by rule", "by_unknown": "ambiguous"}
         assert "by_method" in users("Scaler::Scaler")
         assert users("TWICE_OF") == {"by_macro": "exact"}
-        assert users("twice_impl") == {"TWICE_OF": "by rule", "by_name": "exact"}
-        assert users("helped") == {"by_using": "by rule"}
+        assert users("twice_impl") == {"by_macro": "exact", "by_name": "exact"}
+        assert users("helped") == {"by_using": "exact"}
 
 
 def test_a_wheel_knows_the_formulas_of_functions_that_it_does_not_hold(wheel_index: Index) -> None:

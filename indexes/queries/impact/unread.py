@@ -1,0 +1,64 @@
+"""Uses in files whose bodies the index does not keep, or only in part: torch/csrc outside autograd,
+tests in C++. They are read when asked, and resolved by the same rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from indexes.linking.edges import Edge, EdgeResolver
+from indexes.linking.facts import Call, Known
+from indexes.queries.impact.facts import ImpactFacts
+from indexes.readers.cxx.bodies import LOOPS
+from indexes.readers.cxx.facts import keeps_whole_bodies, read_bodies
+from indexes.store.scopes import ScopeFacts
+
+_MOST_FILES = 150
+"""Files that are read for one name."""
+
+
+class UnreadBodies:
+    """The edges of bodies that are read when asked."""
+
+    def __init__(self, facts: ImpactFacts) -> None:
+        self._facts = facts
+        self._bodies = lru_cache(256)(self._read)
+
+    @cached_property
+    def _resolver(self) -> EdgeResolver:
+        return EdgeResolver(ScopeFacts(self._facts.store))
+
+    def edges_to(self, known: Known, told: list[str]) -> Iterator[Edge]:
+        """The edges that lead to a definition; which files were not read goes to ``told``."""
+        name = known.definition.name
+        wanted = (known.id, name) if name in LOOPS else (known.id,)
+        files = list(
+            self._facts.corpus.files_with(name, "cpp", lambda p: not keeps_whole_bodies(p))
+        )
+        if len(files) > _MOST_FILES:
+            told.append(
+                f"{known.definition.qualified}: {len(files) - _MOST_FILES} more files of tests,"
+                f" or outside of aten and autograd, have the word {name}: not looked into"
+            )
+        named = (self._naming(name, path) for path in files[:_MOST_FILES])
+        for caller, calls in (body for bodies in named for body in bodies):
+            edges = self._resolver.edges(caller, calls)
+            yield from (edge for edge in edges if edge.target in wanted)
+
+    def _naming(self, name: str, path: str) -> Iterator[tuple[Known, list[Call]]]:
+        for caller, calls in self._bodies(path):
+            if named := [call for call in calls if call.name == name]:
+                yield caller, named
+
+    def _read(self, path: str) -> list[tuple[Known, list[Call]]]:
+        facts = read_bodies(self._facts.corpus.text(path), path)
+        places = {
+            (one.definition.name, one.definition.location.line): one
+            for one in self._facts.definitions_in(path)
+        }
+        found = ((places.get((one.name, one.line)), one.calls) for one in facts.definitions)
+        return [(known, calls) for known, calls in found if known and calls]
+
+
+def _is_unread(path: str) -> bool:
+    return not keeps_whole_bodies(path)
