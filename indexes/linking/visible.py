@@ -181,7 +181,7 @@ _LIBRARIES = (
     ("hipBLAS", ("hipblas", "rocblas"), regex(r"(?:hipblas|rocblas)\w+$")),
     ("MAGMA", ("magma_",), regex(r"magma_\w+$")),
     ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
-    ("Metal", ("mtl_",), regex(r"mtl_\w+$")),
+    ("Metal", ("mtl_", "dispatchThread"), regex(r"(?:mtl_\w+|dispatchThread(?:s|groups))$")),
     (
         "MKL",
         ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),

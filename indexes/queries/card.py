@@ -73,7 +73,8 @@ def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:
 def _note(found: Sequence[Route]) -> str:
     route, said = found[0], []
     if route.note:
-        said.append(route.note.rpartition("::")[2] if route.kind == "library" else "")
+        is_vendor = route.kind in ("library", "graph", "metal")
+        said.append(route.note.rpartition("::")[2] if is_vendor else route.note)
     said += [one for one in route.conditions if len(one) <= _SHORT][-1:]
     names = dict.fromkeys(one.steps[-1] for one in found)
     names.pop(route.steps[-1])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
+from indexes.codegen.variants import called_by_generated
 from indexes.linking.edges import Edge
 from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node, Step
@@ -69,6 +70,7 @@ _PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
 """How a kernel of a device computes that shows nothing of it."""
 _REACH = 10.0
 """How much more than the usual route another one may cost."""
+_NOTHING = "nothing that computes is seen below it"
 _UNSEEN = "no loop, launch or library is seen in it"
 _COMPOSITE = (
     "CompositeExplicitAutogradNonFunctional",
@@ -129,6 +131,8 @@ class _Finder:
         self.facts = index.facts
         self.graph = Graph(index.facts)
         self.works = Works(index.facts)
+        self._missing: list[str] = []
+        """Operators that the last walk came to and that have no kernel for its device."""
 
     # ------------------------------------------------------------------------ one device
 
@@ -146,9 +150,7 @@ class _Finder:
             nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
-        if not found and (alone := self._alone(native, device)):
-            return [alone]
-        return [self._route(*one) for one in found[:_MOST]]
+        return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
 
     def _is_unusual(self, walk: _Walk, node: Node, end: _End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""
@@ -156,14 +158,20 @@ class _Finder:
         choices = [c for why in steps if isinstance(why, Edge) for c in self._choices(why)]
         return any(taken(one, walk.device) is False for one in (*choices, *end.conditions))
 
-    def _alone(self, native: NativeFunction, device: str) -> Route | None:
-        """The kernel itself, where nothing in it or below it is known to compute."""
+    def _unseen(self, native: NativeFunction, device: str) -> list[Route]:
+        """The kernel itself, where nothing in it or below it is known to compute; for one made of
+        operators, the first that has no kernel for the device."""
         kernel, (row, *_) = self._kernel(native, device), self._rows(native.full_name, device)
-        if kernel is None or row.key in _COMPOSITE:
-            return None
-        found, here = kernel.definition, Way(native.full_name, native.location)
-        what = (device, _PLAIN.get(device, "launch"), found.qualified, found.location, (here,))
-        return Route(*what, confidence="by rule", note=_UNSEEN)
+        here = Way(native.full_name, native.location)
+        if self._missing:
+            note = f"no kernel: {self._missing[0]} has none for {device}"
+            return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+        if kernel is None:
+            return []
+        made_of = row.key in _COMPOSITE
+        kind: RouteKind = "none" if made_of else _PLAIN.get(device, "launch")
+        note = _NOTHING if made_of else _UNSEEN
+        return [Route(device, kind, *_place(kernel, here), (here,), (), "by rule", note)]
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
         """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""
@@ -177,11 +185,9 @@ class _Finder:
             note = "a new tensor: computes nothing"
         else:
             return None
-        kernel = self._kernel(native, device)
-        where = Way(kernel.definition.qualified, kernel.definition.location) if kernel else None
         here = Way(native.full_name, native.location)
-        end = where or here
-        return Route(device, "none", end.symbol, end.location, (here,), note=note)
+        place = _place(self._kernel(native, device), here)
+        return Route(device, "none", *place, (here,), note=note)
 
     def _kernel(self, native: NativeFunction, device: str) -> Known | None:
         definitions = (d for row in self._rows(native.full_name, device) for d in row.definitions)
@@ -193,9 +199,15 @@ class _Finder:
         rows = self.facts.kernels(name)
         for key in (device, *_COMPOSITE):
             if chosen := [row for row in rows if row.key == key]:
-                return chosen
+                return chosen if self._goes_on(chosen[0], device) else ()
         others = [row for row in rows if row.key.endswith(device) and row.key in _LAYOUTS[device]]
         return [row for row in others if row.key == others[0].key]
+
+    def _goes_on(self, row: KernelRow, device: str) -> bool:
+        """Whether a kernel that torchgen makes calls an operator that has one for the device."""
+        native = self.facts.native(row.op) if row.kind == "generated" else None
+        called = native and called_by_generated(native, self.facts.overloads)
+        return not called or bool(self._rows(called.full_name, device))
 
     # --------------------------------------------------------------------------- the walk
 
@@ -205,6 +217,7 @@ class _Finder:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
         walk, order = _Walk(device, native), count()
+        self._missing = []
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, _End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
         seen: set[object] = set()
@@ -223,6 +236,8 @@ class _Finder:
                 continue
             walk.before[node] = before
             walk.base[node] = self._base(walk, node, before)
+            if cost < _UNUSUAL and self._has_none(node, device):
+                self._missing.append(str(node.what))
             for price, one in self._ends(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
             for step in self._steps(node, walk):
@@ -231,6 +246,12 @@ class _Finder:
                     heapq.heappush(
                         heap, (cost + price, next(order), step.lower, (node, step), None)
                     )
+
+    def _has_none(self, node: Node, device: str) -> bool:
+        """Whether a node is an operator without a kernel for the device."""
+        if node.kind != "operator" or self._rows(str(node.what), device):
+            return False
+        return self.works.of(node) == "dispatches"
 
     def _base(self, walk: _Walk, node: Node, before: tuple[Node, Step] | None) -> str:
         if node.kind == "operator":
@@ -245,6 +266,13 @@ class _Finder:
         for step in self.graph.down(node):
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step
+                if self._is_copied(step):
+                    yield Step(node, Node("operator", "clone", walk.device), step.why)
+
+    def _is_copied(self, step: Step) -> bool:
+        """Whether torchgen makes a kernel of a view and a clone: that of its ``_copy`` operator."""
+        lower = self.facts.native(str(step.lower.what)) if step.lower.kind == "operator" else None
+        return lower is not None and is_view(parse_schema(lower.schema))
 
     def _price(self, step: Step, walk: _Walk) -> float:
         price, lower = _STEP, step.lower
@@ -397,7 +425,9 @@ class _Finder:
         said = [*choices, *end.conditions]
         words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
         found = end.known.definition
-        note = end.edge.symbol if end.edge and end.edge.kind == "library" else ""
+        note = _UNSEEN if end.guessed else ""
+        if end.edge and end.edge.kind == "library":
+            note = end.edge.symbol
         return Route(
             walk.device,
             end.kind,
@@ -405,7 +435,7 @@ class _Finder:
             found.location,
             tuple(via),
             tuple(words),
-            self._confidence(steps),
+            "by rule" if end.guessed else self._confidence(steps),
             note,
         )
 
@@ -435,6 +465,13 @@ class _Finder:
     def _confidence(self, steps: Sequence[Step]) -> Confidence:
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+
+def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:
+    """Where a kernel stands, or its operator where it is not known."""
+    if kernel is None:
+        return otherwise.symbol, otherwise.location
+    return kernel.definition.qualified, kernel.definition.location
 
 
 def in_words(choice: Choice, device: str) -> str:
