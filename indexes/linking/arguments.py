@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
 from indexes.linking.facts import Call, Known
+from indexes.linking.overloads import by_hand
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.marks import PACK, UNKNOWN
@@ -157,7 +158,7 @@ def fitting(
 def _is_callable(function: NativeFunction, out: bool, member: bool) -> bool:
     if bool(parse_schema(function.schema).out_arguments) is not out:
         return False
-    return not member or "method" in function.variants
+    return not member or "method" in function.variants or by_hand(function)
 
 
 _Parameters = tuple[tuple[tuple[str, str], ...], int]

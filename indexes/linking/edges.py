@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from indexes.linking.arguments import chosen, fitting
 from indexes.linking.facts import Call, Facts, Known
-from indexes.linking.overloads import call_arguments, fitting_overloads, formula_functions
+from indexes.linking.overloads import by_hand, call_arguments, fitting_overloads, formula_functions
 from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
 from indexes.linking.visible import (
     APPLE,
@@ -65,7 +65,6 @@ TO_OPERATORS = frozenset(("operator", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 _MOST = 24
 """Overloads of one name that a call can mean; with more, nothing is told by them."""
-_FEW_METHODS = 8
 _NESTED = 4
 """Macros in macros."""
 
@@ -148,6 +147,9 @@ class EdgeFacts(ScopeQuestions, Protocol):
 
     def template_methods(self, owner: Definition) -> Sequence[Known]:
         """The function templates of a class."""
+
+    def called_on_unknown(self, folder: str) -> Collection[str]:
+        """The methods that bodies in a folder call on objects of no known type."""
 
     def is_method_name(self, name: str) -> bool:
         """Whether a class of the tree has a method of that name."""
@@ -321,17 +323,18 @@ class EdgeResolver:
                 yield known
 
     def _find_methods_run(self, owner: Known) -> Sequence[Known]:
-        """Its ``operator()``; of a class without one the few templates that whoever gets an
-        object of it, or the class itself, calls by a name of theirs."""
+        """Its ``operator()``; of a class without one the templates that functions beside it call
+        on what they are given."""
         inside = owner.definition.location
         methods = self.facts.members(owner.definition, "operator()")
         if within := [m for m in methods if inside.covers(m.definition.location.line)]:
             return within
         if "/native/" not in inside.path:
             return ()
+        called = self.facts.called_on_unknown(inside.path.rpartition("/")[0])
         every = self.facts.template_methods(owner.definition)
         within = [m for m in every if inside.covers(m.definition.location.line)]
-        return within if len(within) <= _FEW_METHODS else ()
+        return [m for m in within if m.definition.name in called]
 
     def _launch(self, call: Call, caller: Known) -> Iterator[_Meant]:
         found = self._overloads_for(call, caller)
@@ -383,9 +386,13 @@ class EdgeResolver:
         overloads = self.facts.overloads(operator_base(call))
         if overloads and not is_sure and self.facts.is_method_name(call.name):
             return  # some class has a method of that name: nothing tells that this is a tensor
-        found = [one.full_name for one in fitting(call, overloads, self._returned)]
-        sure: Confidence = "exact" if is_sure else "by rule"
-        yield from self._each(call, caller, "operator", found, sure)
+        found = fitting(call, overloads, self._returned)
+        if all(map(_answers_itself, found)):
+            return
+        names = [one.full_name for one in found]
+        own = any(map(by_hand, found))
+        sure: Confidence = "exact" if is_sure and not own else "by rule"
+        yield from self._each(call, caller, "operator", names, sure)
 
     # -------------------------------------------------------------------- operators
 
@@ -454,7 +461,14 @@ class EdgeResolver:
 
 
 _LAUNCHED: EdgeKind = "unknown"
+_TENSORS = re.compile("Tensor")
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
+
+
+def _answers_itself(function: NativeFunction) -> bool:
+    """Whether a method is written by hand and returns no tensor: ``x.size(0)`` reads a field."""
+    types = (one.type for one in parse_schema(function.schema).returns)
+    return by_hand(function) and not any(map(_TENSORS.match, types))
 
 
 def names_in(call: Call) -> Iterator[str]:

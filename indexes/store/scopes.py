@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Known
 from indexes.linking.visible import is_header, plain_scope
 from indexes.model.regex import regex
 from indexes.model.vocabulary import TEMPLATE, Definition
+from indexes.readers.cxx.marks import UNKNOWN
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.tables import FILE_BITS
@@ -184,6 +185,18 @@ class ScopeFacts(Lookup):
             outer = plain_scope(scope)
             found.setdefault(name, []).append((f"{outer}::{name}" if outer else name, base))
         return found
+
+    @cached_property
+    def _on_unknown(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        sql = "SELECT DISTINCT definition>>?,name FROM calls WHERE kind='member' AND receiver=?"
+        for file, name in self.store.query(sql, (FILE_BITS, UNKNOWN)):
+            found.setdefault(self._paths[file].rpartition("/")[0], set()).add(name)
+        return found
+
+    def called_on_unknown(self, folder: str) -> Collection[str]:
+        """The methods that bodies in a folder call on objects of no known type."""
+        return self._on_unknown.get(folder, ())
 
     def classes_named(self, name: str) -> tuple[str, ...]:
         """The classes of a simple name, with their scopes."""

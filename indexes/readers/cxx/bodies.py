@@ -58,7 +58,7 @@ class Call(NamedTuple):
     kind: str
     """``call``, ``member``, ``launch`` or, of what is passed on by name, ``name``."""
     template: str
-    arguments: str = ""
+    arguments: str = "..."
     """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
     receiver: str = ""
     """The mark of what a member is called on."""

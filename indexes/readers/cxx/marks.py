@@ -154,7 +154,8 @@ def method_mark(name: str, receiver: str, template: str) -> str:
         return one_letter(type_mark(template))
     if receiver == STANDARD:
         return UNKNOWN
-    return _RESULTS.get(name) or f".{name}"
+    is_tensor = receiver == "T" or receiver[:1] == "."
+    return _RESULTS.get(name) or (f".{name}" if is_tensor else UNKNOWN)
 
 
 def one_letter(mark: str) -> str:
