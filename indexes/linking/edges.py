@@ -65,6 +65,8 @@ TO_OPERATORS = frozenset(("operator", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 _MOST = 24
 """Overloads of one name that a call can mean; with more, nothing is told by them."""
+_MOST_METHODS = 8
+"""The same of a class that is written anew for each architecture, as ``Vectorized`` is."""
 _NESTED = 4
 """Macros in macros."""
 
@@ -181,7 +183,7 @@ class EdgeResolver:
             for one in self._known(call, caller)
         )
         edges = list(dict.fromkeys(found))
-        return self._through_pointers(edges) if _LAUNCHED in map(_kind, edges) else edges
+        return self._through_pointers(edges) if any(map(_is_launch, edges)) else edges
 
     def _known(self, call: Call, caller: Known) -> list[_Meant]:
         """What a call means: the same for equal calls in one scope of one file."""
@@ -341,7 +343,7 @@ class EdgeResolver:
         kernels = [one.id for one in found if one.definition.cuda_global]
         yield from self._each(call, caller, "launch", kernels)
         if not kernels:
-            yield self._edge(call, caller, _LAUNCHED, f"launched with <<<>>> through {call.name}")
+            yield self._edge(call, caller, "unknown", f"{_LAUNCHED} through {call.name}")
 
     def _through_pointers(self, edges: list[Edge]) -> list[Edge]:
         """Launches through a pointer are of the ``__global__`` functions that the body passes on;
@@ -349,7 +351,7 @@ class EdgeResolver:
         passed = [e for e in edges if e.kind in ("passed", "call") and self._is_global(e)]
         if not passed:
             return edges
-        found = [e for e in edges if e.kind != _LAUNCHED and e not in passed]
+        found = [e for e in edges if not _is_launch(e) and e not in passed]
         return found + [e._replace(kind="launch", confidence="by rule") for e in passed]
 
     def _is_global(self, edge: Edge) -> bool:
@@ -380,14 +382,18 @@ class EdgeResolver:
         found = [k for k in named if plain_scope(k.definition.scope) in wanted]
         found = [k for k in found if k.definition.kind == "function" and k.id != caller.id]
         targets = [one.id for one in chosen(call, found, self._returned)]
-        yield from self._each(call, caller, "call", targets[:_MOST], "by rule")
+        if len(targets) > _MOST_METHODS:
+            reason = f"{len(targets)} classes named {mark} have a method of that name"
+            yield self._edge(call, caller, "unknown", reason)
+            return
+        yield from self._each(call, caller, "call", targets, "by rule")
 
     def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[_Meant]:
         overloads = self.facts.overloads(operator_base(call))
         if overloads and not is_sure and self.facts.is_method_name(call.name):
             return  # some class has a method of that name: nothing tells that this is a tensor
         found = fitting(call, overloads, self._returned)
-        if all(map(_answers_itself, found)):
+        if any(map(_answers_itself, found)):
             return
         names = [one.full_name for one in found]
         own = any(map(by_hand, found))
@@ -460,7 +466,7 @@ class EdgeResolver:
         return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), "?")
 
 
-_LAUNCHED: EdgeKind = "unknown"
+_LAUNCHED = "launched with <<<>>>"
 _TENSORS = re.compile("Tensor")
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 
@@ -484,8 +490,9 @@ def _named_in(call: Call) -> Iterator[Call]:
         yield Call(name, qualifier, call.line, "name", "")
 
 
-def _kind(edge: Edge) -> EdgeKind:
-    return edge.kind
+def _is_launch(edge: Edge) -> bool:
+    """Whether an edge is a launch of nobody knows what."""
+    return edge.kind == "unknown" and str(edge.target).startswith(_LAUNCHED)
 
 
 def _own_class(caller: Known) -> tuple[str, ...]:

@@ -189,9 +189,11 @@ class ScopeFacts(Lookup):
     @cached_property
     def _on_unknown(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        sql = "SELECT DISTINCT definition>>?,name FROM calls WHERE kind='member' AND receiver=?"
-        for file, name in self.store.query(sql, (FILE_BITS, UNKNOWN)):
-            found.setdefault(self._paths[file].rpartition("/")[0], set()).add(name)
+        sql = "SELECT DISTINCT definition>>?,name,receiver FROM calls WHERE kind='member'"
+        for file, name, receiver in self.store.query(sql, (FILE_BITS,)):
+            is_type = len(receiver) > 1 and receiver[0] != "." and receiver != "this"
+            if receiver == UNKNOWN or (is_type and receiver not in self._classes):
+                found.setdefault(self._paths[file].rpartition("/")[0], set()).add(name)
         return found
 
     def called_on_unknown(self, folder: str) -> Collection[str]:
