@@ -10,7 +10,13 @@ from typing import Literal, NamedTuple, Protocol
 
 from indexes.linking.arguments import chosen, fitting
 from indexes.linking.facts import Call, Facts, Known
-from indexes.linking.overloads import by_hand, call_arguments, fitting_overloads, formula_functions
+from indexes.linking.overloads import (
+    BY_HAND,
+    by_hand,
+    call_arguments,
+    fitting_overloads,
+    formula_functions,
+)
 from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
 from indexes.linking.visible import (
     APPLE,
@@ -38,6 +44,7 @@ EdgeKind = Literal[
     "stub",
     "passed stub",
     "operator",
+    "accessor",
     "static dispatch",
     "passed operator",
     "library",
@@ -53,6 +60,7 @@ RULES: dict[EdgeKind, str] = {
     "stub": "a stub, called through its dispatch table",
     "passed stub": "a stub, passed on by name",
     "operator": "calls an operator: dispatches anew",
+    "accessor": f"calls an operator {BY_HAND}",
     "static dispatch": "calls the operator's kernel for one key, without the dispatcher",
     "passed operator": "an operator, passed on by name",
     "library": "a function of a library",
@@ -61,7 +69,7 @@ RULES: dict[EdgeKind, str] = {
 }
 """What each kind of edge means, for people."""
 TO_DEFINITIONS = frozenset(("call", "functor", "passed", "macro", "launch"))
-TO_OPERATORS = frozenset(("operator", "static dispatch", "passed operator"))
+TO_OPERATORS = frozenset(("operator", "accessor", "static dispatch", "passed operator"))
 TO_STUBS = frozenset(("stub", "passed stub"))
 _MOST = 24
 """Overloads of one name that a call can mean; with more, nothing is told by them."""
@@ -393,12 +401,13 @@ class EdgeResolver:
         if overloads and not is_sure and self.facts.is_method_name(call.name):
             return  # some class has a method of that name: nothing tells that this is a tensor
         found = fitting(call, overloads, self._returned)
-        if any(map(_answers_itself, found)):
-            return
         names = [one.full_name for one in found]
-        own = any(map(by_hand, found))
-        sure: Confidence = "exact" if is_sure and not own else "by rule"
-        yield from self._each(call, caller, "operator", names, sure)
+        if any(map(by_hand, found)):
+            yield from self._each(call, caller, "accessor", names, "by rule")
+        else:
+            yield from self._each(
+                call, caller, "operator", names, "exact" if is_sure else "by rule"
+            )
 
     # -------------------------------------------------------------------- operators
 
@@ -467,14 +476,7 @@ class EdgeResolver:
 
 
 _LAUNCHED = "launched with <<<>>>"
-_TENSORS = re.compile("Tensor")
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
-
-
-def _answers_itself(function: NativeFunction) -> bool:
-    """Whether a method is written by hand and returns no tensor: ``x.size(0)`` reads a field."""
-    types = (one.type for one in parse_schema(function.schema).returns)
-    return by_hand(function) and not any(map(_TENSORS.match, types))
 
 
 def names_in(call: Call) -> Iterator[str]:
