@@ -61,6 +61,8 @@ class Scopes:
             return macros
         if not functions:
             return ()
+        if qualifier.isupper() and self.facts.is_scope(qualifier):
+            return _for_device([k for k in functions if _is_top(k.definition.scope)], path)
         levels = self.named_by(qualifier, scope, path) if qualifier else self.levels(scope, path)
         if kind in ("impl_func", "meta_func") and not qualifier:
             levels = (_STRUCTURED, *levels)
@@ -114,6 +116,12 @@ class Scopes:
             found = [s for one in inner for s in self._with_nominated(one, path)]
             levels.append(tuple(dict.fromkeys(found)))
         return tuple(levels)
+
+
+def _is_top(scope: str) -> bool:
+    """Whether a namespace may be what a macro stands for that the build gives a value:
+    ``FLASH_NAMESPACE::mha_fwd``, which is of ``pytorch_flash`` too."""
+    return bool(scope) and "::" not in plain_scope(scope)
 
 
 def _macros(found: Sequence[Known], path: str, is_function: bool) -> Sequence[Known]:
