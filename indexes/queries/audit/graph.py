@@ -15,7 +15,7 @@ from indexes.linking.facts import Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.works import Works
 from indexes.model.regex import regex
-from indexes.model.vocabulary import DeviceKernelAnswer, Location
+from indexes.model.vocabulary import Definition, DeviceKernelAnswer, Location
 from indexes.queries.audit.checks import SourceLines
 from indexes.queries.index import Index
 from indexes.readers.cxx.lexer import strip_comments
@@ -336,7 +336,13 @@ class Reached:
             library = kernel.library or ""
             return not self.libraries(op).isdisjoint((library, *_BUILT_ON.get(library, ())))
         known = filter(None, map(self._facts.by_id, self.functions(op)))
-        return any(_holds(one.definition.location, kernel.source.location) for one in known)
+        return any(_is_of(one.definition, kernel.source) for one in known)
+
+
+def _is_of(reached: Definition, source: Definition) -> bool:
+    """Whether a function holds what a device kernel is from, or is a method of its functor."""
+    inside = source.kind == "class" and _holds(source.location, reached.location)
+    return inside or _holds(reached.location, source.location)
 
 
 def _holds(outer: Location, inner: Location) -> bool:
