@@ -10,6 +10,7 @@ from itertools import chain
 
 from indexes.build.documents import DOCUMENT_FILES, read_documents
 from indexes.build.edges import link_edges
+from indexes.build.libraries import library_inputs, link_libraries
 from indexes.build.links import link_inputs, link_kernels
 from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
@@ -150,5 +151,11 @@ STAGES = (
     Stage("macros", "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
     Stage("links", "linking kernels", _link_inputs, _link),
     Stage("edges", "linking calls", lambda work: (), _link_edges, always=True),
+    Stage(
+        "library kernels",
+        "linking calls",
+        lambda work: library_inputs(work.store),
+        lambda work, _: link_libraries(work.store),
+    ),
     Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
 )

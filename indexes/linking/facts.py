@@ -77,6 +77,17 @@ class StubEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryKernel:
+    """A function that a TORCH_LIBRARY block registers for an operator."""
+
+    op: str
+    """``add.Tensor``; with its namespace when that is not aten, empty for a fallback."""
+    key: str
+    location: Location
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryUse:
     """``m.impl(...)``, ``m.def(...)`` or ``m.fallback(...)`` in a TORCH_LIBRARY block."""
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from indexes.linking.graph import DEVICES, Graph, GraphFacts, Node, Step
+from indexes.linking.facts import LibraryKernel
+from indexes.linking.graph import DEVICES, Graph, GraphFacts, Node, Step, device_of_key
 from indexes.model.vocabulary import DerivativeEntry
 
 Side = Literal["kernel", "meta", "backward"]
 
 
+def library_side(key: str) -> Side:
+    """What a function does that is registered for a key."""
+    if key.endswith("Meta"):
+        return "meta"
+    return "backward" if key.startswith("Autograd") else "kernel"
+
+
 class ReverseFacts(GraphFacts, Protocol):
     """What going up asks besides."""
+
+    def library_kernels_of(self, definition: int) -> Sequence[LibraryKernel]:
+        """The operators for which TORCH_LIBRARY blocks register a function."""
 
     def entry(self, position: int) -> DerivativeEntry:
         """The derivative entry at a position of the file."""
@@ -88,6 +99,9 @@ class _Climb:
         for row in self.facts.kernel_rows_of(node.what):
             if row.key == "Meta":
                 yield row.op, "meta"
+        for one in self.facts.library_kernels_of(node.what):
+            if one.op and device_of_key(one.key) in ("", node.device):
+                yield one.op, library_side(one.key)
 
     def _keep(self, op: str, side: Side, steps: Iterator[Step], device: str) -> None:
         devices = self._devices.setdefault((op, side), [])

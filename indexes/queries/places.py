@@ -12,13 +12,17 @@ from indexes.linking.graph import Node
 from indexes.linking.visible import stub_scope
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Location, Place
-from indexes.queries.graph_places import callees, reaching, starts_of
+from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.places_library import library_places, registrations_of
+from indexes.readers.cxx.facts import keeps_bodies
 from indexes.readers.cxx.idioms import meaning_of
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
+
+_USERS = 5
+"""Functions that are named of those that use a place which no operator reaches."""
 
 
 def at(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
@@ -122,7 +126,22 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
     if found.kind == "macro":
         ops += (op for one in facts.made_by(found) for op in facts.kernel_of(one))
     kind = "kernel" if own else found.kind
-    rule = "a kernel of these operators" if own else "reached by these operators" if ops else ""
+    rule = "a kernel of these operators" if own else "reached by these operators"
+    rule = rule if ops else _unreached(facts, known)
     detail = found.parameters + (f"  [{found.guard}]" if found.guard else "")
     said = (detail, tuple(dict.fromkeys(ops)), rule)
     return Place(kind, found.qualified, found.location, *said, ways=ways)
+
+
+def _unreached(facts: Lookup, known: Known) -> str:
+    """Why no operator leads to a definition."""
+    found = known.definition
+    if found.kind not in ("function", "macro") or not keeps_bodies(found.location.path):
+        return ""
+    users = [facts.by_id(edge.caller) for edge in uses_of(facts, known)]
+    names = dict.fromkeys(one.definition.qualified for one in users if one and one.id != known.id)
+    if names:
+        listed = ", ".join(list(names)[:_USERS])
+        more = f" and {len(names) - _USERS} more" if len(names) > _USERS else ""
+        return f"no operator is known to reach it; used by {listed}{more}"
+    return f"nothing in this tree is known to {'launch' if found.cuda_global else 'use'} it"

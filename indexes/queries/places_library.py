@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from indexes.linking.facts import LibraryUse
-from indexes.linking.registrations import registered_definition, written_registrations
+from indexes.linking.facts import Known, LibraryUse
+from indexes.linking.registrations import written_registrations
 from indexes.model.vocabulary import Definition, Hit, Location, Place
 from indexes.readers.cxx.lexer import close, lex
 from indexes.store.lookup import Lookup
@@ -59,29 +58,29 @@ def _named(ops: list[str]) -> str:
 
 def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
     """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
-    word = re.compile(rf"(?<!\w){re.escape(function.name)}(?!\w)")
-    uses = library_uses(facts, word=function.name)
-    named = [use for use in uses if word.search(use.arguments)]
-    return [hit for hit, found in registered(named, facts) if means(found, function)]
-
-
-def registered(uses: Sequence[LibraryUse], facts: Lookup) -> list[tuple[Hit, Definition | None]]:
-    """What some calls on libraries register, each with the definition of its kernel."""
-    found = []
-    for one in written_registrations(uses, named_macros(facts, uses)):
-        made = one.registration
-        name, op = (
-            f"{made.key}: {made.op or 'fallback'}",
-            made.op if facts.native(made.op) else None,
+    known = facts.known(function)
+    if known is None:
+        return []
+    return [
+        Hit(
+            "registration",
+            f"{one.key}: {one.op or 'fallback'}",
+            one.location,
+            one.rule,
+            one.op if facts.native(one.op) else None,
         )
-        hit = Hit("registration", name, one.use.location, made.rule, op)
-        found.append((hit, registered_definition(one, facts)))
-    return found
+        for number in _inside(facts, known)
+        for one in facts.library_kernels_of(number)
+    ]
 
 
-def means(registered: Definition | None, function: Definition) -> bool:
-    """Whether it is that definition, or a method that stands in that class."""
-    if registered is None or function.kind != "class":
-        return registered == function
-    inside, where = registered.location, function.location
-    return inside.path == where.path and where.line <= inside.line <= where.end_line
+def _inside(facts: Lookup, known: Known) -> list[int]:
+    """A function; of a class, what is defined within it."""
+    if known.definition.kind != "class":
+        return [known.id]
+    where = known.definition.location
+    return [
+        one.id
+        for one in facts.definitions_in(where.path)
+        if where.covers(one.definition.location.line)
+    ]

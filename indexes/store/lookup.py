@@ -9,7 +9,7 @@ from json import dumps, loads
 from typing import Any, NamedTuple
 
 from indexes.linking.edges import Edge
-from indexes.linking.facts import Call, Known, StubEntry, StubUse
+from indexes.linking.facts import Call, Known, LibraryKernel, StubEntry, StubUse
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
     Choice,
@@ -259,6 +259,17 @@ class Lookup:
         """The stubs on which a function is registered."""
         sql = f"SELECT {_ENTRY} WHERE r.target=? ORDER BY f.path,r.line,r.rowid"
         return tuple(_entry(*row) for row in self.store.query(sql, (definition,)))
+
+    def library_kernels_of(self, definition: int) -> Sequence[LibraryKernel]:
+        """The operators for which TORCH_LIBRARY blocks register a function."""
+        sql = (
+            "SELECT k.op,k.key,f.path,k.line,k.rule FROM library_kernels k"
+            " JOIN files f ON f.id=k.file WHERE k.target=? ORDER BY f.path,k.line,k.rowid"
+        )
+        rows = self.store.query(sql, (definition,))
+        return [
+            LibraryKernel(op, key, Location(path, line), rule) for op, key, path, line, rule in rows
+        ]
 
     def registrations_of_file(self, file: int) -> list[StubUse]:
         """The lines of a file, by its number, that register functions on stubs."""

@@ -81,6 +81,8 @@ CREATE TABLE edges(caller INTEGER, line INTEGER, kind TEXT, symbol TEXT, target,
   candidates INTEGER, branch INTEGER, macro TEXT);
 CREATE TABLE registrations(file INTEGER, stub TEXT, device TEXT, macro TEXT, function TEXT,
   line INTEGER, guard TEXT, target INTEGER, reason TEXT);
+CREATE TABLE library_kernels(file INTEGER, op TEXT, key TEXT, line INTEGER, rule TEXT,
+  target INTEGER);
 CREATE TABLE linked(owner TEXT PRIMARY KEY, digest BLOB) WITHOUT ROWID;
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
 CREATE TABLE problems(path TEXT, line INTEGER, message TEXT, stage TEXT);
@@ -103,6 +105,7 @@ CREATE INDEX IF NOT EXISTS edges_target ON edges(target);
 CREATE INDEX IF NOT EXISTS registrations_stub ON registrations(stub);
 CREATE INDEX IF NOT EXISTS registrations_target ON registrations(target);
 CREATE INDEX IF NOT EXISTS registrations_file ON registrations(file);
+CREATE INDEX IF NOT EXISTS library_kernels_target ON library_kernels(target);
 CREATE INDEX IF NOT EXISTS uses_file ON uses(file);
 CREATE INDEX IF NOT EXISTS uses_stub ON uses(stub) WHERE stub IS NOT NULL;
 CREATE INDEX IF NOT EXISTS macros_name ON macros(name);

@@ -17,7 +17,7 @@ from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.mentions import names_outside_bodies
 from indexes.queries.impact.unread import UnreadBodies
-from indexes.queries.places_library import means
+from indexes.queries.places_library import registrations_of
 from indexes.readers.cxx.facts import keeps_bodies
 
 MANY = 60
@@ -48,8 +48,7 @@ class CppEdges(DispatchEdges):
         yield from self._stubs(known)
         yield from self._uses(known, first)
         yield from self._formula_entries(known)
-        if known.definition.name in self.facts.registered_words:
-            yield from self._registrations(known)
+        yield from self._registrations(known)
 
     def _kernels(self, known: Known, device: str) -> Iterator[Edge]:
         path = self._yaml
@@ -99,12 +98,8 @@ class CppEdges(DispatchEdges):
             yield Edge(stub_node(use), f"{use.macro} registers it on the stub", use.location)
 
     def _registrations(self, known: Known) -> Iterator[Edge]:
-        uses = self.facts.registered_words[known.definition.name]
-        found = (one for use in uses for one in self.facts.registered(use))
-        for hit, registered in found:
+        for hit in registrations_of(self.facts, known.definition) if known.id >= 0 else ():
             key, _, op = hit.name.partition(": ")
-            if not means(registered, known.definition):
-                continue
             if "::" in op or hit.op:
                 node = self.facts.operator(hit.op or op, _aspect(key, "registration"))
                 yield Edge(node, f"TORCH_LIBRARY registers it for {key}", hit.location)

@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from indexes.linking.facts import Call, Known, LibraryUse
+from indexes.linking.facts import Call, Known
 from indexes.linking.visible import linkable, plain_scope
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.graph import Edge, Node
-from indexes.queries.places_library import registered
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
-from indexes.store.registrations import library_uses
 from indexes.store.tables import load_derivative
 
 _USING = regex(r"\busing\s+namespace\s+([\w:]+)\s*;")
@@ -56,8 +54,6 @@ class ImpactFacts(Lookup):
     ) -> None:
         super().__init__(facts.store)
         self.corpus = Corpus(self, read)
-        self.registered = lru_cache(None)(lambda use: registered([use], self))
-        """What a call on a library registers: asked of each function that it names."""
         self._all_named = lru_cache(8192)(self._find_named)
         self.class_of = lru_cache(8192)(self._find_class_of)
         self._used: dict[str, set[str]] = {}
@@ -150,15 +146,6 @@ class ImpactFacts(Lookup):
         )
         rule = f"native_functions.yaml names {name}, which is gone"
         return [KernelUse(op, key, line, rule, "by rule") for op, key, line, _ in rows]
-
-    @cached_property
-    def registered_words(self) -> dict[str, list[LibraryUse]]:
-        """The TORCH_LIBRARY registrations whose arguments have a word."""
-        found: dict[str, list[LibraryUse]] = {}
-        for use in library_uses(self):
-            for word in set(_WORD.findall(use.arguments)):
-                found.setdefault(word, []).append(use)
-        return found
 
     def entries_with(self, text: str) -> list[DerivativeEntry]:
         """The derivative entries that have a word."""

@@ -100,3 +100,15 @@ def test_who_calls_an_operator(tree_index: Index) -> None:
     assert "linear" in called_by(tree_index.facts, "addmm")
     assert "softmax.int" in called_by(tree_index.facts, "_softmax")
     assert "addmm" not in called_by(tree_index.facts, "addmm")
+
+
+def test_a_function_that_a_block_registers_leads_back_to_its_operators(tree_index: Index) -> None:
+    found = next(k for k in tree_index.facts.named("run") if "QConvInt8" in k.definition.scope)
+    ways = ways_to([Node("definition", found.id)], tree_index.facts)
+    assert {"quantized::conv2d.new", "quantized::conv3d.new"} == {way.op for way in ways}
+
+
+def test_a_function_that_no_operator_reaches_says_why(tree_index: Index) -> None:
+    (unused, *_) = _at(tree_index, f"{NATIVE}cuda/SoftMax.cu", "void cunn_SoftMaxUnused(")
+    assert unused.operators == ()
+    assert unused.rule == "nothing in this tree is known to launch it"
