@@ -3,7 +3,7 @@ resolution on the few types that ATen's functions take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
@@ -76,13 +76,25 @@ def chosen(
         return list(candidates)
     if not by_types:
         marks = [UNKNOWN] * len(marks)
-    scored = [(score, one) for one in candidates if (score := _score(one, marks, returned)) >= 0]
+    scored = list(_scored(candidates, marks, returned, all_given=True))
+    if not scored:  # defaults stand where a function is declared, not where it is defined
+        scored = list(_scored(candidates, marks, returned, all_given=False))
     best = max((score for score, _ in scored), default=-1)
     return [one for score, one in scored if score == best]
 
 
-def _score(known: Known, marks: Sequence[str], returned: Returned) -> int:
+def _scored(
+    candidates: Sequence[Known], marks: Sequence[str], returned: Returned, all_given: bool
+) -> Iterator[tuple[int, Known]]:
+    """Those that a call can mean, with how well they fit."""
+    for one in candidates:
+        if (score := _score(one, marks, returned, all_given)) >= 0:
+            yield score, one
+
+
+def _score(known: Known, marks: Sequence[str], returned: Returned, all_given: bool) -> int:
     parameters, fewest = _parameters(known.definition.parameters)
+    fewest = fewest if all_given else 0
     if known.definition.kind == "macro":
         return 0
     variadic = bool(parameters) and parameters[-1] == PACK

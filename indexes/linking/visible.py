@@ -180,6 +180,7 @@ _LIBRARIES = (
     ("MIOpen", ("miopen",), regex(r"miopen[A-Z]\w*$")),
     ("hipBLAS", ("hipblas", "rocblas"), regex(r"(?:hipblas|rocblas)\w+$")),
     ("MAGMA", ("magma_",), regex(r"magma_\w+$")),
+    ("CUDA", ("cuLaunch",), regex(r"cuLaunch\w+$")),
     ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
     ("Metal", ("mtl_", "dispatchThread"), regex(r"(?:mtl_\w+|dispatchThread(?:s|groups))$")),
     (

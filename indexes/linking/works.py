@@ -24,7 +24,8 @@ ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: it loops over elements, launches a kernel, calls a vendor's library,
 runs an MPSGraph or a Metal kernel."""
 
-_APPLE: dict[object, ComputingKind] = {"MPSGraph": "graph", "Metal": "metal"}
+_LAUNCHING: dict[object, ComputingKind] = {"MPSGraph": "graph", "Metal": "metal", "CUDA": "launch"}
+"""How libraries compute that run what PyTorch gives them."""
 _SET_UP = regex(
     r"Create|Destroy|Delete|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
     r"|Support|String|Status|Info\b|Num[A-Z]|[bB]uffer_?[sS]ize|[wW]ork_?[sS]pace_?[sS]ize|Builder"
@@ -153,7 +154,7 @@ class Works:
         """How a library's function computes; None for one that prepares, and for a class of the
         tree with a name like a library's."""
         own = self.facts.is_type(edge.symbol.rpartition("::")[2])
-        return _APPLE.get(edge.target, "library") if runs_library(edge) and not own else None
+        return _LAUNCHING.get(edge.target, "library") if runs_library(edge) and not own else None
 
     def _is_generic(self, number: int) -> ComputingKind | None:
         """How a template of a header runs what it is given, as ``gpu_kernel`` does."""
@@ -161,6 +162,8 @@ class Works:
         while pending:
             known = self.facts.by_id(pending.popleft())
             if known is None or not is_generic(known):
+                if known and self._is_driver(known):
+                    return "launch"
                 continue
             for edge in self._edges_of(known):
                 if edge.kind in ("loop", "launch"):
@@ -169,6 +172,11 @@ class Works:
                     seen.add(edge.target)
                     pending.append(edge.target)
         return None
+
+    def _is_driver(self, known: Known) -> bool:
+        """Whether a function launches what was compiled while the program ran."""
+        edges = self._edges_of(known)
+        return any(one.kind == "library" and one.target == "CUDA" for one in edges)
 
     # ---------------------------------------------------------------------------- leading
 

@@ -52,12 +52,17 @@ _CASE = 1.0
 """What the case of a switch costs that holds on the device."""
 _RARE = 4.0
 """What a library costs that a usual build does without."""
+_ELSEWHERE = 4.0
+"""What a function costs that a header outside of the kernels' folder has for all."""
 _HELP = 2.0
 """What a function costs whose name says that it prepares."""
 _HELPER = regex(
     r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
-    r"|allocate|init|assert|warn|to)_"
+    r"|allocate|init|assert|warn|to|convert|will)_"
 )
+_SHORTEST = 3
+"""Letters of a name by which functions are known to be of an operator."""
+_DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _ELEMENTS = 5.0
 """What an operator of single elements costs in one that is none."""
 _POINTWISE = "pointwise"
@@ -292,7 +297,7 @@ class _Finder:
         if lower is None or same or isinstance(step.why, KernelRow):
             return 0.0
         price = _ASIDE.get(self.works.of(step.lower), 0.0)
-        if walk.base[step.upper] not in lower.name:
+        if not _are_kin(walk.base[step.upper], lower.name):
             family = walk.native.python_module
             price += 1.0 * (family not in (None, lower.python_module))
             price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
@@ -334,7 +339,7 @@ class _Finder:
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
-            if base and base in found.name:
+            if _is_of_operator(known, base):
                 price -= _STEP - 0.1
             rows = self.facts.kernel_rows_of(number)
             price += max(
@@ -375,7 +380,9 @@ class _Finder:
         self, known: Known, edge: Edge, kind: ComputingKind, walk: _Walk
     ) -> tuple[float, _End]:
         conditions = self._choices(edge)
-        price = 1.0 + sum(self._choice_price(one, walk) for one in conditions)
+        path = known.definition.location.path
+        price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
+        price += sum(self._choice_price(one, walk) for one in conditions)
         if edge.kind == "launch" and isinstance(edge.target, int):
             launched = self.facts.by_id(edge.target)
             return price, _End(kind, launched or known, edge, conditions)
@@ -395,15 +402,16 @@ class _Finder:
                 if target and target.definition.name in made and not is_generic(target):
                     yield _WEAK, _End(kind, target, edge, self._choices(edge), True)
             yield _WEAK + 1.0, _End(kind, known, None, guessed=True)
-        elif walk.base[node] in known.definition.name and self._is_leaf(known):
+        elif _is_of_operator(known, walk.base[node]) and self._is_leaf(known):
             kind = _PLAIN.get(walk.device, "launch")
             yield _WEAK + 1.0, _End(kind, known, None, guessed=True)
 
     def _is_leaf(self, known: Known) -> bool:
         """Whether a function of a source file calls nothing of the tree."""
         found, edges = known.definition, self.facts.edges(known.id)
-        ends = ("macro", "passed", "unknown")
-        return not is_header(found.location.path) and all(one.kind in ends for one in edges)
+        if is_header(found.location.path) or not _DATA.search(found.parameters):
+            return False
+        return all(one.kind in ("macro", "passed", "unknown") for one in edges)
 
     def _is_of(self, known: Known, device: str) -> bool:
         """Whether a function without a launch can compute on a device: on others than the CPU,
@@ -465,6 +473,19 @@ class _Finder:
     def _confidence(self, steps: Sequence[Step]) -> Confidence:
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+
+def _are_kin(base: str, name: str) -> bool:
+    """Whether one name holds the other: ``addcdiv`` and ``_foreach_addcdiv``."""
+    name = name.strip("_")
+    return len(min(base, name, key=len)) >= _SHORTEST and (base in name or name in base)
+
+
+def _is_of_operator(known: Known, base: str) -> bool:
+    """Whether a function is named after an operator."""
+    found = known.definition
+    named = len(base) >= _SHORTEST and base in found.name
+    return named and not _HELPER.match(found.name)
 
 
 def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:
