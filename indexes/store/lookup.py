@@ -159,7 +159,7 @@ class Lookup:
     def _nominated(self, scope: str) -> Sequence[str]:
         targets = self.store.column(
             "SELECT DISTINCT a.target FROM aliases a JOIN files f ON f.id=a.file"
-            " WHERE a.name='' AND a.scope=? AND f.path LIKE '%.h' ORDER BY a.target",
+            " WHERE a.name='' AND a.inside=0 AND a.scope=? AND f.path LIKE '%.h' ORDER BY a.target",
             (scope,),
         )
         return tuple(target.lstrip(":") for target in targets if scope)

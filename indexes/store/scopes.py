@@ -90,7 +90,8 @@ class ScopeFacts(Lookup):
         found: dict[str, list[str]] = {}
         sql = (
             "SELECT DISTINCT a.scope,a.target FROM aliases a JOIN files f ON f.id=a.file"
-            " WHERE a.name='' AND a.scope!='' AND f.path LIKE '%.h' ORDER BY a.scope,a.target"
+            " WHERE a.name='' AND a.inside=0 AND a.scope!='' AND f.path LIKE '%.h'"
+            " ORDER BY a.scope,a.target"
         )
         for scope, target in self.store.query(sql):
             found.setdefault(scope, []).append(target.lstrip(":"))

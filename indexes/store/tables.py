@@ -66,7 +66,8 @@ CREATE TABLE macros(file INTEGER, name TEXT, parameters TEXT, body TEXT, line IN
 CREATE TABLE libraries(file INTEGER, macro TEXT, block TEXT, method TEXT, arguments TEXT,
   line INTEGER, block_line INTEGER, guard TEXT, offset INTEGER, macro_path TEXT,
   macro_line INTEGER, op TEXT, made INTEGER);
-CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTEGER);
+CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTEGER,
+  inside INTEGER);
 CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
   end_line INTEGER, detail TEXT, made INTEGER);
 CREATE TABLE tests(file INTEGER, kind TEXT, symbol TEXT, line INTEGER, end_line INTEGER);

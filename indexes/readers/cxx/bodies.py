@@ -119,7 +119,7 @@ class Site(NamedTuple):
 
 # ``f<num_threads(), (k)>(x)``, ``f<g()><<<1, 2>>>(x)``: parentheses among template arguments.
 _NESTED = regex(
-    r"<(?! )(?=[^;{}<>]*\()(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<))"
+    r"<(?! )(?=[^;{}]*\()(?:[^;{}<>()&|]|\([^;{}<>()]*\)|<[^;{}<>()]*>)*>(?=\s*(?:\(|<<<))"
 )
 _SHIELDS = str.maketrans("()", "\x01\x02")
 _SHIELDED = str.maketrans("\x01\x02", "()")

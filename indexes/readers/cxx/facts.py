@@ -83,6 +83,8 @@ class AliasFact(NamedTuple):
     target: str
     scope: str
     line: int
+    inside: int = 0
+    """1 for what stands in a body."""
 
 
 @dataclass(slots=True)
@@ -94,6 +96,9 @@ class CppFacts:
     macros: list[MacroFact] = field(default_factory=list)
     libraries: list[LibraryFact] = field(default_factory=list)
     aliases: list[AliasFact] = field(default_factory=list)
+
+
+_DIRECTIVE = regex(r"\busing namespace ([\w:]+)\s*;")
 
 
 class _Assembler:
@@ -176,12 +181,21 @@ class _Assembler:
         body = Body()
         if self._reader and kind not in self.unread:
             body = self._reader.read(found.body, found.end, found.parameters)
+            self._directives(found)
         place = (found.scope, kind, line, end_line, flat(found.parameters))
         guard = self._guard(found.start)
         made = (name, *place, guard, found.is_global, found.base, macro, "", 0)
         fact = DefinitionFact(*made, body.calls, body.branches)
         self.facts.definitions.append(fact)
         return fact
+
+    def _directives(self, found: Found) -> None:
+        """``using namespace mps;`` in a body: kept as if it stood around it."""
+        plain = self.scan.plain
+        if plain.find("using namespace", found.body, found.end) >= 0:
+            for one in _DIRECTIVE.finditer(plain, found.body, found.end):
+                place = (found.scope, self.line(one.start()))
+                self.facts.aliases.append(AliasFact("", one[1], *place, inside=1))
 
     def _body_reader(self, path: str) -> Reader:
         scan, lexed = self.scan, self.scan.lexed

@@ -1,0 +1,168 @@
+"""What bodies lead to: C++'s lookup, overloads by arguments, macros, functors, launches."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexes.linking.edges import Edge
+from indexes.queries.index import Index
+from indexes.source.source import Source
+from tests.tree_marks import TREE
+
+NATIVE = "aten/src/ATen/native"
+FILES = {
+    f"{NATIVE}/Edges.h": """
+#pragma once
+namespace at::native {
+namespace detail { inline void helper(int64_t n) {} inline void helper(const Tensor& x) {} }
+template <typename sorter_t> void sort_common(sorter_t sorter) { sorter.template sort<4>(1); }
+struct SmallSort { template <int A> void sort(int64_t n) { detail::helper(n); } };
+#define HELP(X) detail::helper(X)
+}
+namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
+""",
+    f"{NATIVE}/Edges.cpp": """
+#include <ATen/native/Edges.h>
+namespace at::native {
+namespace { void here(const Tensor& x) {} }
+static void other(int64_t a, int64_t b = 0) {}
+static void other(const Tensor& a) {}
+struct Runner {
+  Runner(const Tensor& x) : x_(x) {}
+  Tensor run() { return x_; }
+  Tensor x_;
+};
+template <typename F> void apply_to(F f, const Tensor& x) { f(x); }
+struct Twice { void operator()(const Tensor& x) const { here(x); } };
+
+Tensor edges_of_names(const Tensor& self, int64_t n) {
+  detail::helper(n);
+  other(self);
+  other(n, 2);
+  using namespace mps;
+  run_graph(self);
+  return Runner(self).run();
+}
+
+Tensor edges_of_operators(const Tensor& self, const Tensor& other_, int64_t dim) {
+  auto product = self.mul(other_);
+  if (self.is_floating_point()) {
+    return at::native_dropout(product, /*p=*/0.5, /*train=*/true);
+  }
+  return product.mul(other_);
+}
+
+Tensor& edges_of_outputs(const Tensor& self, const Tensor& other_, Tensor& out) {
+  at::add_outf(self, other_, 1, out);
+  return at::add_out(out, self, other_);
+}
+
+Tensor edges_of_objects(const Tensor& self) {
+  apply_to(Twice(), self);
+  sort_common(SmallSort{});
+  HELP(self);
+  TORCH_CHECK(false, "detail::helper(self)");
+  return self;
+}
+} // namespace at::native
+""",
+    f"{NATIVE}/cuda/Edges.cu": """
+namespace at::native {
+namespace {
+template <typename T, int N> __global__ void edge_kernel(T* x) { x[0] = N; }
+template <typename T> constexpr int width() { return 4; }
+}
+#define LAUNCH_EDGE(T, N) edge_kernel<T, N><<<1, N>>>(x)
+void edges_of_launches(float* x) { edge_kernel<float, width<float>()><<<1, 32>>>(x); }
+void edges_of_macros(float* x) { LAUNCH_EDGE(float, 2); }
+void edges_of_pointers(float* x, bool wide) {
+  auto kernel = edge_kernel<float, 1>;
+  if (wide) { kernel = edge_kernel<float, 4>; }
+  kernel<<<1, 32>>>(x);
+}
+} // namespace at::native
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The small tree, with some functions more."""
+    root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("edges") / "pytorch"))
+    for path, text in FILES.items():
+        (root / path).write_text(text)
+    opened = Index.open(Source.find(str(root)), tmp_path_factory.mktemp("edges-cache"))
+    with contextlib.closing(opened):
+        yield opened
+
+
+def edges(index: Index, name: str) -> list[Edge]:
+    (known,) = index.facts.named(name)
+    return list(index.facts.edges(known.id))
+
+
+def said(index: Index, name: str) -> list[tuple[str, str, str]]:
+    """Kind, name and target (its line, for a definition) of each edge of a function."""
+    found: list[tuple[str, str, str]] = []
+    for edge in edges(index, name):
+        known = index.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        place = known and f"{known.definition.name}:{known.definition.location.line}"
+        found.append((edge.kind, edge.symbol, place or str(edge.target)))
+    return found
+
+
+def test_names_are_looked_up_in_scopes_and_overloads_chosen_by_arguments(index: Index) -> None:
+    assert said(index, "edges_of_names") == [
+        ("call", "detail::helper", "helper:4"),
+        ("call", "other", "other:6"),
+        ("call", "other", "other:5"),
+        ("call", "run_graph", "run_graph:9"),
+        ("call", "run", "run:9"),
+    ]
+
+
+def test_operators_are_told_by_their_arguments(index: Index) -> None:
+    assert [one for one in said(index, "edges_of_operators") if one[0] != "macro"] == [
+        ("operator", "mul", "mul.Tensor"),
+        ("accessor", "is_floating_point", "is_floating_point"),
+        ("operator", "at::native_dropout", "native_dropout"),
+        ("operator", "mul", "mul.Tensor"),
+    ]
+
+
+def test_outputs_stand_first_or_last(index: Index) -> None:
+    targets = [edge.target for edge in edges(index, "edges_of_outputs")]
+    assert targets == ["add.out", "add.out"]
+
+
+def test_objects_and_macros_are_followed_and_strings_are_not(index: Index) -> None:
+    found = said(index, "edges_of_objects")
+    assert ("functor", "Twice", "operator():13") in found
+    assert ("functor", "SmallSort", "sort:6") in found
+    assert ("call", "detail::helper", "helper:4") in found
+    lines = FILES[f"{NATIVE}/Edges.cpp"].split("\n")
+    checked = next(n for n, line in enumerate(lines, 1) if "TORCH_CHECK" in line)
+    assert not [
+        e for e in edges(index, "edges_of_objects") if e.line == checked and e.kind == "call"
+    ]
+
+
+@pytest.mark.parametrize("name", ["edges_of_launches", "edges_of_macros", "edges_of_pointers"])
+def test_a_launch_leads_to_its_global_function(index: Index, name: str) -> None:
+    launched = [edge for edge in edges(index, name) if edge.kind == "launch"]
+    assert launched
+    (kernel,) = index.facts.named("edge_kernel")
+    assert {edge.target for edge in launched} == {kernel.id}
+    by_rule = name == "edges_of_pointers"
+    assert {edge.confidence for edge in launched} == {"by rule" if by_rule else "exact"}
+
+
+def test_an_edge_knows_its_branch(index: Index) -> None:
+    (inside,) = [e for e in edges(index, "edges_of_operators") if e.symbol == "at::native_dropout"]
+    branches = index.facts.branches(inside.caller)
+    assert branches[inside.branch - 1].text == "if (self.is_floating_point())"
