@@ -7,7 +7,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
 
-from indexes.linking.edges import Edge, EdgeResolver, formula_edges, names_in
+from indexes.linking.edges import EdgeResolver, formula_edges, names_in
+from indexes.linking.facts import Edge
 from indexes.linking.registrations import stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store

@@ -6,17 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from indexes.linking.arguments import chosen, fitting
-from indexes.linking.facts import Call, Facts, Known
-from indexes.linking.overloads import (
-    BY_HAND,
-    by_hand,
-    call_arguments,
-    fitting_overloads,
-    formula_functions,
-)
+from indexes.linking.facts import Call, Edge, EdgeKind, Facts, Known
+from indexes.linking.overloads import by_hand, call_arguments, fitting_overloads, formula_functions
 from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
 from indexes.linking.visible import (
     APPLE,
@@ -26,6 +20,7 @@ from indexes.linking.visible import (
     library_of,
     nearest_macro,
     plain_scope,
+    stub_name,
     stub_scope,
     vendored,
     visible_stub,
@@ -35,79 +30,12 @@ from indexes.readers.cxx.bodies import LOOPS
 from indexes.readers.cxx.facts import holds_operators
 from indexes.readers.yaml.schema import parse_schema
 
-EdgeKind = Literal[
-    "call",
-    "functor",
-    "passed",
-    "macro",
-    "launch",
-    "stub",
-    "passed stub",
-    "operator",
-    "accessor",
-    "static dispatch",
-    "passed operator",
-    "library",
-    "loop",
-    "unknown",
-]
-RULES: dict[EdgeKind, str] = {
-    "call": "called here",
-    "functor": "a functor given to what is called here",
-    "passed": "passed on by name",
-    "macro": "a macro used here",
-    "launch": "a __global__ function launched with <<<>>>",
-    "stub": "a stub, called through its dispatch table",
-    "passed stub": "a stub, passed on by name",
-    "operator": "calls an operator: dispatches anew",
-    "accessor": f"calls an operator {BY_HAND}",
-    "static dispatch": "calls the operator's kernel for one key, without the dispatcher",
-    "passed operator": "an operator, passed on by name",
-    "library": "a function of a library",
-    "loop": "runs a loop over elements",
-    "unknown": "its target is not known",
-}
-"""What each kind of edge means, for people."""
-TO_DEFINITIONS = frozenset(("call", "functor", "passed", "macro", "launch"))
-TO_OPERATORS = frozenset(("operator", "accessor", "static dispatch", "passed operator"))
-TO_STUBS = frozenset(("stub", "passed stub"))
 _MOST = 24
 """Overloads of one name that a call can mean; with more, nothing is told by them."""
 _MOST_METHODS = 8
 """The same of a class that is written anew for each architecture, as ``Vectorized`` is."""
 _NESTED = 4
 """Macros in macros."""
-
-
-class Edge(NamedTuple):
-    """One use of a name in a body, and one thing that it means."""
-
-    caller: int
-    """The number of the definition in whose body it stands; -1 - position for the formulas of a
-    derivative entry."""
-    line: int
-    kind: EdgeKind
-    symbol: str
-    """As written: ``at::add_out``."""
-    target: int | str
-    """The number of a definition, an overload, a stub with its namespace, a library, or the
-    reason why it is unknown."""
-    confidence: Confidence = "exact"
-    candidates: int = 1
-    branch: int = 0
-    """The innermost branch of the body in which it stands; 0 for none."""
-    macro: str = ""
-    """The macro through which the body says so."""
-
-    @property
-    def rule(self) -> str:
-        """Why it is there, in a sentence."""
-        said = RULES[self.kind]
-        if self.macro:
-            said += f", in the macro {self.macro}"
-        if self.candidates > 1:
-            said += f"; one of {self.candidates}, the argument types decide"
-        return said
 
 
 class _Meant(NamedTuple):
@@ -124,11 +52,6 @@ class _Meant(NamedTuple):
         """The edge at a place of a body."""
         what = (self.kind, self.symbol, self.target, self.confidence, self.candidates)
         return Edge(caller, line, *what, branch, self.macro)
-
-
-def stub_name(scope: str, stub: str) -> str:
-    """A stub with its namespace, by which edges name it."""
-    return f"{scope}::{stub.rpartition('::')[2]}"
 
 
 class EdgeFacts(ScopeQuestions, Protocol):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
 from indexes.model.vocabulary import (
     Choice,
@@ -103,6 +103,76 @@ class LibraryUse:
     guard: str
     macro: Location | None = None
     """Where that macro is defined."""
+
+
+BY_HAND = "whose C++ binding is written by hand (manual_cpp_binding): it need not dispatch"
+EdgeKind = Literal[
+    "call",
+    "functor",
+    "passed",
+    "macro",
+    "launch",
+    "stub",
+    "passed stub",
+    "operator",
+    "accessor",
+    "static dispatch",
+    "passed operator",
+    "library",
+    "loop",
+    "unknown",
+]
+RULES: dict[EdgeKind, str] = {
+    "call": "called here",
+    "functor": "a functor given to what is called here",
+    "passed": "passed on by name",
+    "macro": "a macro used here",
+    "launch": "a __global__ function launched with <<<>>>",
+    "stub": "a stub, called through its dispatch table",
+    "passed stub": "a stub, passed on by name",
+    "operator": "calls an operator: dispatches anew",
+    "accessor": f"calls an operator {BY_HAND}",
+    "static dispatch": "calls the operator's kernel for one key, without the dispatcher",
+    "passed operator": "an operator, passed on by name",
+    "library": "a function of a library",
+    "loop": "runs a loop over elements",
+    "unknown": "its target is not known",
+}
+"""What each kind of edge means, for people."""
+TO_DEFINITIONS = frozenset(("call", "functor", "passed", "macro", "launch"))
+TO_OPERATORS = frozenset(("operator", "accessor", "static dispatch", "passed operator"))
+TO_STUBS = frozenset(("stub", "passed stub"))
+
+
+class Edge(NamedTuple):
+    """One use of a name in a body, and one thing that it means."""
+
+    caller: int
+    """The number of the definition in whose body it stands; -1 - position for the formulas of a
+    derivative entry."""
+    line: int
+    kind: EdgeKind
+    symbol: str
+    """As written: ``at::add_out``."""
+    target: int | str
+    """The number of a definition, an overload, a stub with its namespace, a library, or the
+    reason why it is unknown."""
+    confidence: Confidence = "exact"
+    candidates: int = 1
+    branch: int = 0
+    """The innermost branch of the body in which it stands; 0 for none."""
+    macro: str = ""
+    """The macro through which the body says so."""
+
+    @property
+    def rule(self) -> str:
+        """Why it is there, in a sentence."""
+        said = RULES[self.kind]
+        if self.macro:
+            said += f", in the macro {self.macro}"
+        if self.candidates > 1:
+            said += f"; one of {self.candidates}, the argument types decide"
+        return said
 
 
 class Facts(Protocol):

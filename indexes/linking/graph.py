@@ -14,9 +14,16 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from indexes.codegen.variants import called_by_generated, generated_callers
-from indexes.linking.edges import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, stub_name
-from indexes.linking.facts import Facts, Known, StubEntry
-from indexes.linking.visible import path_device, stub_scope
+from indexes.linking.facts import (
+    TO_DEFINITIONS,
+    TO_OPERATORS,
+    TO_STUBS,
+    Edge,
+    Facts,
+    Known,
+    StubEntry,
+)
+from indexes.linking.visible import path_device, stub_name, stub_scope
 from indexes.model.vocabulary import KernelRow, NativeFunction
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")

@@ -45,9 +45,6 @@ def by_hand(function: NativeFunction) -> bool:
     return function.flags.get("manual_cpp_binding", "").lower() == "true"
 
 
-BY_HAND = "whose C++ binding is written by hand (manual_cpp_binding): it need not dispatch"
-
-
 def fitting_overloads(
     call: Call, overloads: Sequence[NativeFunction], arguments: list[str] | None
 ) -> list[NativeFunction]:

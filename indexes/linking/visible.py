@@ -142,6 +142,11 @@ def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:
     return [u for u in fitting if stub_scope(u) == nearest]
 
 
+def stub_name(scope: str, stub: str) -> str:
+    """A stub with its namespace, by which edges name it."""
+    return f"{scope}::{stub.rpartition('::')[2]}"
+
+
 def stub_scope(use: StubUse) -> str:
     """The namespace of the stub that a line is about, from where it stands and how it is named."""
     qualifier = use.stub.rpartition("::")[0]

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from indexes.linking.edges import Edge
-from indexes.linking.facts import Known
+from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
 from indexes.linking.visible import is_header
 from indexes.model.regex import regex

@@ -13,12 +13,20 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
-from indexes.linking.edges import TO_DEFINITIONS, Edge, stub_name
-from indexes.linking.facts import Details, HopList, Known, StubEntry, StubUse
+from indexes.linking.facts import (
+    BY_HAND,
+    TO_DEFINITIONS,
+    Details,
+    Edge,
+    HopList,
+    Known,
+    StubEntry,
+    StubUse,
+)
 from indexes.linking.graph import DEVICES, Graph, Node, Step, device_of_key, node_kind
-from indexes.linking.overloads import BY_HAND, by_hand
+from indexes.linking.overloads import by_hand
 from indexes.linking.usual import taken
-from indexes.linking.visible import APPLE, is_header, path_device, stub_scope
+from indexes.linking.visible import APPLE, is_header, path_device, stub_name, stub_scope
 from indexes.linking.works import Works
 from indexes.model.vocabulary import (
     Choice,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from indexes.linking.edges import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge
-from indexes.linking.facts import Known, StubEntry
+from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
 from indexes.linking.reverse import Way, ways_to
 from indexes.model.vocabulary import Callee, Location, ReachingWay, Waypoint

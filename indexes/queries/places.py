@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexes.linking.edges import stub_name
 from indexes.linking.facts import Known
 from indexes.linking.graph import Node
-from indexes.linking.visible import stub_scope
+from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Location, Place
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of

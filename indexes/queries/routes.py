@@ -14,8 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import called_by_generated
-from indexes.linking.edges import Edge
-from indexes.linking.facts import Known
+from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import holds, is_special, taken
 from indexes.linking.visible import is_header, path_device

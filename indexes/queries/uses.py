@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from indexes.linking.edges import Edge, stub_name
-from indexes.linking.facts import Known, StubUse
+from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
-from indexes.linking.visible import stub_scope
+from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.vocabulary import Hit, Location, NameMatch, ReachingWay
 from indexes.queries.graph_places import reaching, starts_of, uses_of
 from indexes.queries.places_library import registrations_of

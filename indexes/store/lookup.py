@@ -8,8 +8,7 @@ from functools import cached_property, lru_cache
 from json import dumps, loads
 from typing import Any, NamedTuple
 
-from indexes.linking.edges import Edge
-from indexes.linking.facts import Call, Known, LibraryKernel, StubEntry, StubUse
+from indexes.linking.facts import Call, Edge, Known, LibraryKernel, StubEntry, StubUse
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
     Choice,

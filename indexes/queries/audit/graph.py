@@ -10,8 +10,7 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import NamedTuple
 
-from indexes.linking.edges import Edge
-from indexes.linking.facts import Known
+from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.works import Works
 from indexes.model.regex import regex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from indexes.linking.edges import Edge as Use
+from indexes.linking.facts import Edge as Use
 from indexes.linking.facts import Known
 from indexes.linking.graph import device_of_key
 from indexes.linking.registrations import function_name, registered_function

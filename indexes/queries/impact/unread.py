@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
-from indexes.linking.edges import Edge, EdgeResolver
-from indexes.linking.facts import Call, Known
+from indexes.linking.edges import EdgeResolver
+from indexes.linking.facts import Call, Edge, Known
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.readers.cxx.bodies import LOOPS
 from indexes.readers.cxx.facts import keeps_whole_bodies, read_bodies

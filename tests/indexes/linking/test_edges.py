@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.edges import Edge
+from indexes.linking.facts import Edge
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.tree_marks import TREE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.edges import Edge
+from indexes.linking.facts import Edge
 from indexes.linking.graph import Graph, Node, Step
 from indexes.queries.index import Index
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes import Index
-from indexes.linking.edges import Edge
+from indexes.linking.facts import Edge
 from indexes.linking.graph import Node
 from indexes.linking.works import Works, runs_library
 

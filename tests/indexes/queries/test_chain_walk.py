@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from indexes.linking.edges import Edge
-from indexes.linking.facts import HopList
+from indexes.linking.facts import Edge, HopList
 from indexes.linking.graph import DEVICES, Graph, Node, node_kind
 from indexes.model.vocabulary import Hop
 from indexes.queries.chain_walk import ChainWalk, Extent
