@@ -201,7 +201,7 @@ class EdgeResolver:
         """What a name, with or without a qualifier, means: a function of the tree, of a library,
         or an operator, whose C++ function torchgen makes."""
         found = self._overloads_for(call, caller)
-        library = library_of(call)
+        library = "" if self._is_own_type(call) else library_of(call)
         if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
             sure: Confidence = "by rule" if library in APPLE else "exact"
             yield self._edge(call, caller, "library", library, sure)
@@ -213,6 +213,10 @@ class EdgeResolver:
             yield from self._functions(call, caller, found)
         else:
             yield from self._operators(call, caller)
+
+    def _is_own_type(self, call: Call) -> bool:
+        """Whether a name like a vendor's is that of a class of the tree: ``cublasCommonArgs``."""
+        return is_plain(call) and bool(library_of(call)) and self.facts.is_type(call.name)
 
     def _overloads_for(self, call: Call, caller: Known) -> list[Known]:
         """The functions and macros that a call can mean, those of its own file alone where any

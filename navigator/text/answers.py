@@ -29,12 +29,11 @@ from indexes.model.vocabulary import (
     SourceInfo,
     Unresolved,
     Way,
+    Work,
 )
 from navigator.text.clean import clean
 
 WIDTH = 80
-_DEPTH = 8
-"""How deep a chain is shown unless all of it is asked for."""
 _NARROWEST = 40
 
 
@@ -259,12 +258,9 @@ def shortened_path(place: str, room: int) -> str:
 # ------------------------------------------------------------------------------ chains
 
 
-def chain_lines(chain: Chain, full: bool = False) -> Iterator[str]:
-    """A chain as an indented tree, what could not be resolved at its end.
-
-    Operators that a kernel calls on the way are named and not followed, unless the
-    kernel is composite, and so is made of them, or ``full`` asks for everything.
-    """
+def chain_lines(chain: Chain) -> Iterator[str]:
+    """A chain as an indented tree, with what is not listed by its number, and what could not be
+    resolved at its end."""
     yield clean(chain.op.full_name)
     yield from wrap(chain.op.schema, "  ")
     facts = [chain.op.kind, *(f"tag {tag}" for tag in chain.op.tags)]
@@ -273,7 +269,7 @@ def chain_lines(chain: Chain, full: bool = False) -> Iterator[str]:
     yield from wrap("; ".join(facts), "  ")
     yield from problem_lines(chain.problems, "! ")
     yield ""
-    yield from _ChainTree(chain.hops, full).lines()
+    yield from _ChainTree(chain.hops).lines()
     if chain.unresolved:
         yield "not resolved"
         for one in chain.unresolved:
@@ -281,66 +277,56 @@ def chain_lines(chain: Chain, full: bool = False) -> Iterator[str]:
 
 
 class _ChainTree:
-    """The hops of a chain by their parents. What hangs on a place is written where it first
-    comes, and only named after that."""
+    """The hops of a chain by their parents."""
 
-    def __init__(self, hops: Sequence[Hop], full: bool) -> None:
-        self._full = full
-        self._shown: set[object] = set()
+    def __init__(self, hops: Sequence[Hop]) -> None:
         self._children: dict[int | None, list[Hop]] = defaultdict(list)
         known = {hop.id for hop in hops}
         for hop in hops:
             self._children[hop.parent if hop.parent in known else None].append(hop)
 
     def lines(self) -> Iterator[str]:
-        yield from self._branch(None, 0, follow=True)
+        yield from self._branch(None, 0)
 
-    def _branch(self, parent: int | None, depth: int, follow: bool) -> Iterator[str]:
+    def _branch(self, parent: int | None, depth: int) -> Iterator[str]:
         for group in self._groups(self._children.pop(parent, [])):
-            hop, indent = group[0], "  " * depth
-            if hop.role == "schema" and depth and not follow:
-                command = f"torchnav op {hop.symbol}"
-                yield clean(f"{indent}... {_hops(self._drop(hop.id) + 1)}: {command}")
-                continue
-            yield from hop_lines(group, indent)
-            yield from self._below(hop, depth + 1, follow)
-
-    def _below(self, hop: Hop, depth: int, follow: bool) -> Iterator[str]:
-        indent = "  " * depth
-        if hop.id in self._children and not self._full:
-            place = (hop.role, hop.symbol, hop.location)
-            if place in self._shown:
-                yield f"{indent}... {_hops(self._drop(hop.id))} as above"
-            elif depth > _DEPTH:
-                yield f"{indent}... {_hops(self._drop(hop.id))}: add --full"
-            self._shown.add(place)
-        below = _is_composite(hop) if hop.role == "kernel" else follow
-        yield from self._branch(hop.id, depth, below or self._full)
+            yield from hop_lines(group, "  " * depth)
+            yield from self._branch(group[0].id, depth + 1)
+            yield from folded_lines(group[0], "  " * (depth + 1))
 
     def _groups(self, hops: Sequence[Hop]) -> Iterator[list[Hop]]:
         """Calls of one thing from several lines of one function stand together."""
         groups: dict[object, list[Hop]] = {}
         for hop in hops:
-            alone = hop.id in self._children or hop.location is None
+            alone = hop.id in self._children or hop.location is None or hop.folded
             groups.setdefault(hop.id if alone else _sameness(hop), []).append(hop)
         yield from groups.values()
 
-    def _drop(self, parent: int) -> int:
-        below = self._children.pop(parent, [])
-        return len(below) + sum(self._drop(hop.id) for hop in below)
+
+_NAMES: dict[Work, tuple[str, str]] = {
+    "computes": ("step that computes", "steps that compute"),
+    "chooses": ("choice", "choices"),
+    "dispatches": ("dispatch", "dispatches"),
+    "checks": ("check", "checks"),
+    "allocates": ("allocation", "allocations"),
+    "moves": ("copy", "copies"),
+    "helps": ("helper", "helpers"),
+}
+"""What one step, and several, of each work are called."""
 
 
-def _hops(count: int) -> str:
-    return f"{count:,} hop{'s' * (count != 1)}"
+def folded_lines(hop: Hop, indent: str) -> Iterator[str]:
+    """``... 3 checks, 2 allocations``: what is not listed below a hop, and what shows it."""
+    counts = [f"{count:,} {_NAMES[work][count != 1]}" for work, count in hop.folded.items()]
+    said = [", ".join(counts)] if counts else []
+    said += [hop.continues] if hop.continues else []
+    if said:
+        yield from wrap(f"... {': '.join(said)}", indent)
 
 
 def _sameness(hop: Hop) -> object:
     path = hop.location.path if hop.location else ""
     return hop.role, hop.symbol, path, hop.device, hop.keys, hop.rule, hop.confidence, hop.guard
-
-
-def _is_composite(hop: Hop) -> bool:
-    return bool(hop.keys) and all(key.startswith("Composite") for key in hop.keys)
 
 
 def hop_lines(group: Sequence[Hop], indent: str = "") -> Iterator[str]:

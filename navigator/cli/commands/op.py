@@ -144,7 +144,7 @@ def _text(
         lines = list(plaintext.card_lines(index.card(full_name, routes)))
         yield from (*lines, "")
         if chained:
-            yield from plaintext.chain_lines(cut.chain(index, full_name), cut.full)
+            yield from plaintext.chain_lines(cut.chain(index, full_name))
         else:
             room = max(5, _MOST_LINES - len(lines) - len(below) - 2)
             yield from plaintext.route_lines(routes, room)

@@ -90,25 +90,12 @@ def test_children_stand_indented_under_their_parents() -> None:
     assert not any("\x1b" in line for line in lines)
 
 
-def test_operators_called_by_a_kernel_are_named_but_those_of_a_composite_followed() -> None:
-    def tree(key: str) -> Chain:
-        kernel = replace(hop(1, 0, "kernel", "k"), keys=(key,))
-        return chain(
-            hop(0, None, "schema", "relu"),
-            kernel,
-            hop(2, 1, "call", "at::copy_"),
-            hop(3, 2, "schema", "copy_"),
-            hop(4, 3, "kernel", "copy_kernel"),
-        )
-
-    plain = list(chain_lines(tree("CPU")))
-    assert "      ... 2 hops: torchnav op copy_" in plain
-    assert not any("copy_kernel" in line for line in plain)
-    for text in (
-        chain_lines(tree("CPU"), full=True),
-        chain_lines(tree("CompositeImplicitAutograd")),
-    ):
-        assert any("copy_kernel" in line for line in text)
+def test_what_is_not_listed_is_counted_and_says_where_it_is_shown() -> None:
+    call = replace(hop(2, 1, "call", "at::copy_"), continues="torchnav op copy_")
+    kernel = replace(hop(1, 0, "kernel", "k"), folded={"checks": 3, "allocates": 1})
+    lines = list(chain_lines(chain(hop(0, None, "schema", "relu"), kernel, call)))
+    assert "      ... torchnav op copy_" in lines
+    assert "    ... 3 checks, 1 allocation" in lines
 
 
 def test_calls_of_one_thing_stand_together() -> None:
@@ -123,29 +110,9 @@ def test_calls_of_one_thing_stand_together() -> None:
     assert sum(line == "call f" for line in lines) == 1
 
 
-def test_what_hangs_on_a_place_is_written_once() -> None:
-    stub = hop(2, 1, "stub", "s")
-    tree = chain(
-        hop(0, None, "schema", "relu"),
-        hop(1, 0, "call", "f"),
-        stub,
-        hop(3, 2, "registration", "r"),
-        hop(4, 0, "call", "g"),
-        replace(stub, id=5, parent=4),
-        hop(6, 5, "registration", "r"),
-    )
-    lines = list(chain_lines(tree))
-    assert sum(line.endswith("registration r") for line in lines) == 1
-    assert "      ... 1 hop as above" in lines
-    assert sum(line.endswith("registration r") for line in chain_lines(tree, full=True)) == 2
-
-
-def test_depth_is_limited_unless_all_is_asked_for() -> None:
+def test_a_chain_is_shown_however_deep_it_is() -> None:
     tree = chain(*(hop(n, n - 1 if n else None, "call", f"f{n}") for n in range(15)))
-    lines = list(chain_lines(tree))
-    assert f"{' ' * 18}... 6 hops: add --full" in lines
-    assert not any("f9" in line for line in lines)
-    assert any("f14" in line for line in chain_lines(tree, full=True))
+    assert any("f14" in line for line in chain_lines(tree))
 
 
 def test_a_cycle_of_parents_ends() -> None:
