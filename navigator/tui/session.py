@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import (
+    Card,
     Chain,
     Definition,
     EngineFunction,
@@ -22,10 +23,11 @@ from indexes.model.vocabulary import (
     NameMatch,
     OperatorSummary,
     Problem,
+    Route,
     SourceInfo,
 )
 from navigator.tui.history import Visit
-from navigator.tui.processes.chains import Chains, chain_of
+from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
 from navigator.tui.processes.indexing import bring_up
 from navigator.tui.processes.preview import Preview
 from navigator.tui.source.document import Shelf
@@ -49,6 +51,8 @@ class Answers(Protocol):
     def filter(self, text: str) -> tuple[OperatorSummary, ...]: ...
     def summary(self, full_name: str) -> OperatorSummary | None: ...
     def chain(self, full_name: str) -> Chain: ...
+    def routes(self, full_name: str, /) -> tuple[Route, ...]: ...
+    def card(self, full_name: str, found: Sequence[Route] | None = None, /) -> Card: ...
     def resolve(self, text: str) -> NameMatch: ...
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]: ...
     def definitions(self, symbol: str) -> tuple[Definition, ...]: ...
@@ -119,17 +123,18 @@ class Opener:
 
 def _session(index: Index) -> Session:
     """An index whose chains are worked out beside the screen."""
-    return Session(index, partial(chain_of, index.source.top, index.source.kind, index.cache))
+    beside = partial(answer_beside, index.source.top, index.source.kind, index.cache)
+    return Session(index, beside)
 
 
 class Session:
     """An index with the files that were read from its tree."""
 
-    def __init__(self, index: Answers, chain_beside: Callable[[str], Chain] | None = None) -> None:
-        """``chain_beside`` answers as ``index.chain`` does, in another process."""
+    def __init__(self, index: Answers, beside: Callable[[str], Answer] | None = None) -> None:
+        """``beside`` answers for an operator as the index does, in another process."""
         self.index = index
         self.shelf = Shelf(index.read)
-        self.chains = Chains(index.chain, chain_beside)
+        self.chains = Chains(partial(answer_of, index), beside)
 
     def close(self) -> None:
         """Nothing more is asked through this one."""

@@ -29,8 +29,9 @@ _WITHOUT_DEVICE = "Elsewhere"
 _ROOTS = ("Python", "Schema")
 """Groups whose children make groups of their own."""
 
-MAIN = ("Python", "Schema", "Derivative", "Meta", "CPU", "CUDA", "MPS", "Composite")
+MAIN = ("Schema", "CPU", "CUDA", "MPS", "Composite", "Derivative", "Meta")
 LAST = (
+    "Python",
     "Generated",
     "Python implementations",
     "Batching",
@@ -58,8 +59,6 @@ def groups(chain: Chain) -> dict[str, list[Step]]:
 
 def tier(name: str) -> int:
     """0 for the groups that most readers come for, 1 for other devices, 2 for the rest."""
-    if name == "Python":
-        return 2
     if name.split(",", 1)[0] in MAIN:
         return 0
     return 2 if name in LAST else 1

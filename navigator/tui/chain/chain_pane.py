@@ -1,32 +1,41 @@
-"""The chain of an operator, and why the hop under the cursor is where it is."""
+"""The card of an operator above its chain, and why the hop under the cursor is where it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from indexes.model.vocabulary import Chain, Hop, Unresolved
+from indexes.model.vocabulary import CardLine, Chain, Hop, Route, Unresolved
 from navigator.tui.asking import ask
+from navigator.tui.chain.card_view import CardView
 from navigator.tui.chain.chain_tree import ChainTree
+from navigator.tui.chain.route_rows import route_groups
 from navigator.tui.chain.step_detail import StepDetail
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
 from navigator.tui.history import Visit
+from navigator.tui.processes.chains import Answer
 from navigator.tui.session import visit_to
 from navigator.tui.widgets.bars import PaneTitle
+from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.pane import Pane
 
 
 class ChainPane(Pane):
-    """Title, tree, detail: of the operator that was last asked for."""
+    """Title, card, tree, detail: of the operator that was last asked for."""
 
     NAME = "chain"
 
-    DEFAULT_CSS: ClassVar[str] = "ChainPane ChainTree { height: 1fr; }"
+    DEFAULT_CSS: ClassVar[str] = """
+    ChainPane CardView { max-height: 15; background: $surface; }
+    ChainPane CardView:ansi { background: ansi_default; }
+    ChainPane ChainTree { height: 1fr; }
+    """
 
     class Followed(Message):
         """The source of the step under the cursor is to be shown, or why there is none."""
@@ -41,6 +50,10 @@ class ChainPane(Pane):
         self.context = context
         self.op: str | None = None
         """The overload whose chain is shown or on its way."""
+        self.answer: Answer | None = None
+        """What is shown."""
+        self._leader: LineList | None = None
+        """The card or the tree, whichever the source follows; None until a reader chose one."""
         self._arriving: Visit | None = None
         """The place to show instead of that of the hop it is in."""
         self.next_ops: Callable[[], Sequence[str]] = tuple
@@ -51,8 +64,13 @@ class ChainPane(Pane):
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
+        yield CardView()
         yield ChainTree()
         yield StepDetail()
+
+    @property
+    def card(self) -> CardView:
+        return self.query_one(CardView)
 
     @property
     def hops(self) -> ChainTree:
@@ -60,7 +78,13 @@ class ChainPane(Pane):
 
     @property
     def stops(self) -> Sequence[Widget]:
-        return (self.hops,)
+        return (self.card, self.hops)
+
+    @property
+    def entrance(self) -> LineList:
+        """Where the keys go of a reader who comes in: to the card, but to the tree where a
+        place of it is meant."""
+        return self._leader or self.card
 
     # ------------------------------------------------------------------------- showing
 
@@ -86,25 +110,32 @@ class ChainPane(Pane):
         """Show the chain of the operator, as the index has it now."""
         session, op = self.context.session, visit.op
         if session is not None and op is not None and not self._show_at_hand(visit):
-            ask(self, "chain", lambda: session.chains(op), lambda chain: self.show(chain, visit))
+            ask(self, "chain", lambda: session.chains(op), lambda one: self.show(one, visit))
 
     def _show_at_hand(self, visit: Visit) -> bool:
         """Show a chain that is there already; whether it is."""
         session, op = self.context.session, visit.op
-        chain = session.chains.at_hand(op) if session is not None and op is not None else None
-        if chain is not None:
-            self.show(chain, visit)
-        return chain is not None
+        answer = session.chains.at_hand(op) if session is not None and op is not None else None
+        if answer is not None:
+            self.show(answer, visit)
+        return answer is not None
 
-    def show(self, chain: Chain, visit: Visit) -> None:
-        """Show a chain at the place of a visit, unless another one was asked for since."""
+    def show(self, answer: Answer, visit: Visit) -> None:
+        """Show an answer at the place of a visit, unless another one was asked for since."""
         if visit.op != self.op:
             return
+        chain, before = answer.chain, self.answer
+        is_same = before is not None and before.chain.op.full_name == visit.op
+        on_card = is_same and self._leader is self.card
         hop = _hop_at(chain, visit) or _like(chain, self.hops.hop if visit.path else None)
-        self._arriving = visit if visit.path else None
-        self.query_one(PaneTitle).show(chain.op.full_name, chain.op.kind)
+        self._arriving = visit if visit.path and not on_card else None
+        self.answer = answer
+        self.query_one(PaneTitle).show(chain.op.full_name, answer.card.kind or chain.op.kind)
         self.hops.message = ""
-        self.hops.show(chain, hop.id if hop else None)
+        self.card.show(answer.card, keep=is_same)
+        self.hops.show(chain, hop.id if hop and not on_card else None)
+        if not on_card:
+            self._leader = self.hops if visit.path else None
         self._run_later()
         self.call_after_refresh(self._look_ahead)
 
@@ -115,8 +146,9 @@ class ChainPane(Pane):
 
     def show_message(self, title: str, message: str) -> None:
         """Show why there is no chain."""
-        self.op = None
+        self.op = self.answer = self._leader = None
         self.query_one(PaneTitle).show(title)
+        self.card.show(None)
         self.hops.message = message
         self.hops.show(None)
 
@@ -127,14 +159,69 @@ class ChainPane(Pane):
             self.post_message(self.Followed(visit, ""))
         else:
             self._arriving = visit
+            self.show_chain(hop)
+
+    # -------------------------------------------------------------------- card and tree
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The source follows the cursor that the keys move."""
+        one = event.widget
+        if one is not self._leader and isinstance(one, (CardView, ChainTree)):
+            self._leader = one
+            one.tell()
+
+    def on_card_view_end_passed(self, message: CardView.EndPassed) -> None:
+        message.stop()
+        self.screen.set_focus(self.hops)
+
+    def on_chain_tree_top_passed(self, message: ChainTree.TopPassed) -> None:
+        message.stop()
+        self.screen.set_focus(self.card)
+
+    def show_routes(self, device: str) -> bool:
+        """Show the routes of a device in place of the chain; False if nothing computes there."""
+        answer = self.answer
+        if answer is None or not any(_computes(one, device) for one in answer.routes):
+            return False
+        steps = route_groups(device, answer.routes, answer.chain)
+        self._leader = self.hops
+        self.hops.show_routes(device, steps)
+        return True
+
+    def leave_routes(self) -> bool:
+        """Show the chain again where a route was; False if there was none."""
+        if not self.hops.route or self.answer is None:
+            return False
+        self._leader = self.card
+        self.hops.show(self.answer.chain)
+        return True
+
+    def show_chain(self, hop: Hop) -> None:
+        """Show a hop of the chain, in place of a route that is shown."""
+        self._leader = self.hops
+        if self.hops.route and self.answer is not None:
+            self.hops.show(self.answer.chain, hop.id)
+        else:
             self.hops.select(hop.id)
+
+    def on_chain_tree_wanted(self, message: ChainTree.Wanted) -> None:
+        """The chain of an operator is worked out, and hung below the hop that calls it."""
+        message.stop()
+        session, hop = self.context.session, message.hop
+        if session is not None:
+            ask(
+                self,
+                "below",
+                lambda: session.chains(message.op),
+                lambda answer: self.hops.unfold(hop, answer.chain),
+            )
 
     # ------------------------------------------------------------------ following steps
 
     def on_chain_tree_step_selected(self, message: ChainTree.StepSelected) -> None:
         message.stop()
         step = message.step
-        if step is not self.hops.step:
+        if step is not self.hops.step or self._leader is self.card:
             return  # the cursor has moved on
         self.query_one(StepDetail).show(step)
         if isinstance(step, Unresolved):
@@ -142,6 +229,36 @@ class ChainPane(Pane):
         elif step is not None:
             visit, self._arriving = self._arriving or self.visit_of(step), None
             self.post_message(self.Followed(visit, step.rule))
+
+    def on_card_view_line_selected(self, message: CardView.LineSelected) -> None:
+        message.stop()
+        if message.line is not self.card.line or not self.card.has_focus:
+            return  # the cursor has moved on
+        self._leader = self.card
+        self.query_one(StepDetail).show_line(*self._said_of(message.line))
+        visit = self.card_visit()
+        if visit is not None:
+            reason = message.line.text if message.line else ""
+            self.post_message(self.Followed(visit, reason))
+
+    def _said_of(self, line: CardLine | None) -> tuple[Sequence[str], Sequence[Route]]:
+        """What the detail tells of a line of the card, and its routes where it has some."""
+        card, answer = self.card.card, self.answer
+        if card is None or answer is None:
+            return (), ()
+        if line is None:
+            return (card.schema, card.kind), ()
+        routes = [one for one in answer.routes if one.device == line.label]
+        return tuple(filter(None, (line.text, line.note))), routes
+
+    def card_visit(self) -> Visit | None:
+        """The place of the line of the card under the cursor, while that leads."""
+        if self._leader is not self.card or self.card.card is None:
+            return None
+        line, end = self.card.line, ""
+        if line is not None:
+            end = line.text.rpartition(" > ")[2] if line.key in ("1", "2", "3") else line.label
+        return visit_to(self.card.location, end or self.op or "", self.op)
 
     def visit_of(self, hop: Hop) -> Visit:
         """The place of a hop, in this chain."""
@@ -173,6 +290,10 @@ class ChainPane(Pane):
     def _run_later(self) -> None:
         while self._later and self.is_ready:
             self._later.pop(0)()
+
+
+def _computes(route: Route, device: str) -> bool:
+    return route.device == device and route.kind != "none"
 
 
 def _like(chain: Chain, hop: Hop | None) -> Hop | None:

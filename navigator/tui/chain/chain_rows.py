@@ -8,7 +8,7 @@ the hops that most readers come for before all others.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexes.model.vocabulary import Chain, Hop, Role
@@ -16,15 +16,13 @@ from navigator.tui.chain.chain_groups import Step, groups, tier
 
 Key = str | int
 """What can be folded: a group by its name, a hop by its id."""
+Groups = Mapping[str, Sequence[Step]]
 
 BUDGET = 44
 """Rows that are open at first, if the screen has as many."""
 
 _FEW = 3
 
-LABELS = "123456789"
-_LABELLED: tuple[Role, ...] = ("schema", "derivative", "kernel", "device_kernel", "meta")
-"""Roles in the order in which they get a digit, when there are more hops than digits."""
 _ON_THE_WAY: tuple[Role, ...] = ("stub", "registration", "device_kernel", "launch", "kernel")
 
 
@@ -37,8 +35,6 @@ class Row:
     step: Step | None = None
     guide: str = ""
     """The branches drawn in front of it."""
-    label: str = ""
-    """The digit that jumps to it."""
     hidden: int = 0
     """How many steps below it are folded away."""
     is_open: bool = False
@@ -71,7 +67,7 @@ class _Node:
         """How many children may be open at first: few of what few come for."""
         if self.step is not None or tier(self.group) < 2:
             return BUDGET
-        return 0 if self.group == "Python" else _FEW
+        return _FEW
 
     @property
     def is_redispatch(self) -> bool:
@@ -92,17 +88,23 @@ class _Node:
 
 
 class Outline:
-    """The tree of a chain, and which parts of it are open."""
+    """Groups of steps as trees, and which parts of them are open."""
 
-    def __init__(self, chain: Chain, budget: int = BUDGET) -> None:
-        self._groups = [_forest(name, steps) for name, steps in groups(chain).items()]
+    def __init__(self, steps: Groups, budget: int = BUDGET) -> None:
+        self._groups = [_forest(name, ones) for name, ones in steps.items()]
+        self._ids = sum(map(len, steps.values()))
+        """How many hops have a number."""
+        self._nodes: dict[Key, _Node] = {}
         self._parents: dict[Key, Key] = {}
+        self._unfolded: dict[Key, str] = {}
+        """Hops and the operators whose chains were hung below them."""
         for group in self._groups:
             self._note_parents(group)
         self.open: set[Key] = set()
         self._open_what_fits(budget)
 
     def _note_parents(self, node: _Node) -> None:
+        self._nodes[node.key] = node
         for child in node.children:
             self._parents[child.key] = node.key
             self._note_parents(child)
@@ -124,19 +126,16 @@ class Outline:
                 heapq.heappush(waiting, (_rank(child, depth + 1), number, depth + 1, child))
 
     def rows(self) -> list[Row]:
-        """The rows to show, with digits on the hops that get one, counted from the top."""
-        rows = [row for group in self._groups for row in self._walk(group, "", "", None)]
-        chosen = _labelled(rows)
-        labels = iter(LABELS)
-        return [replace(row, label=next(labels)) if row.key in chosen else row for row in rows]
+        """The rows to show."""
+        return [row for group in self._groups for row in self._walk(group, "", "", None)]
 
     def _walk(self, node: _Node, guide: str, indent: str, device: str | None) -> Iterator[Row]:
         is_open = node.key in self.open
         hidden = 0 if is_open else node.size()
-        yield Row(node.key, node.group, node.step, guide, "", hidden, is_open, device)
+        yield Row(node.key, node.group, node.step, guide, hidden, is_open, device)
         for child in node.children if is_open else ():
             branch, below = "", ""
-            if node.step is not None:
+            if node.step is not None or guide:
                 last = child is node.children[-1]
                 branch, below = ("└ ", "  ") if last else ("├ ", "│ ")
             here = node.device or device
@@ -150,24 +149,61 @@ class Outline:
         """Fold or open a node."""
         self.open ^= {key}
 
-    def parent(self, key: Key) -> Key | None:
-        """What a node is below; None for a group."""
-        return self._parents.get(key)
+    def unfold(self, hop: Hop, chain: Chain) -> None:
+        """Hang the chain of an operator below a hop that calls it, open where it is for the
+        hop's device."""
+        node, first = self._nodes[hop.id], self._ids
+        self._ids += len(chain.hops)
+        self._unfolded[hop.id] = chain.op.full_name
+        for name, steps in groups(chain).items():
+            child = _forest(name, [_renumbered(step, first) for step in steps], f"{hop.id} ")
+            node.children.append(child)
+            self._parents[child.key] = hop.id
+            self._note_parents(child)
+            if tier(name) == 0 and len(child.children) <= _FEW * 2:
+                self.open.add(child.key)
+        self.open.add(hop.id)
+
+    def has_below(self, key: Key) -> bool:
+        """Whether anything hangs below a node."""
+        return bool(self._nodes[key].children)
+
+    def above(self, key: Key) -> Iterator[Key]:
+        """What a node is below, the nearest first."""
+        above = self._parents.get(key)
+        while above is not None:
+            yield above
+            above = self._parents.get(above)
+
+    def operator_above(self, hop: Hop, op: str) -> Key | None:
+        """Where an operator is entered on the way to a hop: to enter it again is a loop."""
+        for key in self.above(hop.id):
+            step = self._nodes[key].step
+            entry = step.symbol if step and step.role == "schema" else None
+            if op in (entry, self._unfolded.get(key)):
+                return key
+        return None
 
     def reveal(self, key: Key) -> None:
         """Open everything above a node."""
-        above = self._parents.get(key)
-        while above is not None:
-            self.open.add(above)
-            above = self._parents.get(above)
+        self.open.update(self.above(key))
 
 
-def _forest(group: str, steps: Sequence[Step]) -> _Node:
-    """The steps of one group, each under its parent."""
-    root = _Node(group, group, None)
+def _renumbered(step: Step, first: int) -> Step:
+    """A step of another chain, with numbers from ``first`` on."""
+    parent = None if step.parent is None else step.parent + first
+    if not isinstance(step, Hop):
+        return replace(step, parent=parent)
+    again = None if step.again is None else step.again + first
+    return replace(step, id=step.id + first, parent=parent, again=again)
+
+
+def _forest(group: str, steps: Sequence[Step], prefix: str = "") -> _Node:
+    """The steps of one group, each under its parent; ``prefix`` makes keys differ from others."""
+    root = _Node(f"{prefix}{group}", group, None)
     nodes: dict[int, _Node] = {}
     for number, step in enumerate(steps):
-        key = step.id if isinstance(step, Hop) else f"{group} {number}"
+        key = step.id if isinstance(step, Hop) else f"{prefix}{group} {number}"
         node = _Node(key, group, step)
         parent = nodes.get(step.parent) if step.parent is not None else None
         (parent or root).children.append(node)
@@ -188,23 +224,3 @@ def _rank(node: _Node, depth: int) -> tuple[int, ...]:
     if node.step is None:
         return (tier(node.group), 0, 0, 0)
     return (tier(node.group), node.is_redispatch, not node.leads_on, depth)
-
-
-def _labelled(rows: Sequence[Row]) -> set[Key]:
-    """The hops in view that people jump to most, as many as there are digits."""
-    by_key = {row.key: row.hop for row in rows}
-    placed = [row for row in rows if row.hop and row.hop.location and _is_head(row.hop, by_key)]
-    placed.sort(key=_worth)
-    return {row.key for row in placed[: len(LABELS)]}
-
-
-def _is_head(hop: Hop, by_key: dict[Key, Hop | None]) -> bool:
-    """The entry of a derivative rather than each formula; of a kernel the first function."""
-    parent = by_key.get(hop.parent) if hop.parent is not None else None
-    return hop.role in _LABELLED and (parent is None or parent.role != hop.role)
-
-
-def _worth(row: Row) -> tuple[int, int]:
-    assert row.hop is not None
-    nested = len(row.guide) > 6 and row.hop.role not in ("kernel", "device_kernel")
-    return (tier(row.group) + nested, _LABELLED.index(row.hop.role))

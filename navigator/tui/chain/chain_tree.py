@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.message import Message
 
 from indexes.model.vocabulary import Chain, Hop, Role, Unresolved
-from navigator.tui.chain.chain_groups import Step
-from navigator.tui.chain.chain_rows import BUDGET, Key, Outline, Row
+from navigator.tui.chain.chain_groups import Step, groups
+from navigator.tui.chain.chain_rows import BUDGET, Groups, Key, Outline, Row
 from navigator.tui.text import one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
@@ -64,7 +64,20 @@ class ChainTree(LineList):
     class Left(Message):
         """The reader goes out of the first hops, to where the chain was chosen."""
 
+    class TopPassed(Message):
+        """The reader goes up from the first row."""
+
+    class Wanted(Message):
+        """The chain of an operator is wanted below a hop that calls it."""
+
+        def __init__(self, hop: Hop, op: str) -> None:
+            super().__init__()
+            self.hop = hop
+            self.op = op
+
     chain: Chain | None = None
+    route: str = ""
+    """The device whose routes are shown in place of the chain."""
     _outline: Outline | None = None
     rows: Sequence[Row] = ()
     """What is shown, headings among it."""
@@ -75,13 +88,25 @@ class ChainTree(LineList):
     def show(self, chain: Chain | None, hop_id: int | None = None) -> None:
         """Show a chain with the cursor on a hop, by default the first."""
         self.chain = chain
+        self.route = ""
+        self._show(groups(chain) if chain else {}, hop_id)
+
+    def show_routes(self, device: str, steps: Groups) -> None:
+        """Show the routes of a device in place of the chain."""
+        self.route = device
+        self._show(steps, None)
+
+    def _show(self, steps: Groups, hop_id: int | None) -> None:
         self._letters = False
-        budget = max(_LEAST, min(BUDGET, self.size.height))
-        self._outline = Outline(chain, budget) if chain else None
-        if self._outline and hop_id is not None:
+        self._outline = Outline(steps, max(_LEAST, min(BUDGET, self.size.height)))
+        if hop_id is not None:
             self._outline.reveal(hop_id)
-        self.rows = self._outline.rows() if self._outline else ()
+        self.rows = self._outline.rows()
         self.rows_changed(self._row_of(hop_id) or self._first_row())
+        self.tell()
+
+    def tell(self) -> None:
+        """Say what the cursor is on."""
         self.post_message(self.StepSelected(self.step))
 
     @property
@@ -109,19 +134,30 @@ class ChainTree(LineList):
             self.move_to(row)
         return row is not None
 
+    def all_hops(self) -> Sequence[Hop]:
+        """Every hop in the order of the tree, folded or not."""
+        return self._outline.all_hops() if self._outline else ()
+
     def next_where(self, wanted: Callable[[Hop], bool]) -> Hop | None:
         """The next such hop in view below the cursor, going round; else one folded away."""
         after = [row.hop for row in self.rows[self.cursor + 1 :] if row.hop]
         before = [row.hop for row in self.rows[: self.cursor + 1] if row.hop]
-        folded = self._outline.all_hops() if self._outline else []
-        return next((hop for hop in (*after, *before, *folded) if wanted(hop)), None)
+        return next((hop for hop in (*after, *before, *self.all_hops()) if wanted(hop)), None)
 
     def labelled(self, label: str) -> Hop | None:
-        """The hop with this digit, or with this letter while letters are shown."""
+        """The hop with this letter while letters are shown."""
         for index, row in enumerate(self.rows):
-            if row.hop and self._label(index, row) == label:
+            if label and row.hop and self._label(index, row) == label:
                 return row.hop
         return None
+
+    def unfold(self, hop: Hop, chain: Chain) -> None:
+        """Show the chain of an operator below a hop that calls it."""
+        if self._outline is not None and hop == self.hop:
+            self._outline.unfold(hop, chain)
+            self.rows = self._outline.rows()
+            self._refit()
+            self.show_cursor()
 
     def show_letters(self, shown: bool) -> None:
         """Put a letter on every hop in view."""
@@ -138,7 +174,9 @@ class ChainTree(LineList):
 
     def _heading(self, row: Row, width: int) -> list[Piece]:
         mark = "▾" if row.is_open else "▸"
-        return fill([(f"{mark} {one_line(row.group)}", "head"), *_hidden(row)], [], width)
+        guide = [(f"   {row.guide if width >= _ROOMY else row.guide[::2]}", "faint")]
+        title = (f"{mark} {one_line(row.group)}", "head")
+        return fill([*(guide if row.guide else []), title, *_hidden(row)], [], width)
 
     def _step_row(self, index: int, row: Row, step: Step, width: int) -> list[Piece]:
         label = self._label(index, row)
@@ -150,7 +188,7 @@ class ChainTree(LineList):
 
     def _label(self, index: int, row: Row) -> str:
         if not self._letters or row.hop is None:
-            return row.label
+            return ""
         top = self.top
         before = sum(one.hop is not None for one in self.rows[top:index])
         return LETTERS[before] if index >= top and before < len(LETTERS) else ""
@@ -159,7 +197,20 @@ class ChainTree(LineList):
 
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
-        self.post_message(self.StepSelected(self.step))
+        self.tell()
+
+    def action_move(self, by: int) -> None:
+        """From the first row on to what stands above."""
+        at = self.cursor
+        super().action_move(by)
+        if by < 0 and self.cursor == at:
+            self.post_message(self.TopPassed())
+
+    def action_choose(self) -> None:
+        """Show the chain of an operator that a hop calls, or else its source."""
+        hop = self.hop
+        if hop is None or not self._goes_on(hop):
+            super().action_choose()
 
     def _row_of(self, hop_id: int | None) -> int | None:
         return self._at(hop_id) if hop_id is not None else None
@@ -192,7 +243,7 @@ class ChainTree(LineList):
             return
         if row.hidden or row.is_open:
             self._toggle(row.key)
-        elif (above := self._outline.parent(row.key)) is not None:
+        elif (above := next(self._outline.above(row.key), None)) is not None:
             self._toggle(above)
 
     def can_rest(self, index: int) -> bool:
@@ -206,6 +257,28 @@ class ChainTree(LineList):
         else:
             super().clicked(index, times)
 
+    def _goes_on(self, hop: Hop) -> bool:
+        """Whether there is more below a hop than is shown: it is asked for, or, where it is
+        shown elsewhere, gone to."""
+        outline = self._outline
+        if outline is None or outline.has_below(hop.id):
+            return False
+        op = operator_below(hop)
+        shown = self._shown_above(hop, op) if op else hop.again
+        if shown is not None:
+            return self._go(shown)
+        if op:
+            self.post_message(self.Wanted(hop, op))
+        return bool(op)
+
+    def _shown_above(self, hop: Hop, op: str) -> Key | None:
+        if self.chain and op == self.chain.op.full_name:
+            return next((one.id for one in self.chain.hops if one.role == "schema"), None)
+        return self._outline.operator_above(hop, op) if self._outline else None
+
+    def _go(self, key: Key) -> bool:
+        return isinstance(key, int) and self.select(key)
+
     def action_into(self) -> None:
         """Open what is folded; from an open hop go on to its source."""
         row = self.rows[self.cursor] if self.rows else None
@@ -215,17 +288,32 @@ class ChainTree(LineList):
             self.action_choose()
 
     def action_out(self) -> None:
-        """To what the hop is below; from the first of them to where the chain was chosen."""
-        row = self.rows[self.cursor] if self.rows else None
-        above = self._outline.parent(row.key) if row and self._outline else None
-        if isinstance(above, int):
-            self.move_to(self._at(above) or 0)
+        """Fold what is open, else to what it is below; from the first of them to where the
+        chain was chosen."""
+        row, outline = self.rows[self.cursor] if self.rows else None, self._outline
+        above: list[Key] = list(outline.above(row.key)) if row and outline else []
+        if row and row.step and row.is_open and outline and outline.has_below(row.key):
+            self._toggle(row.key)
+        elif hops := [key for key in above if isinstance(key, int)]:
+            self.move_to(self._at(hops[0]) or 0)
         else:
             self.post_message(self.Left())
 
 
+def operator_below(hop: Hop) -> str:
+    """The operator whose chain goes on below a hop; empty for none."""
+    return hop.continues.removeprefix("torchnav op ").partition(" ")[0]
+
+
 def _hidden(row: Row) -> list[Piece]:
-    return [(f" +{row.hidden}", "accent")] if row.hidden else []
+    """What is more below it: folded away, to be asked for, or shown elsewhere."""
+    if row.hidden:
+        return [(f" +{row.hidden}", "accent")]
+    if row.hop is None or row.is_open:
+        return []
+    if row.hop.again is not None:
+        return [(" ↻" if "loop" in row.hop.rule else " ↑", "accent")]
+    return [(" ▸", "accent")] if operator_below(row.hop) else []
 
 
 def _mark(step: Step) -> list[Piece]:

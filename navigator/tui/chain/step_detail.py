@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.content import Content
 from textual.widget import Widget
 
-from indexes.model.vocabulary import Hop, Unresolved
+from indexes.model.vocabulary import Hop, Route, Unresolved
 from navigator.text.answers import choice_note, dtype_notes
 from navigator.tui.chain.chain_groups import Step
-from navigator.tui.text import one_line, place
+from navigator.tui.chain.route_rows import condition
+from navigator.tui.text import one_line, place, short_symbol, shorten
 
 _CONFIDENCE = {
     "exact": "exact: the source says so",
@@ -34,10 +36,17 @@ class StepDetail(Widget):
     """
 
     _step: Step | None = None
+    _lines: Sequence[str] = ()
+    _routes: Sequence[Route] = ()
 
     def show(self, step: Step | None) -> None:
         """Show one step; nothing for a heading."""
-        self._step = step
+        self._step, self._lines, self._routes = step, (), ()
+        self.refresh(layout=True)
+
+    def show_line(self, lines: Sequence[str], routes: Sequence[Route]) -> None:
+        """Show what is said of a line of the card: the routes of a device, or these lines."""
+        self._step, self._lines, self._routes = None, lines, routes
         self.refresh(layout=True)
 
     def render(self) -> Content:
@@ -45,7 +54,10 @@ class StepDetail(Widget):
             return Content("\n").join(self._hop_lines(self._step))
         if self._step is not None:
             return Content("\n").join(_unresolved_lines(self._step))
-        return Content("")
+        width = max(self.size.width, 20)
+        lines = [Content(one_line(line)) for line in self._lines]
+        routes = [_route_line(at, one, width) for at, one in enumerate(self._routes, 1)]
+        return Content("\n").join(routes or lines)
 
     def _hop_lines(self, hop: Hop) -> list[Content]:
         width = max(self.size.width, 20)
@@ -59,15 +71,31 @@ class StepDetail(Widget):
         lines.extend(Content(one_line(note)) for note in dtype_notes(hop.dtypes))
         if hop.guard:
             lines.append(Content.assemble(("under ", "dim"), f"#if {one_line(hop.guard)}"))
+        if hop.folded:
+            lines.append(Content.styled(_folded(hop), "dim"))
         if hop.location:
             lines.append(Content.styled(place(hop.location, width), "dim"))
         lines += _evidence(hop, width)
         return [*lines, Content.assemble((one_line(hop.symbol), "bold"), *_keys(hop))]
 
 
+def _route_line(number: int, route: Route, width: int) -> Content:
+    """A route in a line: what computes, where, and when it is taken."""
+    name, where = short_symbol(route.symbol), place(route.location, width // 3)
+    what = route.note if route.kind == "none" else route.kind
+    rest = shorten(one_line(f"{what}{condition(route)}"), width - len(name) - len(where) - 6)
+    return Content.assemble((f"{number} ", "dim"), (name, "bold"), f"  {where}  ", (rest, "dim"))
+
+
 def _keys(hop: Hop) -> list[tuple[str, str]]:
     words = [hop.role.replace("_", " "), *(hop.keys or ([hop.device] if hop.device else []))]
     return [("  " + ", ".join(words), "dim")]
+
+
+def _folded(hop: Hop) -> str:
+    """How many steps of each work are not listed below it."""
+    counts = ", ".join(f"{count} {work}" for work, count in hop.folded.items())
+    return f"not listed below: {counts}"
 
 
 def _evidence(hop: Hop, width: int) -> list[Content]:

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.vocabulary import Hop
 from navigator.tui.asking import ask, say
+from navigator.tui.chain.card_view import DIGITS, CardView
 from navigator.tui.chain.chain_pane import ChainPane
-from navigator.tui.chain.chain_rows import LABELS
 from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.context import Context
 from navigator.tui.history import History, Visit
@@ -46,8 +46,8 @@ class ChainWorkspace(Workspace):
         ),
         Binding("escape", "leave", "Close", show=False, id="leave"),
         *(
-            Binding(digit, f"hop('{digit}')", f"Hop {digit}", show=False, id=f"hop.{digit}")
-            for digit in LABELS
+            Binding(digit, f"card('{digit}')", f"Card: {words}", show=False, id=f"card.{digit}")
+            for digit, words in DIGITS.items()
         ),
     ]
 
@@ -93,12 +93,23 @@ class ChainWorkspace(Workspace):
         self.show_crumbs()
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
-        if message.list is self.chain.hops:
+        if message.list is self.chain.card:
+            self._follow_card()
+        elif message.list is self.chain.hops:
             self.settle()
             self.screen.set_focus(self.source.view)
         elif message.list is self.main.list:
-            self.screen.set_focus(self.chain.hops)
+            self.screen.set_focus(self.chain.entrance)
             self.settle()
+
+    def _follow_card(self) -> None:
+        """The routes of a device, the chain, or else the source of the line."""
+        line = self.chain.card.line
+        self.settle()
+        if line is not None and (line.label == "more" or self.chain.show_routes(line.label)):
+            self.screen.set_focus(self.chain.hops)
+        elif self.chain.card.location is not None:
+            self.screen.set_focus(self.source.view)
 
     # ------------------------------------------------------------------------- jumping
 
@@ -107,7 +118,7 @@ class ChainWorkspace(Workspace):
         if visit.path and visit.op in (None, self.chain.op):
             self.source.expected = visit
         self.open(visit)
-        self.screen.set_focus(self.source.view if visit.path else self.chain.hops)
+        self.screen.set_focus(self.source.view if visit.path else self.chain.entrance)
         self.show_crumbs()
 
     def jump_to_hop(self, hop: Hop) -> None:
@@ -117,18 +128,20 @@ class ChainWorkspace(Workspace):
         if hop == self.chain.hops.hop:
             self.source.load(visit)
         else:
-            self.chain.hops.select(hop.id)
+            self.chain.show_chain(hop)
             self.source.expected = visit if visit.path else None
         if visit.path is not None:
             self.screen.set_focus(self.source.view)
 
-    def action_hop(self, label: str) -> None:
-        self.when_ready(lambda: self._jump_to_label(label))
+    def action_card(self, digit: str) -> None:
+        """To the line of the card that the digit always means."""
+        self.when_ready(lambda: self._go_to_line(digit))
 
-    def _jump_to_label(self, label: str) -> None:
-        hop = self.chain.hops.labelled(label)
-        if hop is not None:
-            self.jump_to_hop(hop)
+    def _go_to_line(self, digit: str) -> None:
+        if self.chain.card.select(digit):
+            self.screen.set_focus(self.chain.card)
+        else:
+            say(self, f"{self.chain.op or 'this'}: {DIGITS[digit]} not known in this source")
 
     def action_kernel(self) -> None:
         self._next_hop(lambda hop: hop.role == "kernel" and hop.location is not None, "kernel")
@@ -174,6 +187,8 @@ class ChainWorkspace(Workspace):
 
     def here(self) -> Visit | None:
         shown, hop, op = self.source.here(), self.chain.hops.hop, self.chain.op
+        if not self.is_in_source and (line := self.chain.card_visit()) is not None:
+            return line
         if shown is not None and (self.is_in_source or hop is None):
             return Visit(op, shown.path, shown.line, 0, hop.symbol if hop else op or "")
         return self.chain.visit_of(hop) if hop else None
@@ -219,13 +234,20 @@ class ChainWorkspace(Workspace):
         """One step out: source, chain, list, and there the filter goes."""
         main = self.main
         if self.is_in_source:
-            self.screen.set_focus(self.chain.hops)
+            self.screen.set_focus(self.chain.entrance)
+        elif self.chain.leave_routes():
+            self.screen.set_focus(self.chain.card)
         elif self.screen.focused is not main.list:
             self.screen.set_focus(main.list)
         elif main.filter is not None:
             main.filter.value = ""
 
     def on_chain_tree_left(self, message: ChainTree.Left) -> None:
+        """Out of a route to its line of the card, out of the chain to the list."""
+        left = self.chain.leave_routes()
+        self.screen.set_focus(self.chain.card if left else self.main.list)
+
+    def on_card_view_left(self, message: CardView.Left) -> None:
         self.screen.set_focus(self.main.list)
 
     # ---------------------------------------------------------------------- other ways

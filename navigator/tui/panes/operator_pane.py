@@ -107,7 +107,7 @@ class OperatorPane(MainPane):
 
     def _choose(self) -> None:
         """Into the chain. The filter may not have seen the last letters yet."""
-        self.screen.set_focus(self._chain.hops)
+        self.screen.set_focus(self._chain.entrance)
         self._chain.is_chosen = False
 
     def on_filter_input_chosen(self, message: FilterInput.Chosen) -> None:

@@ -1,4 +1,4 @@
-"""The chains that a reader asks for, and those that are likely to be asked for next."""
+"""What a reader asks of operators, and what is likely to be asked for next: cards and chains."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from indexes.build.workers import start_workers
 from indexes.model.errors import TorchnavError
-from indexes.model.vocabulary import Chain, SourceKind
+from indexes.model.vocabulary import Card, Chain, Route, SourceKind
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -21,50 +22,74 @@ if TYPE_CHECKING:
 _KEPT = 64
 
 
+class AnswersOperators(Protocol):
+    """What is asked of an operator."""
+
+    def chain(self, full_name: str) -> Chain: ...
+    def routes(self, full_name: str, /) -> tuple[Route, ...]: ...
+    def card(self, full_name: str, found: Sequence[Route] | None = None, /) -> Card: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the screen shows of an operator."""
+
+    chain: Chain
+    card: Card
+    routes: tuple[Route, ...] = ()
+
+
+def answer_of(index: AnswersOperators, op: str) -> Answer:
+    """Card, routes and chain of an operator. Raises NotFound with near names."""
+    chain, routes = index.chain(op), index.routes(op)
+    return Answer(chain, index.card(op, routes), routes)
+
+
 class Chains:
-    """Chains of one index. The last ones are kept, as a reader goes to and fro.
+    """Chains of one index, each below the card of its operator. The last ones are kept, as a
+    reader goes to and fro.
 
     Those that may be asked for next are worked out by another process, one at a time: a chain
     costs a tenth of a second of Python, which in a thread of the screen would hold up its keys.
     """
 
     def __init__(
-        self, make: Callable[[str], Chain], make_beside: Callable[[str], Chain] | None = None
+        self, make: Callable[[str], Answer], make_beside: Callable[[str], Answer] | None = None
     ) -> None:
         """``make`` works one out here; ``make_beside``, which can be pickled, in a process."""
         self._make = make
         self._make_beside = make_beside
-        self._kept: OrderedDict[str, Chain] = OrderedDict()
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._worker: Executor | None = None
         self._has_answered = False
-        self._ahead: dict[str, Future[Chain]] = {}
+        self._ahead: dict[str, Future[Answer]] = {}
         """What the process works at: one at most."""
         self._wishes: list[str] = []
         self._lock = Lock()
 
-    def at_hand(self, op: str) -> Chain | None:
-        """A chain that is there already."""
+    def at_hand(self, op: str) -> Answer | None:
+        """An answer that is there already."""
         return self._kept.get(op)
 
-    def __call__(self, op: str) -> Chain:
-        """The chain of an operator, worked out unless it is at hand. For a thread.
+    def __call__(self, op: str) -> Answer:
+        """The answer for an operator, worked out unless it is at hand. For a thread.
 
         Raises NotFound with near names.
         """
         with self._lock:
             self._wishes = []
-        chain = self.at_hand(op) or self._beside(op) or self._make(op)
-        self._keep(op, chain)
-        return chain
+        answer = self.at_hand(op) or self._beside(op) or self._make(op)
+        self._keep(op, answer)
+        return answer
 
-    def _keep(self, op: str, chain: Chain) -> None:
+    def _keep(self, op: str, answer: Answer) -> None:
         with self._lock:
-            self._kept[op] = chain
+            self._kept[op] = answer
             self._kept.move_to_end(op)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
 
-    def _beside(self, op: str) -> Chain | None:
+    def _beside(self, op: str) -> Answer | None:
         """The answer of the process; None where there is none that has come up, or is no more."""
         if not self._has_answered or self._worker is None or self._make_beside is None:
             return None
@@ -93,7 +118,7 @@ class Chains:
             self._ahead[op] = future
         future.add_done_callback(partial(self._done, op))
 
-    def _done(self, op: str, future: Future[Chain]) -> None:
+    def _done(self, op: str, future: Future[Answer]) -> None:
         self._ahead.pop(op)
         if future.cancelled() or isinstance(future.exception(), BrokenExecutor):
             self._make_beside = None
@@ -110,9 +135,9 @@ class Chains:
             self._worker.shutdown(wait=False, cancel_futures=True)
 
 
-def chain_of(top: str, kind: SourceKind, cache: Path, op: str) -> Chain:
-    """A chain of the index as it was left, in a process that is asked for many of them."""
-    return _index(top, kind, cache).chain(op)
+def answer_beside(top: str, kind: SourceKind, cache: Path, op: str) -> Answer:
+    """An answer of the index as it was left, in a process that is asked for many of them."""
+    return answer_of(_index(top, kind, cache), op)
 
 
 @lru_cache(1)

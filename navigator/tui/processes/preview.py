@@ -7,6 +7,7 @@ from functools import cached_property
 
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import (
+    Card,
     Chain,
     Definition,
     EngineFunction,
@@ -17,6 +18,7 @@ from indexes.model.vocabulary import (
     NativeFunction,
     OperatorSummary,
     Problem,
+    Route,
     SourceInfo,
     Unresolved,
 )
@@ -84,6 +86,15 @@ class Preview:
         )
         rest = Unresolved("kernel", full_name, REASON, parent=0)
         return Chain(self.info, _summary(entry), entry, None, (schema,), (rest,))
+
+    def routes(self, _: str) -> tuple[Route, ...]:
+        return ()
+
+    def card(self, full_name: str, _: Sequence[Route] | None = None) -> Card:
+        entry = self._entries.get(full_name)
+        if entry is None:
+            raise NotFound(f"{full_name}: {REASON}")
+        return Card(entry.schema, "", entry.location, ())
 
     def resolve(self, text: str) -> NameMatch:
         name = text.removeprefix("aten::")

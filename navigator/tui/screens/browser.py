@@ -101,7 +101,7 @@ class BrowserScreen(Screen[None]):
             chain.load(here)  # else the filter has just asked for another
         if start is not None:
             workspace.open(Visit(op=start))
-            self.set_focus(chain.hops)
+            self.set_focus(chain.entrance)
 
     def _start(self) -> str | None:
         """The operator that was named on the command line, once it is known."""

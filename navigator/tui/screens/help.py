@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from navigator.tui.chain.chain_rows import LABELS
 from navigator.tui.config import config_path
 from navigator.tui.keys import Key
 from navigator.tui.text import one_line
@@ -27,6 +26,8 @@ LEGEND: Sequence[HelpRow] = (
     ("?", "ambiguous: one of several, all are shown", ""),
     ("✗", "not resolved, with the reason", ""),
     ("∂", "has a derivative formula", ""),
+    ("▸", "an operator whose chain Enter shows here", ""),
+    ("↑ ↻", "shown elsewhere, where Enter leads; ↻ on the way here: a loop", ""),
     ("Words for the filter", "", ""),
     ("key:CUDA", "has a kernel for this dispatch key", ""),
     ("file:SoftMax", "has a kernel in such a file", ""),
@@ -34,8 +35,6 @@ LEGEND: Sequence[HelpRow] = (
     ("kind:structured", "structured, delegate, composite, plain ...", ""),
     ("no:derivative", "not so: also no:CUDA, no:tag ...", ""),
 )
-
-_DIGITS = {f"hop.{label}" for label in LABELS}
 
 
 class HelpList(LineList):
@@ -91,10 +90,5 @@ class HelpScreen(ModalScreen[None]):
 
 def _rows(title: str, keys: Sequence[Key]) -> list[HelpRow]:
     """One row for each thing a key does."""
-    digits = [key for key in keys if key.id in _DIGITS]
-    rows = [(" ".join(key.keys), key.words, key.id) for key in keys if key not in digits]
-    if digits:
-        first, last = digits[0], digits[-1]
-        names = f"{first.keys[0]} … {last.keys[0]}"
-        rows.append((names, "Jump to a hop", f"{first.id} … {last.id}"))
+    rows = [(" ".join(key.keys), key.words, key.id) for key in keys]
     return [(title, "", ""), *rows] if rows else []

@@ -120,6 +120,10 @@ class LineList(LineView):
         """Whether the cursor may stand on a row; headings may say no."""
         return True
 
+    def has_cursor(self, row: int) -> bool:
+        """Whether a row belongs to what the cursor is on."""
+        return row == self.cursor
+
     def moved(self) -> None:
         """The cursor is on another row: what is done here is painted together with that."""
 
@@ -171,7 +175,7 @@ class LineList(LineView):
     # ---------------------------------------------------------------------- drawing
 
     def draw_row(self, row: int, base: Style) -> Strip:
-        style, has_cursor = base, row == self.cursor
+        style, has_cursor = base, self.has_cursor(row)
         if has_cursor and self.has_focus:
             style += self.letters("cursor") + self.paper("cursor")
         elif has_cursor or row == self.hover:

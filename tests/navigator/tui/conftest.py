@@ -121,7 +121,7 @@ class Person:
         return self.session is not None and not isinstance(self.session.index, Preview)
 
     async def asks_for(self, name: str) -> None:
-        """Filter for a name and go into the chain of the first operator, of a whole index."""
+        """Filter for a name and go to the card of the first operator, of a whole index."""
         await self.until(self.has_index, "the index")
         await self.types(name)
         await self.presses("enter")

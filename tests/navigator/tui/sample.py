@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import (
+    Card,
+    CardLine,
     Chain,
     Definition,
     EngineFunction,
@@ -18,8 +20,10 @@ from indexes.model.vocabulary import (
     NativeFunction,
     OperatorSummary,
     Problem,
+    Route,
     SourceInfo,
     Unresolved,
+    Way,
 )
 from indexes.queries.index import Progress
 from indexes.queries.search import OperatorFilter
@@ -40,6 +44,7 @@ INFO = SourceInfo(
 )
 
 TEXTS = {
+    CUDA: "// the kernel\n" * 60,
     YAML: """\
 - func: relu(Tensor self) -> Tensor
   device_check: NoCheck   # TensorIterator
@@ -157,6 +162,39 @@ UNRESOLVED = (
 )
 
 
+_KERNEL = Location(CPP, 4, 7)
+_CLAMP = Location(CUDA, 41, 52)
+_WAY = (Way("relu", Location(YAML, 1, 7)), Way("at::native::relu", _KERNEL))
+_IMPL = "at::native::(anonymous)::clamp_min_scalar_kernel_impl"
+
+ROUTES = (
+    Route("CPU", "loop", "at::native::relu", _KERNEL, _WAY[:1]),
+    Route("CUDA", "launch", _IMPL, _CLAMP, _WAY),
+    Route("CUDA", "launch", "at::native::relu", _KERNEL, _WAY[:1], ("self.is_complex()",)),
+)
+
+CARD = Card(
+    OPERATORS[0].schema,
+    "plain, differentiable",
+    Location(YAML, 1, 7),
+    (
+        CardLine("CPU", "relu", _KERNEL, key="1"),
+        CardLine(
+            "CUDA",
+            "relu > clamp_min_scalar_kernel_impl",
+            _CLAMP,
+            "else relu",
+            "torchnav op relu --key CUDA",
+            "2",
+        ),
+        CardLine("grad", "ReluBackward0", Location(FORMULAS, 1), key="4"),
+        CardLine("Python", "torch.relu", Location("torch/_torch_docs.py", 7), key="5"),
+        CardLine("tests", "3 files, 12 tests", Location("test/test_nn.py", 3), key="6"),
+        CardLine("more", "whole chain: --chain", opens="torchnav op relu --chain"),
+    ),
+)
+
+
 class SampleIndex:
     """Knows one operator."""
 
@@ -176,6 +214,12 @@ class SampleIndex:
             raise NotFound(f"no operator {full_name}")
         native = NativeFunction("relu", "", OPERATORS[0].schema, Location(YAML, 1), {}, None)
         return Chain(INFO, OPERATORS[0], native, None, HOPS, UNRESOLVED)
+
+    def routes(self, _: str) -> tuple[Route, ...]:
+        return ROUTES
+
+    def card(self, _: str, __: Sequence[Route] | None = None) -> Card:
+        return CARD
 
     def resolve(self, text: str) -> NameMatch:
         return NameMatch("operator", text, tuple(one.full_name for one in self.filter(text)))

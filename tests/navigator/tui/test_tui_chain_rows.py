@@ -6,7 +6,8 @@ import pytest
 
 from indexes.model.vocabulary import Chain, Hop
 from indexes.queries.index import Index
-from navigator.tui.chain.chain_rows import BUDGET, LABELS, Outline, Row
+from navigator.tui.chain.chain_groups import groups
+from navigator.tui.chain.chain_rows import BUDGET, Outline, Row
 
 
 @pytest.fixture
@@ -19,16 +20,16 @@ def headings(rows: list[Row]) -> list[str]:
 
 
 def test_the_groups_come_in_the_order_people_look_for_them(tree_index: Index) -> None:
-    names = headings(Outline(tree_index.chain("mul.Tensor")).rows())
-    main = [name for name in names if name != "Python"]
-    assert main[:3] == ["Schema", "Derivative", "Meta"]
-    assert main[3].startswith("CPU")
+    names = headings(Outline(groups(tree_index.chain("mul.Tensor"))).rows())
+    assert names[0] == "Schema"
+    assert names[1].startswith("CPU")
+    assert names.index("MPS") < names.index("Derivative") < names.index("Meta")
 
 
 @pytest.mark.parametrize("op", ["softmax.int", "add.Tensor", "mul.Tensor", "sum.dim_IntList"])
 def test_no_step_is_lost_or_shown_twice(tree_index: Index, op: str) -> None:
     chain = tree_index.chain(op)
-    outline = Outline(chain)
+    outline = Outline(groups(chain))
     for row in outline.rows():
         if row.hidden:
             outline.open.add(row.key)
@@ -41,7 +42,7 @@ def test_no_step_is_lost_or_shown_twice(tree_index: Index, op: str) -> None:
 
 def test_parents_stand_above_their_children(softmax: Chain) -> None:
     seen: set[int] = set()
-    for row in Outline(softmax).rows():
+    for row in Outline(groups(softmax)).rows():
         if row.hop is not None:
             if row.guide:
                 assert row.hop.parent in seen
@@ -50,22 +51,12 @@ def test_parents_stand_above_their_children(softmax: Chain) -> None:
 
 def test_at_first_not_more_is_open_than_fits(tree_index: Index) -> None:
     for summary in tree_index.operators():
-        rows = Outline(tree_index.chain(summary.full_name)).rows()
+        rows = Outline(groups(tree_index.chain(summary.full_name))).rows()
         assert len(rows) <= BUDGET + len(headings(rows))
 
 
-def test_digits_count_from_the_top_and_the_schema_is_first(softmax: Chain) -> None:
-    rows = [row for row in Outline(softmax).rows() if row.label]
-    assert "".join(row.label for row in rows) == LABELS[: len(rows)]
-    assert rows[0].hop is not None
-    assert rows[0].hop.role == "schema"
-    kernels = [row.hop.symbol for row in rows if row.hop and row.hop.role == "kernel"]
-    assert "at::native::softmax_cpu_out" in kernels
-    assert "at::native::softmax_cuda_out" in kernels
-
-
 def test_what_is_folded_is_counted_and_can_be_revealed(softmax: Chain) -> None:
-    outline = Outline(softmax)
+    outline = Outline(groups(softmax))
     deepest = outline.all_hops()[-1]
     outline.open.clear()
     assert [row.step for row in outline.rows()] == [None] * len(outline.rows())
@@ -76,6 +67,6 @@ def test_what_is_folded_is_counted_and_can_be_revealed(softmax: Chain) -> None:
 
 
 def test_what_is_not_resolved_stands_where_it_belongs(tree_index: Index) -> None:
-    rows = Outline(tree_index.chain("sub.out")).rows()
+    rows = Outline(groups(tree_index.chain("sub.out"))).rows()
     reasons = [row for row in rows if row.step is not None and row.hop is None]
     assert [row.group for row in reasons] == ["Derivative"]

@@ -56,7 +56,7 @@ def test_every_key_has_an_id_of_its_own() -> None:
     keys = [*keys_of(BrowserScreen, {}), *keys_of(ChainWorkspace, {})]
     ids = [key.id for key in keys]
     assert len(ids) == len(set(ids)) > 30
-    assert {"go.definition", "copy.copy_place", "back", "quit", "hop.1"} <= set(ids)
+    assert {"go.definition", "copy.copy_place", "back", "quit", "card.1"} <= set(ids)
 
 
 async def test_a_changed_key_works_and_the_old_one_does_not(sit: Sit, tmp_path: Path) -> None:

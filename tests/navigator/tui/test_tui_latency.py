@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from indexes.model.vocabulary import Chain
+from navigator.tui.processes.chains import Answer
 from tests.navigator.tui.conftest import Person, Sit
 
 
-async def _next_at_hand(person: Person) -> tuple[str, Chain]:
+async def _next_at_hand(person: Person) -> tuple[str, Answer]:
     """Goes to the list; the operator below the cursor, once its chain has been made ahead."""
     await person.asks_for("mul")
     screen, session = person.browser, person.session
@@ -14,18 +14,18 @@ async def _next_at_hand(person: Person) -> tuple[str, Chain]:
     screen.set_focus(screen.operators.list)
     following = screen.operators.list.around()[0]
     await person.until(lambda: session.chains.at_hand(following), following)
-    chain = session.chains.at_hand(following)
-    assert chain is not None
-    return following, chain
+    answer = session.chains.at_hand(following)
+    assert answer is not None
+    return following, answer
 
 
 async def test_the_next_operator_is_there_before_its_key(sit: Sit) -> None:
     async with sit(120, 40) as person:
-        following, chain = await _next_at_hand(person)
+        following, answer = await _next_at_hand(person)
         person.browser.operators.list.action_move(1)
         assert person.chain.op == following
-        assert person.chain.hops.chain is chain
-        where = chain.hops[0].location
+        assert person.chain.answer is answer
+        where = answer.chain.hops[0].location
         assert where is not None
         await person.is_at(f"{where.path}:{where.line}")
 

@@ -28,8 +28,20 @@ Story = Callable[[Person], Awaitable[None]]
 
 async def chain(person: Person) -> None:
     await person.asks_for("relu")
-    await person.presses("j", "j", "j")
+    await person.presses("tab", "j")
     await person.is_at("Activation.cpp:4")
+
+
+async def card(person: Person) -> None:
+    await person.asks_for("relu")
+    await person.presses("2")
+    await person.is_at("ActivationThresholdKernel.cu:41")
+
+
+async def route(person: Person) -> None:
+    await card(person)
+    await person.presses("enter")
+    await person.sees("CUDA route 1 of 2")
 
 
 async def source(person: Person) -> None:
@@ -43,7 +55,7 @@ async def source(person: Person) -> None:
 async def unresolved(person: Person) -> None:
     await person.asks_for("relu")
     await person.sees("relu_mps")
-    await person.presses("G")
+    await person.presses("tab", "j", "j", "j", "j")
     await person.sees("not resolved")
 
 
@@ -70,6 +82,9 @@ async def second_stroke(person: Person) -> None:
 LOOKS: dict[str, tuple[tuple[int, int], Story]] = {
     "chain-80x24": ((80, 24), chain),
     "chain-160x45": ((160, 45), chain),
+    "card-80x24": ((80, 24), card),
+    "card-200x50": ((200, 50), card),
+    "route-80x24": ((80, 24), route),
     "chain-40x12": ((40, 12), chain),
     "source-80x24": ((80, 24), source),
     "unresolved-120x40": ((120, 40), unresolved),

@@ -28,10 +28,9 @@ async def test_softmax_to_both_kernels_into_an_editor_and_back(
         await person.types("softmax")
         await person.sees("softmax.int", "_softmax")
         await person.presses("enter")
-        await person.sees("softmax_cpu_out")
+        await person.sees("1 CPU", "2 CUDA", "SoftMaxKernel.cpp")
 
-        label = person.line("softmax_cpu_out").split("│", 1)[1].split()[0]
-        await person.presses(label)
+        await person.presses("g", "k", "g", "k")
         await person.is_at(f"{SOFTMAX_CPU}:{cpu}")
         await person.sees("TORCH_IMPL_FUNC(softmax_cpu_out)")
 

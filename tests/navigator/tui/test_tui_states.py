@@ -108,10 +108,10 @@ async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
         index, preview = person.session.index, Preview(Source.find(str(TREE)))
         person.opens(Session(preview))
         await person.sees(REASON)
-        await person.presses("G")
+        await person.presses("tab", "G")
         assert isinstance(person.chain.hops.step, Unresolved)
         person.opens(Session(index))
-        await person.sees("softmax_cpu_out")
+        await person.sees("1 CPU", "SoftMaxKernel.cpp")
 
 
 async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Pa
         await person.presses("ctrl+r")
         await person.until(lambda: _is_indexed(person.session), "the index")
         await person.asks_for("softmax")
-        await person.sees("softmax_cpu_out")
+        await person.sees("1 CPU", "SoftMaxKernel.cpp")
 
 
 def _is_indexed(session: object) -> bool:

@@ -105,7 +105,7 @@ def test_it_starts_answers_and_leaves_the_terminal_as_it_was(start: Start) -> No
     terminal = start()
     terminal.shows("filter operators")
     terminal.types("softmax")
-    terminal.shows("softmax_cpu_out")
+    terminal.shows("SoftMaxKernel.cpp")
     terminal.types("\x11")  # ctrl+q
     terminal.shows("\x1b[?1049l")
     terminal.shows("left with 0 and []")
@@ -115,7 +115,7 @@ def test_it_starts_answers_and_leaves_the_terminal_as_it_was(start: Start) -> No
 def test_keys_typed_before_it_has_started_are_not_lost(start: Start) -> None:
     terminal = start()
     terminal.types("softmax\n")
-    terminal.shows("softmax_cpu_out")
+    terminal.shows("SoftMaxKernel.cpp")
     terminal.types("q")
     terminal.shows("left with 0")
 

@@ -11,9 +11,8 @@ from time import monotonic, sleep
 import pytest
 
 from indexes.model.errors import NotFound
-from indexes.model.vocabulary import Chain
 from indexes.queries.index import Index
-from navigator.tui.processes.chains import Chains, chain_of
+from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
 from tests.navigator.tui.conftest import PATIENCE
 from tests.tree_marks import TREE
 
@@ -25,12 +24,12 @@ class _Made:
         self._index = index
         self.ops: list[str] = []
 
-    def __call__(self, op: str) -> Chain:
+    def __call__(self, op: str) -> Answer:
         self.ops.append(op)
-        return self._index.chain(op)
+        return answer_of(self._index, op)
 
 
-def _wait_for(chains: Chains, op: str) -> Chain:
+def _wait_for(chains: Chains, op: str) -> Answer:
     end = monotonic() + PATIENCE
     while (chain := chains.at_hand(op)) is None:
         assert monotonic() < end, f"no chain of {op}"
@@ -45,15 +44,15 @@ def cache(small_tree: tuple[str, ...]) -> Path:
 
 def test_chains_are_made_ahead_by_another_process(tree_index: Index, cache: Path) -> None:
     made = _Made(tree_index)
-    chains = Chains(made, partial(chain_of, str(TREE), "checkout", cache))
+    chains = Chains(made, partial(answer_beside, str(TREE), "checkout", cache))
     chains.ahead(["mul.Tensor", "add.Tensor"])
-    assert _wait_for(chains, "add.Tensor") == tree_index.chain("add.Tensor")
-    assert chains("mul.Tensor") == tree_index.chain("mul.Tensor")
+    assert _wait_for(chains, "add.Tensor") == answer_of(tree_index, "add.Tensor")
+    assert chains("mul.Tensor") == answer_of(tree_index, "mul.Tensor")
     assert made.ops == []
     with pytest.raises(NotFound):
         chains("no_such_operator")
     chains.close()
-    assert chains("relu") == tree_index.chain("relu")
+    assert chains("relu") == answer_of(tree_index, "relu")
     assert made.ops == ["no_such_operator", "relu"]
 
 
@@ -65,7 +64,7 @@ def test_chains_are_made_here_where_no_process_starts(
 
     monkeypatch.setattr("navigator.tui.processes.chains.start_workers", fails)
     made = _Made(tree_index)
-    chains = Chains(made, partial(chain_of, str(TREE), "checkout", cache))
+    chains = Chains(made, partial(answer_beside, str(TREE), "checkout", cache))
     chains.ahead(["mul.Tensor"])
     assert chains("add.Tensor") is chains("add.Tensor") is chains.at_hand("add.Tensor")
     assert made.ops == ["add.Tensor"]
@@ -75,9 +74,9 @@ def test_chains_are_made_here_where_no_process_starts(
 def test_a_process_that_was_killed_is_done_without(tree_index: Index, cache: Path) -> None:
     chains = Chains(_Made(tree_index), _die)
     chains.ahead(["mul.Tensor", "add.Tensor"])
-    assert chains("add.Tensor") == tree_index.chain("add.Tensor")
+    assert chains("add.Tensor") == answer_of(tree_index, "add.Tensor")
     chains.close()
 
 
-def _die(_: str) -> Chain:
+def _die(_: str) -> Answer:
     os._exit(9)
