@@ -163,4 +163,7 @@ def _for_device(found: Sequence[Known], path: str) -> Sequence[Known]:
     device = path_device(path)
     if not device:
         return found
-    return [k for k in found if path_device(k.definition.location.path) in ("", device)]
+    same = [k for k in found if path_device(k.definition.location.path) in ("", device)]
+    if "/hip/" in path:
+        return same  # what is made for CUDA is translated for HIP, and not the other way round
+    return [k for k in same if "/hip/" not in k.definition.location.path] or same

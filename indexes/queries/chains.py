@@ -11,11 +11,9 @@ from indexes.linking.facts import HopList
 from indexes.model.vocabulary import (
     Chain,
     Choice,
-    DerivativeEntry,
     Hop,
     NativeFunction,
     OperatorSummary,
-    Problem,
     Role,
     Unresolved,
     Work,
@@ -45,7 +43,7 @@ def build_chain(
     add_around(native, root, facts, hops, index.source)
     entry = index.derivative(native.full_name)
     ordered, unresolved = _display_order(walk)
-    problems = _problems(index, native, entry)
+    problems = index.problems_of(native.full_name)
     return Chain(index.info, summary, native, entry, ordered, unresolved, problems)
 
 
@@ -61,15 +59,6 @@ def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:
                 kind = parse_schema(other.schema).kind.name.lower()
                 rule = f"the {kind} overload of the same signature"
                 walk.entry(parent, "schema", other, rule)
-
-
-def _problems(
-    index: Index, native: NativeFunction, entry: DerivativeEntry | None
-) -> tuple[Problem, ...]:
-    """Those of its entries: its own, its delegate's and that of its derivative."""
-    out = index.native(native.structured_delegate) if native.structured_delegate else None
-    places = [one.location for one in (native, out, entry) if one]
-    return tuple(p for p in index.problems() if any(map(p.concerns, places)))
 
 
 def _real_choices(hop: Hop, taken: Set[object]) -> tuple[Choice, ...]:

@@ -158,6 +158,15 @@ class Index:
         """What could not be read of the tree, each with its place."""
         return self._store.problems()
 
+    def problems_of(self, full_name: str) -> tuple[Problem, ...]:
+        """Those of the entries that an overload rests on: its own, its delegate's and that of its
+        derivative."""
+        native = self._native(full_name)
+        out = self.native(native.structured_delegate) if native.structured_delegate else None
+        entries = (native, out, self.derivative(full_name))
+        places = [one.location for one in entries if one]
+        return tuple(p for p in self.problems() if any(map(p.concerns, places)))
+
     @property
     def facts(self) -> Lookup:
         """The facts of the index, as the linker asks for them."""

@@ -142,6 +142,8 @@ def _text(
     for full_name in shown:
         routes = index.routes(full_name)
         lines = list(plaintext.card_lines(index.card(full_name, routes)))
+        if not chained:
+            lines += plaintext.problem_lines(index.problems_of(full_name), "! ")
         yield from (*lines, "")
         if chained:
             yield from plaintext.chain_lines(cut.chain(index, full_name))
