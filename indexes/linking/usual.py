@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
@@ -48,6 +49,7 @@ _HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
 _OF_ERRORS = regex(r"TORCH_CHECK\s*\(\s*false|AT_ERROR|throw\b")
 
 
+@lru_cache(8192)
 def holds(condition: str, device: str) -> bool | None:
     """Whether a condition holds in the usual case; None where its words do not tell."""
     text = _unwrapped(condition.strip())

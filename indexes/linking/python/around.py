@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from indexes.codegen.registration import MetaRules, served_by_cpp
 from indexes.codegen.variants import is_composite_implicit
@@ -30,8 +31,10 @@ from indexes.linking.python.paths import (
 )
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
-from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules
 from indexes.readers.python.facts import PythonFact, unpack
+
+if TYPE_CHECKING:
+    from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules
 
 _REGISTERED: dict[str, tuple[Role, str]] = {
     "decomposition": ("decomposition", "register_decomposition enters it in {table}"),
