@@ -146,7 +146,7 @@ class Works:
         if edge.kind == "library":
             return self._library(edge)
         if edge.kind == "call" and isinstance(edge.target, int):
-            return self._generic(edge.target)
+            return self._generic(edge.target)[0]
         return None
 
     def _library(self, edge: Edge) -> ComputingKind | None:
@@ -155,22 +155,32 @@ class Works:
         own = self.facts.is_type(edge.symbol.rpartition("::")[2])
         return _LAUNCHING.get(edge.target, "library") if runs_library(edge) and not own else None
 
-    def _is_generic(self, number: int) -> ComputingKind | None:
-        """How a template of a header runs what it is given, as ``gpu_kernel`` does."""
+    def _is_generic(self, number: int) -> tuple[ComputingKind | None, int | None]:
+        """How a template of a header runs what it is given, as ``gpu_kernel`` does, and the number
+        of the ``__global__`` function that it launches for it."""
         seen, pending = {number}, deque([number])
         while pending:
             known = self.facts.by_id(pending.popleft())
             if known is None or not is_generic(known):
                 if known and self._is_driver(known):
-                    return "launch"
+                    return "launch", None
                 continue
             for edge in self._edges_of(known):
                 if edge.kind in ("loop", "launch"):
-                    return "launch" if edge.kind == "launch" else "loop"
+                    is_loop, target = edge.kind == "loop", edge.target
+                    launched = target if isinstance(target, int) and not is_loop else None
+                    return "loop" if is_loop else "launch", launched
                 if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
                     seen.add(edge.target)
                     pending.append(edge.target)
-        return None
+        return None, None
+
+    def launched_by(self, edge: Edge) -> Known | None:
+        """The ``__global__`` function that a template of a header launches for its caller."""
+        if edge.kind != "call" or not isinstance(edge.target, int):
+            return None
+        number = self._generic(edge.target)[1]
+        return None if number is None else self.facts.by_id(number)
 
     def _is_driver(self, known: Known) -> bool:
         """Whether a function launches what was compiled while the program ran."""

@@ -366,7 +366,8 @@ class Route:
     """When it is taken, in words; nothing of what holds for dense tensors in any build."""
     confidence: Confidence = "exact"
     note: str = ""
-    """The vendor's function that it calls, or why there is nothing that computes."""
+    """The vendor's function that it calls, the ``__global__`` function that is launched for it, or
+    why there is nothing that computes."""
     hop: int | None = None
     """Its hop in the chain of the same answer."""
 

@@ -62,7 +62,7 @@ _HELPER = regex(
 _SHORTEST = 3
 """Letters of a name by which functions are known to be of an operator."""
 _DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
-_ELEMENTS = 5.0
+_ELEMENTS = 8.0
 """What an operator of single elements costs in one that is none."""
 _POINTWISE = "pointwise"
 _MOST = 12
@@ -435,6 +435,8 @@ class _Finder:
         note = _UNSEEN if end.guessed else ""
         if end.edge and end.edge.kind == "library":
             note = end.edge.symbol
+        elif end.edge and (launched := self.works.launched_by(end.edge)):
+            note = launched.definition.name
         return Route(
             walk.device,
             end.kind,
@@ -475,9 +477,9 @@ class _Finder:
 
 
 def _are_kin(base: str, name: str) -> bool:
-    """Whether one name holds the other: ``addcdiv`` and ``_foreach_addcdiv``."""
+    """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
     name = name.strip("_")
-    return len(min(base, name, key=len)) >= _SHORTEST and (base in name or name in base)
+    return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"
 
 
 def _is_of_operator(known: Known, base: str) -> bool:

@@ -100,7 +100,7 @@ class CardRow(NamedTuple):
 
 
 def card_lines(card: Card) -> Iterator[str]:
-    """A card in at most 80 columns and 15 lines. A way is shortened in its middle, a path at its
+    """A card in at most 80 columns and 15 lines. A way is shortened behind its first step, a path at its
     front: what computes, and its line, always stand there."""
     yield from map(str, schema_rows(card, WIDTH))
     for line in card.lines:
@@ -241,7 +241,7 @@ def shortened_way(way: str, room: int) -> str:
     for left in range(1, len(before) + 1):
         if len(shown) <= room:
             break
-        start = (len(before) - left + 1) // 2
+        start = min(1, len(before) - left)  # the last steps say the most
         shown = " > ".join([*before[:start], "...", *before[start + left :], last])
     return shown if len(shown) <= room else last
 
