@@ -22,7 +22,7 @@ _NEVER = regex(
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
-    r"|C10_MOBILE|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
+    r"|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
     r"|kMetal|kVulkan|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
 )
 _ALWAYS = regex(
