@@ -294,6 +294,8 @@ class Builder:
             store.add_cpp(number, facts.cpp)
         store.add_python(number, facts.python)
         store.add_tests(number, facts.tests)
+        if facts.suite:
+            store.add_suite(number, facts.suite)
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         if self._cancelled():

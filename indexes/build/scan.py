@@ -17,6 +17,7 @@ from indexes.readers.cxx.facts import CppFacts, DefinitionFact, holds_operators,
 from indexes.readers.cxx.jiterator import read as read_jiterator
 from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.module import read_python
+from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import Folder, content_hash
 from indexes.source.git import Repository
@@ -41,6 +42,8 @@ class FileFacts:
     python: list[PythonFact] = field(default_factory=list)
     tests: list[PythonFact] = field(default_factory=list)
     """The tests and classes of a test file."""
+    suite: SuiteFacts | None = None
+    """What the file says of tests that take OpInfos."""
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -129,6 +132,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
     else:
         python, problems = read_python(data, facts.path)
         is_test = is_test_file(facts.path)
+        if is_test or facts.path.startswith(TESTING):
+            facts.suite = read_suite(data, facts.path)
         for fact in python:
             plain = is_test and fact.kind in ("test", "class") and not (fact.target or fact.detail)
             (facts.tests if plain else facts.python).append(fact)

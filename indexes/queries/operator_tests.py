@@ -27,24 +27,14 @@ from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.facts import PythonFact, unpack
-from indexes.readers.python.opinfo_tests import (
-    OpList,
-    OpTest,
-    Parametrized,
-    read_bases,
-    read_instantiated,
-    read_modules,
-    read_op_lists,
-    read_op_tests,
-    read_parametrized,
-)
+from indexes.readers.python.opinfo_tests import TESTING, OpList, OpTest, Parametrized, SuiteFacts
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, tests_in
+from indexes.store.tables import load
 
-_INTERNAL = "torch/testing/_internal/"
-_TABLES = f"{_INTERNAL}common_methods_invocations.py"
-_MODULES = f"{_INTERNAL}common_modules.py"
+_TABLES = f"{TESTING}common_methods_invocations.py"
+_MODULES = f"{TESTING}common_modules.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +98,7 @@ def formatted_name(fact: PythonFact) -> str:
 
 
 class Suite:
-    """The tests of one tree. Reads test files when first asked, and keeps what it read."""
+    """The tests of one tree."""
 
     def __init__(self, source: Source, facts: Lookup) -> None:
         self._source = source
@@ -119,8 +109,7 @@ class Suite:
         self._told_apart = cache(self._told_apart_anew)
         self._accepted = cache(self._accepted_anew)
         self._taken = cache(self._taken_anew)
-        self._own_lists = cache(lambda path: _lists_in(self._text(path)))
-        self._parametrized = cache(lambda path: read_parametrized(self._text(path)))
+        self._own_lists = cache(lambda path: {one.name: one for one in self._suite(path).lists})
 
     def of(self, op: NativeFunction, device: str = "cpu") -> OperatorTests:
         """The tests of an overload, for the kind of device that ``device`` names."""
@@ -213,7 +202,7 @@ class Suite:
         classes = self._devices[path]
         return [
             one
-            for one in self._parametrized(path)
+            for one in self._suite(path).parametrized
             if one.cls in classes and device in (classes[one.cls] or (device,))
         ]
 
@@ -270,13 +259,17 @@ class Suite:
     @cached_property
     def _files(self) -> dict[str, tuple[OpTest, ...]]:
         """The test files that take OpInfos, each with the tests that do."""
-        found = {}
-        for path in self._facts.paths("test"):
-            text = self._text(path)
-            if tests := read_op_tests(text):
-                self._devices[path] = devices = read_instantiated(text)
-                found[path] = tuple(test for test in tests if test.cls in devices)
-        return {path: tests for path, tests in found.items() if tests}
+        with_tests = {path: one for path, one in self._suites.items() if one.tests}
+        for path, one in with_tests.items():
+            self._devices[path] = {cls: frozenset(found) for cls, found in one.devices.items()}
+        return {path: one.tests for path, one in with_tests.items()}
+
+    @cached_property
+    def _suites(self) -> dict[str, SuiteFacts]:
+        return {path: load(data, SuiteFacts) for path, data in self._facts.suites()}
+
+    def _suite(self, path: str) -> SuiteFacts:
+        return self._suites.get(path, _NOTHING)
 
     @property
     def _lists(self) -> dict[str, OpList]:
@@ -285,7 +278,7 @@ class Suite:
 
     @cached_property
     def _modules(self) -> tuple[str, ...]:
-        return read_modules(self._text(_MODULES))
+        return self._suite(_MODULES).modules
 
     @cached_property
     def _databases(self) -> frozenset[str]:
@@ -293,8 +286,7 @@ class Suite:
 
     @cached_property
     def _bases(self) -> dict[str, tuple[str, ...]]:
-        paths = self._facts.paths(like=f"{_INTERNAL}%.py")
-        return {cls: bases for path in paths for cls, bases in read_bases(self._text(path)).items()}
+        return {cls: bases for one in self._suites.values() for cls, bases in one.bases.items()}
 
     @cached_property
     def _all_opinfos(self) -> tuple[OpInfoEntry, ...]:
@@ -309,10 +301,8 @@ class Suite:
         except SourceError:
             return None
 
-    def _text(self, path: str) -> str:
-        return (self._bytes(path) or b"").decode("utf-8", "replace")
 
-
+_NOTHING = SuiteFacts((), {}, (), (), {}, ())
 _NAME = regex(r"[A-Za-z_]\w*")
 _CHECKED = regex(r"isinstance\(\s*\w+\s*,\s*\(?(\w+)\s*\)")
 _PREFIXED = regex(r"\.name\.startswith\(\s*[\"']([^\"']+)")
@@ -344,10 +334,6 @@ def _alike(name: str, wanted: Iterable[OpInfoEntry]) -> bool:
     """Whether words for the wanted names can be part of names that are made of this one."""
     name = name.lower()
     return any(one.name.lower() in name or name in one.name.lower() for one in wanted)
-
-
-def _lists_in(text: str) -> dict[str, OpList]:
-    return {one.name: one for one in read_op_lists(text)}
 
 
 def _is_filtered(chosen: str, lists: dict[str, OpList]) -> bool:

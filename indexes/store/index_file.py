@@ -28,12 +28,14 @@ from indexes.store.tables import (
     OF_A_FILE,
     PRAGMAS,
     TABLES,
+    dump,
     first_number,
     numbers_of,
 )
 
 if TYPE_CHECKING:
     from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
+    from indexes.readers.python.opinfo_tests import SuiteFacts
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -189,6 +191,8 @@ class Store:
         self.insert("uses", [(file, *use, _stub(use), made) for use in facts.uses])
         self.insert("macros", [(file, m.name, _stored(m.parameters), *m[2:]) for m in facts.macros])
         self.insert("libraries", [(file, *one, _operator(one), made) for one in facts.libraries])
+        names = "\n".join(f"{'q' if one.quoted else 's'}{one.name}" for one in facts.includes)
+        self.insert("includes", [(file, names)] if names else [])
         self.insert("aliases", [(file, *alias) for alias in facts.aliases])
 
     def add_python(self, file: int, facts: Iterable[PythonFact], made: int = 0) -> None:
@@ -199,6 +203,10 @@ class Store:
         """Keeps where the tests and classes of a test file stand."""
         rows = [(file, one.kind, one.symbol, one.line, one.end_line) for one in facts]
         self.insert("tests", rows)
+
+    def add_suite(self, file: int, suite: SuiteFacts) -> None:
+        """Keeps what a file says of tests that take OpInfos."""
+        self.insert("suites", [(file, dump(suite))])
 
     def set_problems(self, stage: str, problems: Iterable[Problem], path: str = "") -> None:
         """Keeps what a stage could not read, in one file or, without ``path``, anywhere."""

@@ -23,6 +23,7 @@ from indexes.model.vocabulary import (
 )
 from indexes.readers.cxx.bodies import LOOPS, Branch
 from indexes.readers.cxx.idioms import stub_of
+from indexes.readers.cxx.lexer import Include
 from indexes.store.index_file import PASSED, Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,
@@ -467,6 +468,17 @@ class Lookup:
         return load_all(self.store.column(sql), DerivativeEntry)
 
     # ------------------------------------------------------------------ files and names
+
+    def suites(self) -> list[tuple[str, str]]:
+        """What files say of tests that take OpInfos, by their paths, as it is kept."""
+        sql = "SELECT f.path,s.data FROM suites s JOIN files f ON f.id=s.file ORDER BY f.path"
+        return self.store.query(sql)
+
+    def includes(self) -> dict[str, list[Include]]:
+        """What each C++ file includes, by its path."""
+        sql = "SELECT f.path,i.names FROM includes i JOIN files f ON f.id=i.file"
+        rows = self.store.query(sql)
+        return {p: [Include(n[1:], n[0] == "q") for n in names.split("\n")] for p, names in rows}
 
     def paths(self, kind: str = "%", like: str = "%") -> tuple[str, ...]:
         """The indexed files of a kind (``cpp``, ``python``, ``test``, ``yaml``), in order; ``like``

@@ -71,6 +71,8 @@ CREATE TABLE aliases(file INTEGER, name TEXT, target TEXT, scope TEXT, line INTE
 CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTEGER,
   end_line INTEGER, detail TEXT, made INTEGER);
 CREATE TABLE tests(file INTEGER, kind TEXT, symbol TEXT, line INTEGER, end_line INTEGER);
+CREATE TABLE suites(file INTEGER, data TEXT);
+CREATE TABLE includes(file INTEGER, names TEXT);
 CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
   derivative INTEGER, derivative_rule TEXT, grad_fns TEXT, summary TEXT);
 CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT, words TEXT);
@@ -88,7 +90,17 @@ CREATE TABLE linked(owner TEXT PRIMARY KEY, digest BLOB) WITHOUT ROWID;
 CREATE TABLE documents(name TEXT PRIMARY KEY, data TEXT) WITHOUT ROWID;
 CREATE TABLE problems(path TEXT, line INTEGER, message TEXT, stage TEXT);
 """
-OF_A_FILE = ("uses", "macros", "libraries", "aliases", "python", "tests", "registrations")
+OF_A_FILE = (
+    "uses",
+    "macros",
+    "libraries",
+    "aliases",
+    "python",
+    "tests",
+    "registrations",
+    "suites",
+    "includes",
+)
 """Tables whose rows name the file that they were read from."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
@@ -119,6 +131,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS files_path ON files(path);
 CREATE INDEX IF NOT EXISTS python_target ON python(target) WHERE target!='';
 CREATE INDEX IF NOT EXISTS python_symbol ON python(symbol) WHERE kind IN ('def','class');
 CREATE INDEX IF NOT EXISTS python_file ON python(file);
+CREATE INDEX IF NOT EXISTS suites_file ON suites(file);
+CREATE INDEX IF NOT EXISTS includes_file ON includes(file);
 CREATE INDEX IF NOT EXISTS tests_file ON tests(file);
 CREATE INDEX IF NOT EXISTS ops_base ON ops(base);
 CREATE INDEX IF NOT EXISTS nodes_name ON nodes(grad_fn);

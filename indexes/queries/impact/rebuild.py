@@ -15,7 +15,7 @@ from typing import Literal
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.cxx.lexer import read_includes
+from indexes.readers.cxx.lexer import Include, read_includes
 from indexes.readers.yaml.schema import parse_schema
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
@@ -72,7 +72,7 @@ class Cost:
 
 
 class Rebuild:
-    """The include graph of one tree. Reads every C++ file when first asked."""
+    """The include graph of one tree."""
 
     def __init__(self, source: Source, facts: Lookup) -> None:
         self._source = source
@@ -157,9 +157,10 @@ class Rebuild:
     def _graph(self) -> dict[str, set[str]]:
         """For each file, generated ones too, those that include it."""
         graph: dict[str, set[str]] = {}
+        included = self._facts.includes()
         generated: set[str] = set()
         for path in self._files:
-            for target in self._targets(path, self._read(path)):
+            for target in self._targets(path, included.get(path, ())):
                 graph.setdefault(target, set()).add(path)
                 if target not in self._files:
                     generated.add(target)
@@ -171,9 +172,9 @@ class Rebuild:
                 graph.setdefault(target, set()).add(header)
         return graph
 
-    def _targets(self, path: str, data: bytes) -> Iterator[str]:
+    def _targets(self, path: str, included: Iterable[Include]) -> Iterator[str]:
         folder = path.rpartition("/")[0]
-        for name, quoted in read_includes(data):
+        for name, quoted in included:
             roots = ((f"{folder}/", *_ROOTS) if quoted else _ROOTS) if folder else _ROOTS
             found = next((f"{root}{name}" for root in roots if f"{root}{name}" in self._files), "")
             if found:
@@ -203,7 +204,7 @@ class Rebuild:
         yield NATIVE
         if template.startswith(_AUTOGRAD_TEMPLATES):
             yield DERIVATIVES
-        yield from self._targets(header, self._read(template))
+        yield from self._targets(header, read_includes(self._read(template)))
         operator = _OF_OPERATOR.match(header)
         if operator and not operator[2]:
             yield f"ATen/ops/{operator[1]}_ops.h"

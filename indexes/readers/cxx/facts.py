@@ -10,7 +10,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.bodies import Branch, Call, library_calls
 from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
-from indexes.readers.cxx.lexer import NEVER, Lines, MacroFact, flat
+from indexes.readers.cxx.lexer import NEVER, Include, Lines, MacroFact, flat, read_includes
 from indexes.readers.cxx.local_macros import LocalMacros, without_strings
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.sites import Body, Reader, Text
@@ -96,6 +96,7 @@ class CppFacts:
     macros: list[MacroFact] = field(default_factory=list)
     libraries: list[LibraryFact] = field(default_factory=list)
     aliases: list[AliasFact] = field(default_factory=list)
+    includes: tuple[Include, ...] = ()
 
 
 _DIRECTIVE = regex(r"\busing namespace ([\w:]+)\s*;")
@@ -256,4 +257,6 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     """Facts of one C++, CUDA, Objective-C++ or Metal file. Never raises on its content."""
     if b"\x00" in data:
         return CppFacts(), (Problem(path, 0, "binary content: not read as C++"),)
-    return assemble(scan_text(decode(data)), path), ()
+    facts = assemble(scan_text(decode(data)), path)
+    facts.includes = read_includes(data)
+    return facts, ()

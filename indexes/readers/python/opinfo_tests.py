@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from indexes.model.regex import regex
 
+TESTING = "torch/testing/_internal/"
+"""Where the OpInfos and the library of the tests are."""
+
 
 class Decorator(NamedTuple):
     """``@parametrize("x", [1, 2])``: its name without the module, and what it is called with."""
@@ -31,6 +34,31 @@ class TestFunction(NamedTuple):
 _TOKEN = regex(
     r"^([ \t]*)(?:@([\w.]+)|(?:async[ \t]+)?def[ \t]+(\w+)|class[ \t]+(\w+))", re.MULTILINE
 )
+
+
+class SuiteFacts(NamedTuple):
+    """What a file of tests, or of the testing library, says of tests that take OpInfos."""
+
+    tests: tuple[OpTest, ...]
+    devices: dict[str, tuple[str, ...]]
+    """The classes made for each device, with the devices; none is any."""
+    lists: tuple[OpList, ...]
+    parametrized: tuple[Parametrized, ...]
+    bases: dict[str, tuple[str, ...]]
+    modules: tuple[str, ...]
+
+
+def read_suite(data: bytes, path: str) -> SuiteFacts | None:
+    """The facts of a file; None for one that is of no use to tests with OpInfos."""
+    text = data.decode("utf-8", "replace")
+    if path.startswith(TESTING):
+        return SuiteFacts((), {}, read_op_lists(text), (), read_bases(text), read_modules(text))
+    tests, devices = read_op_tests(text), read_instantiated(text)
+    tests = tuple(test for test in tests if test.cls in devices)
+    if not tests:
+        return None
+    made = {cls: tuple(sorted(found)) for cls, found in devices.items()}
+    return SuiteFacts(tests, made, read_op_lists(text), read_parametrized(text), {}, ())
 
 
 class _Scope(NamedTuple):
