@@ -121,7 +121,7 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
     ways = () if found.kind == "class" else reaching(facts, starts_of(facts, known))
     ops = [*own, *(way.op for way in ways)]
     if found.kind == "function":
-        ops += (hit.op for hit in registrations_of(facts, found) if hit.op)
+        ops += (hit.op for hit in registrations_of(facts, known) if hit.op)
     if found.kind == "macro":
         ops += (op for one in facts.made_by(found) for op in facts.kernel_of(one))
     kind = "kernel" if own else found.kind

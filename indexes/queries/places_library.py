@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.registrations import written_registrations
-from indexes.model.vocabulary import Definition, Hit, Location, Place
+from indexes.model.vocabulary import Hit, Location, Place
 from indexes.readers.cxx.lexer import close, lex
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import library_uses, named_macros
@@ -56,11 +56,8 @@ def _named(ops: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} operators, {names[0]} .. {names[-1]}"
 
 
-def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
+def registrations_of(facts: Lookup, function: Known) -> list[Hit]:
     """The lines of TORCH_LIBRARY blocks that register a function, with the operator of each."""
-    known = facts.known(function)
-    if known is None:
-        return []
     return [
         Hit(
             "registration",
@@ -69,7 +66,7 @@ def registrations_of(facts: Lookup, function: Definition) -> list[Hit]:
             one.rule,
             one.op if facts.native(one.op) else None,
         )
-        for number in _inside(facts, known)
+        for number in _inside(facts, function)
         for one in facts.library_kernels_of(number)
     ]
 

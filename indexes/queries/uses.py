@@ -83,7 +83,7 @@ def _registrations(facts: Lookup, match: NameMatch, known: Iterable[Known]) -> I
             for use in (use for use in uses if use.location == entry.location):
                 yield _registration(use, "registers it")
         if one.definition.kind == "function":
-            yield from registrations_of(facts, one.definition)
+            yield from registrations_of(facts, one)
 
 
 def _registration(use: StubUse, detail: str) -> Hit:

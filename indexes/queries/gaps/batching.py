@@ -38,7 +38,8 @@ def find(tree: Tree) -> Iterator[Gap]:
     statements = _statements(tree)
     fallback = tree.place_of(_WARNING, _FALLBACK)
     wanted = [op for op in tree.public if _may_have_a_rule(tree, op)]
-    for ops in tree.by_name(op for op in wanted if not _has_rule(tree, op, named)):
+    ruled = named | tree.registered_for(*_KEYS)
+    for ops in tree.by_name(op for op in wanted if not _has_rule(tree, op, ruled)):
         stated = tuple(about(statements, tree.opinfo_names(ops[0])))
         yield _gap(tree, ops, stated, fallback)
 
@@ -53,12 +54,10 @@ def _may_have_a_rule(tree: Tree, op: str) -> bool:
     )
 
 
-def _has_rule(tree: Tree, op: str, named: frozenset[str]) -> bool:
-    """Whether the dispatcher finds one; an operator that a macro names may have one too."""
-    if tree.natives[op].name in named or op in named:
-        return True
-    slots = [tree.slot(op, key) for key in _KEYS]
-    return any(s is not None and s.kind not in ("backend fallback", "missing") for s in slots)
+def _has_rule(tree: Tree, op: str, ruled: frozenset[str]) -> bool:
+    """Whether one is registered; an operator that a macro names may have one too. What alias keys
+    serve is composite, which is not asked for here."""
+    return tree.natives[op].name in ruled or op in ruled
 
 
 def _named_by_macros(tree: Tree) -> frozenset[str]:

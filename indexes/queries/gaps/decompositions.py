@@ -93,9 +93,11 @@ def _lacks_meta_kernel(tree: Tree, op: str) -> bool:
         return False  # no meta kernel can know the shape
     if _is_decomposed(tree, op):
         return False
-    slot = tree.slot(op, "Meta")
-    known = any(tree.registered(op, kind) for kind in ("meta_registration", "fake_impl", "py_impl"))
-    return slot is not None and slot.kind in ("missing", "backend fallback") and not known
+    keys = {*tree.kernels[op], *tree.library_keys(op)}
+    if any(key == "Meta" or key.startswith("Composite") for key in keys):
+        return False
+    kinds = ("meta_registration", "fake_impl", "py_impl")
+    return not any(tree.registered(op, kind) for kind in kinds)
 
 
 _NO_META = regex(r"aten[.:]+([\w.]+)\s*-\s*couldn't find symbolic meta")

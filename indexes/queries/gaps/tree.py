@@ -17,7 +17,6 @@ from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
-    from indexes.model.dispatch import DispatchSlot
     from indexes.queries.index import Index
 
 OVERRIDES = "torch/overrides.py"
@@ -49,7 +48,6 @@ class Tree:
         self.text = cache(self._text)
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(self._names)
-        self._slots = cache(self._slots_of)
 
     # ------------------------------------------------------------------ files
 
@@ -168,12 +166,20 @@ class Tree:
             tags & {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"}
         ) or any(a.base_type == "Generator" for a in self.schemas[op].arguments)
 
-    def slot(self, op: str, key: str) -> DispatchSlot | None:
-        """What the dispatcher runs for an overload under a runtime key; None without that key."""
-        return self._slots(op).get(key)
+    def registered_for(self, *keys: str) -> frozenset[str]:
+        """The overloads for which TORCH_LIBRARY blocks register something under some keys."""
+        return frozenset(op for op, found in self._library_keys.items() if found & {*keys})
 
-    def _slots_of(self, op: str) -> dict[str, DispatchSlot]:
-        return {slot.key: slot for slot in self.index.table(op).slots}
+    def library_keys(self, op: str) -> frozenset[str]:
+        """The keys under which TORCH_LIBRARY blocks register something for an overload."""
+        return frozenset(self._library_keys.get(op, ()))
+
+    @cached_property
+    def _library_keys(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for op, key in self.store.query("SELECT DISTINCT op,key FROM library_kernels"):
+            found.setdefault(op, set()).add(key)
+        return found
 
     @cached_property
     def popularity(self) -> Mapping[str, int]:

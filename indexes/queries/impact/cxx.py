@@ -98,7 +98,7 @@ class CppEdges(DispatchEdges):
             yield Edge(stub_node(use), f"{use.macro} registers it on the stub", use.location)
 
     def _registrations(self, known: Known) -> Iterator[Edge]:
-        for hit in registrations_of(self.facts, known.definition) if known.id >= 0 else ():
+        for hit in registrations_of(self.facts, known) if known.id >= 0 else ():
             key, _, op = hit.name.partition(": ")
             if "::" in op or hit.op:
                 node = self.facts.operator(hit.op or op, _aspect(key, "registration"))
