@@ -118,14 +118,15 @@ def find_signatures(tree: Tree) -> Iterator[Gap]:
     """Docstrings that begin with another name, with a parameter that no overload takes, or
     with a default that none has."""
     aliases = _numpy_names(tree)
-    deprecated = tree.text(tree.source.locate("deprecated.yaml") or "")
+    deprecated = _deprecated(tree.text(tree.source.locate("deprecated.yaml") or ""))
     for name, ops in tree.bound.items():
         if _is_python(tree, name):
             continue
         for found in _docstrings(tree, name):
             said = signature(_text(tree, found)) if found[0].endswith(".py") else None
             if said is not None:
-                known = _accepted(tree, name, ops, aliases) | _deprecated(deprecated, name)
+                known = _accepted(tree, name, ops, aliases)
+                known |= deprecated.get(name.rpartition(".")[2], frozenset())
                 yield from _disagreements(tree, name, ops[0], said, known, found)
 
 
@@ -166,11 +167,13 @@ def _accepted(
     return frozenset(found)
 
 
-def _deprecated(text: str, name: str) -> frozenset[str]:
-    """Parameters of signatures that deprecated.yaml still lets people call."""
-    last = name.rpartition(".")[2]
-    rows = re.findall(rf"name: {re.escape(last)}\(([^\n]*)\)", text)
-    return frozenset(word for row in rows for word in re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", row))
+def _deprecated(text: str) -> dict[str, frozenset[str]]:
+    """Parameters of signatures that deprecated.yaml still lets people call, by name."""
+    found: dict[str, frozenset[str]] = {}
+    for name, row in re.findall(r"name: (\w+)\(([^\n]*)\)", text):
+        words = re.findall(r"(\w+)(?:=[^,]*)?(?:,|$)", row)
+        found[name] = found.get(name, frozenset()) | frozenset(words)
+    return found
 
 
 def _disagreements(

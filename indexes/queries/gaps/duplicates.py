@@ -12,7 +12,6 @@ from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.lexer import strip_comments
 
 _FEWEST_LINES = 12
-_SPACES = regex(r"\s+")
 _VENDORED = regex(r"/(?:mem_eff_attention|flash_attn|cutlass_extensions|qnnpack)/")
 _DEVICE_CODE = (".cu", ".cuh", ".metal", ".mm")
 
@@ -55,10 +54,11 @@ def _bodies(tree: Tree, path: str) -> Iterator[tuple[Definition, str]]:
         if where.end_line <= outer or function.macro:
             continue  # a lambda or a method inside one that is counted already
         outer = where.end_line
-        text = strip_comments("\n".join(tree.lines(path, where.line, where.end_line)))
+        text = "\n".join(tree.lines(path, where.line, where.end_line))
+        text = strip_comments(text) if "/" in text else text
         body = text[text.find("{") :]
         if sum(map(bool, map(str.strip, body.splitlines()))) >= _FEWEST_LINES:
-            yield function, _SPACES.sub(" ", body).strip()
+            yield function, " ".join(body.split())
 
 
 def _is_free(function: Definition) -> bool:

@@ -12,7 +12,7 @@ from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.lexer import strip_comments
 
-_CHECK = regex(r"\bTORCH_CHECK\s*\(")
+_CHECK = regex(r"TORCH_CHECK(?<!\wTORCH_CHECK)\s*\(")
 _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")
 _WORD = regex(r"[A-Za-z_]\w*")
 _STANDARD = "c10/util/Exception.h"

@@ -9,7 +9,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
 
-_WORD = regex(r"\b(?:TODO|FIXME)\b[^\n]*")
+_WORD = regex(r"(?:TODO|FIXME)\b(?<!\wTODO)(?<!\wFIXME)[^\n]*")
+"""A literal first: the engine then skips to it, which a word's beginning would not let it."""
 _LEAD = regex(r"(?:[^\"\n]|\"(?:[^\"\\\n]|\\.)*\")*?(//+)|[^\S\n]*(\*|/\*)")
 """What begins a comment on a line, outside of strings."""
 _NEXT = regex(r"\n[^\S\n]*//+[^\S\n]*([^\n]*)")
