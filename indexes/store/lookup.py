@@ -409,10 +409,10 @@ class Lookup:
         called = "SELECT definition FROM calls WHERE name IN (SELECT value FROM json_each(?))"
         return sorted(self.definitions(f"d.id IN ({called})", dumps(list(names))), key=_place)
 
-    def popularity(self) -> dict[str, int]:
-        """How often C++ calls something by each name."""
-        sql = f"SELECT c.name,count(*) FROM calls c WHERE {_IS_CALL} GROUP BY c.name"
-        return dict(self.store.query(sql))
+    def popularity(self, name: str) -> int:
+        """How often C++ calls something by a name."""
+        sql = f"SELECT count(*) FROM calls c WHERE c.name=? AND {_IS_CALL}"
+        return sum(self.store.column(sql, (name,)))
 
     def registrations_in(self, path: str) -> Sequence[StubUse]:
         """The lines of a file that register functions on stubs."""
@@ -547,9 +547,10 @@ class Lookup:
         """Every definition of a file, with the bodies behind macro uses."""
         return self.definitions("f.path=?", path)
 
-    def definitions_under(self, folder: str) -> list[Known]:
-        """Every definition of the files in a folder, by line."""
-        found = self.definitions("f.path LIKE ?", f"{folder}/%")
+    def functions_under(self, folder: str) -> list[Known]:
+        """Every function of the files in a folder, by line."""
+        kinds = "d.kind IN ('function','impl_func','meta_func')"
+        found = self.definitions(f"{kinds} AND f.path LIKE ?", f"{folder}/%")
         return sorted(found, key=lambda one: one.definition.location.line)
 
     def definitions_at(self, path: str, line: int) -> list[Known]:

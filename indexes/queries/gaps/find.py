@@ -54,7 +54,7 @@ def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
         name=gap.name or name,
         difficulty=gap.difficulty if kind.graded else kind.difficulty,
         module=(native.python_module or "") if native else "",
-        uses=tree.popularity.get(name, 0),
+        uses=tree.popularity(name),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,6 @@ _KINDS = (
     "binding_skip",
     "lowering",
 )
-_FUNCTIONS = ("function", "method", "impl_func", "meta_func")
 _DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
 _TESTS = regex(r"/tests?/|_test\.\w+$")
 
@@ -48,6 +47,8 @@ class Tree:
         self.text = cache(self._text)
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(self._names)
+        self.popularity = cache(index.facts.popularity)
+        """How often C++ calls something by a name."""
 
     # ------------------------------------------------------------------ files
 
@@ -181,11 +182,6 @@ class Tree:
             found.setdefault(op, set()).add(key)
         return found
 
-    @cached_property
-    def popularity(self) -> Mapping[str, int]:
-        """How often C++ calls something by each name."""
-        return self.index.facts.popularity()
-
     # ----------------------------------------------------------------- Python
 
     @cached_property
@@ -270,9 +266,8 @@ class Tree:
         """The function definitions of each file with kernels, by line."""
         folder = self.source.locate("aten/src/ATen/native") or ""
         found: dict[str, list[Definition]] = {}
-        for known in self.index.facts.definitions_under(folder):
-            if known.definition.kind in _FUNCTIONS:
-                found.setdefault(known.definition.location.path, []).append(known.definition)
+        for known in self.index.facts.functions_under(folder):
+            found.setdefault(known.definition.location.path, []).append(known.definition)
         return found
 
     def function_at(self, path: str, line: int) -> Definition | None:
