@@ -14,6 +14,7 @@ from indexes.build.libraries import library_inputs, link_libraries
 from indexes.build.links import link_inputs, link_kernels
 from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
+from indexes.build.reach import keep_reach
 from indexes.build.yaml_files import OPERATOR_FILES
 from indexes.linking.python.helpers import resolve
 from indexes.linking.python.imports import module_paths, resolve_imported
@@ -103,6 +104,15 @@ def _link_edges(work: Work, differs: bool) -> None:
     link_edges(work.store, None if differs else work.scanned)
 
 
+def _reach_inputs(work: Work) -> Iterable[object]:
+    return (work.store.meta("links"),)
+
+
+def _reach(work: Work, differs: bool) -> None:
+    if differs or work.scanned:
+        keep_reach(work.store)
+
+
 _HELPERS = (
     "SELECT f.id,f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail FROM python p"
     " JOIN files f ON f.id=p.file WHERE p.kind IN ('deferred','helpers','imported')"
@@ -157,5 +167,6 @@ STAGES = (
         lambda work: library_inputs(work.store),
         lambda work, _: link_libraries(work.store),
     ),
+    Stage("reach", "following calls", _reach_inputs, _reach, always=True),
     Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
 )

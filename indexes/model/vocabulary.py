@@ -274,6 +274,10 @@ class OperatorSummary:
     ``unknown`` for an entry with a field that is not understood."""
     files: tuple[str, ...] = ()
     """Paths of its kernels' files."""
+    devices: tuple[str, ...] = ()
+    """Devices on which it runs, by kernels of its own or by the operators that it calls."""
+    differentiable: bool = False
+    """Whether it has a derivative, its own or through the operators that it calls."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ shape(SourceInfo, "kind version commit dirty missing")
 
 shape(
     OperatorSummary,
-    "name=full_name schema path line end_line kind keys tags python_module has_derivative",
+    "name=full_name schema path line end_line kind keys tags python_module has_derivative"
+    " devices differentiable",
 )
 shape(
     Hop,

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from indexes.model.dispatch import DispatchTable
+from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import TorchnavError
 from indexes.queries.dispatch_compare import Difference
 from navigator.live.torch_table import differences
@@ -16,9 +16,11 @@ from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow, of_slots
 
+Slots = tuple[DispatchSlot, ...]
+
 
 class DispatchTablePane(PlacesPane):
-    """Runtime keys in order of priority, the first to be asked on top, beside their kernels."""
+    """Runtime keys beside their kernels: those that most ask for, then the others."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("L", "live", "Compare with torch", id="table.live")
@@ -57,7 +59,13 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
     if differences is not None and not differences:
         yield PlaceRow("the installed torch says the same for every key")
     other = {one.key: one for one in differences or ()}
-    for slots in reversed(table.groups()):
+    main, rest = _by_interest(table)
+    for slots in main:
+        yield of_slots(table.op, slots)
+        yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
+    if rest:
+        yield PlaceRow("other keys, the first to be asked on top")
+    for slots in rest:
         yield of_slots(table.op, slots)
         yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
     yield from (_said(one) for one in other.values())
@@ -69,6 +77,30 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
         yield of_slots(table.op, [slot])
     if table.unseen:
         yield PlaceRow(table.unseen)
+
+
+_FIRST = ("CPU", "CUDA", "MPS", "XPU", "Meta", "Autograd")
+
+
+def _by_interest(table: DispatchTable) -> tuple[list[Slots], list[Slots]]:
+    """What the keys run that most ask for, and kernels made for one key; then all others, the
+    first to be asked on top."""
+    groups = list(reversed(table.groups()))
+    main = sorted((one for one in groups if _rank(one) <= len(_FIRST)), key=_rank)
+    return main, [one for one in groups if one not in main]
+
+
+def _rank(slots: Slots) -> int:
+    keys = [slot.key for slot in slots]
+    named = [at for at, key in enumerate(_FIRST) if key in keys or _is_autograd(key, slots)]
+    if named:
+        return named[0]
+    own = slots[-1].kind == "kernel" and not slots[-1].fallthrough and len(slots) == 1
+    return len(_FIRST) + (not own)
+
+
+def _is_autograd(key: str, slots: Slots) -> bool:
+    return key == "Autograd" and any(one.key.startswith(key) for one in slots)
 
 
 def _said(one: Difference) -> PlaceRow:

@@ -25,7 +25,7 @@ LEGEND: Sequence[HelpRow] = (
     ("◆", "inferred: codegen or a macro, which is named", ""),
     ("?", "ambiguous: one of several, all are shown", ""),
     ("✗", "not resolved, with the reason", ""),
-    ("∂", "has a derivative formula", ""),
+    ("∂", "is differentiable, also through what it calls", ""),
     ("▸", "an operator whose chain Enter shows here", ""),
     ("↑ ↻", "shown elsewhere, where Enter leads; ↻ on the way here: a loop", ""),
     ("Words for the filter", "", ""),

@@ -13,7 +13,7 @@ DEVICES = ("CPU", "CUDA", "MPS", "XPU", "Meta")
 
 
 class OperatorList(LineList):
-    """Operators with the devices they have kernels for."""
+    """Operators with the devices on which they run, also by what they call."""
 
     _operators: Sequence[OperatorSummary] = ()
     _needles: tuple[str, ...] = ()
@@ -82,9 +82,10 @@ def _marked(text: str, needles: tuple[str, ...], style: str) -> list[Piece]:
 
 def _badges(operator: OperatorSummary, width: int) -> list[Piece]:
     """What is known of an operator in ``width`` cells: devices, and ∂ for a derivative."""
-    mark = "∂" if operator.has_derivative else " "
+    mark = "∂" if operator.has_derivative or operator.differentiable else " "
     devices = DEVICES if width > 18 else DEVICES[:2]
-    words = [key for key in devices if key in operator.keys] or [operator.kind]
+    runs = {*operator.keys, *operator.devices}
+    words = [key for key in devices if key in runs] or [operator.kind]
     text = shorten_words(words, width - 2)
     return [(f"{text} " if text else "", "faint"), (mark, "good")] if width > 0 else []
 

@@ -1,0 +1,126 @@
+"""The stage that says of each operator on which devices it runs and whether it is differentiable:
+of a composite one that follows from the operators that it calls."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from indexes.codegen.variants import called_by_generated
+from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS
+from indexes.linking.graph import DEVICES
+from indexes.linking.works import schema_work
+from indexes.model.vocabulary import NativeFunction, OperatorSummary
+from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
+from indexes.store.tables import dump, load_summary, numbers
+
+_IMPLICIT = "CompositeImplicitAutograd"
+_FORMULA = "formula"
+"""Beside devices, what an operator has by itself or through others: a derivative."""
+_STEPS = TO_DEFINITIONS | TO_OPERATORS | TO_STUBS
+_Facts = dict[str, set[str]]
+
+
+def keep_reach(store: Store) -> None:
+    """Writes devices and differentiability into the rows of the operator list."""
+    before = {one.full_name: one for one in map(load_summary, store.column(_SUMMARIES))}
+    stubs: _Facts = defaultdict(set)
+    for stub, device in store.query(_REGISTERED):
+        stubs[stub].add(device)
+    reached = _reached(before, stubs, _callees(store))
+    after = [_summary(one, reached[one.full_name]) for one in before.values()]
+    changed = [(dump(one), one.full_name) for one in after if one != before[one.full_name]]
+    store.db.executemany("UPDATE ops SET summary=? WHERE full_name=?", changed)
+
+
+_SUMMARIES = "SELECT summary FROM ops ORDER BY position"
+_REGISTERED = "SELECT DISTINCT stub,device FROM registrations WHERE target NOT NULL"
+
+
+def _summary(one: OperatorSummary, reached: set[str]) -> OperatorSummary:
+    devices = tuple(device for device in DEVICES if device in reached)
+    return replace(one, devices=devices, differentiable=_FORMULA in reached)
+
+
+def _reached(
+    summaries: Mapping[str, OperatorSummary],
+    stubs: Mapping[str, set[str]],
+    callees: Mapping[str, set[str]],
+) -> _Facts:
+    """What each operator has itself or through the operators and stubs that its composite
+    kernels call."""
+    reached = {**stubs, **{name: _own(one) for name, one in summaries.items()}}
+    callers: dict[str, list[str]] = defaultdict(list)
+    for caller, called in callees.items():
+        for name in called & reached.keys():
+            callers[name].append(caller)
+    pending = list(reached)
+    while pending:
+        name = pending.pop()
+        for caller in callers[name]:
+            gained = _handed_on(reached[name], summaries[caller]) - reached[caller]
+            if gained:
+                reached[caller] |= gained
+                pending.append(caller)
+    return reached
+
+
+def _own(one: OperatorSummary) -> set[str]:
+    return {key for key in one.keys if key in DEVICES} | (
+        {_FORMULA} if one.has_derivative else set()
+    )
+
+
+def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
+    """Autograd goes through kernels that are composite for it too, and through no others."""
+    return facts if _IMPLICIT in caller.keys else facts - {_FORMULA}
+
+
+# ---------------------------------------------------------------------- what kernels call
+
+
+def _callees(store: Store) -> dict[str, set[str]]:
+    """The operators that the composite kernels of each operator call, those that may compute
+    before others."""
+    lookup = Lookup(store)
+    natives = {one.full_name: one for one in lookup.natives()}
+    aside = {name for name, one in natives.items() if _is_aside(one, lookup)}
+    steps = _steps(store)
+    found: dict[str, set[str]] = {}
+    for op, kind, listed in store.query(_COMPOSITE):
+        called = _called(numbers(listed), steps) - {op}
+        if kind == "generated" and (made := called_by_generated(natives[op], lookup.overloads)):
+            called.add(made.full_name)
+        found.setdefault(op, set()).update(called - aside or called)
+    return found
+
+
+_COMPOSITE = "SELECT op,kind,definitions FROM kernels WHERE key LIKE 'Composite%' ORDER BY id"
+
+
+def _is_aside(native: NativeFunction, lookup: Lookup) -> bool:
+    """Whether a call of an operator says nothing of where another one computes."""
+    return schema_work(native, lookup.overloads(native.name)) in ("allocates", "checks")
+
+
+def _steps(store: Store) -> dict[object, list[int | str]]:
+    """What each definition leads to: definitions by number, operators by name."""
+    kinds = ",".join(f"'{kind}'" for kind in sorted(_STEPS - {"macro"}))
+    found: dict[object, list[int | str]] = defaultdict(list)
+    for caller, target in store.query(f"SELECT caller,target FROM edges WHERE kind IN ({kinds})"):
+        found[caller].append(target)
+    return found
+
+
+def _called(start: Iterable[int], steps: Mapping[object, list[int | str]]) -> set[str]:
+    """The names that are reached from definitions without calling an operator."""
+    seen: set[int | str] = set(start)
+    pending: list[int | str] = list(seen)
+    while pending:
+        for target in steps.get(pending.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return {one for one in seen if isinstance(one, str)}
