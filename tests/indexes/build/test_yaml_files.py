@@ -99,7 +99,7 @@ def test_a_renamed_field_is_said_wherever_the_operator_is_answered(
     assert "more problems like these: torchnav doctor" in done.stderr
     shown = torchnav("op", "mul.Tensor", *tree).stdout
     assert f"! {YAML}:{line}: torchgen" in shown
-    assert "  unknown;" in shown
+    assert " unknown" in shown
     table = json.loads(torchnav("table", "mul.Tensor", "--json", *tree).stdout)
     assert "'structured_deleg'" in table["unseen"]
     checks = json.loads(torchnav("doctor", "--json", *tree).stdout)["checks"]
