@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from indexes.codegen.variants import called_by_generated, generated_callers
 from indexes.linking.facts import (
@@ -67,8 +66,7 @@ class GraphFacts(Facts, Protocol):
 NodeKind = Literal["definition", "operator", "stub"]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A place on a way, with the device that the way is for: empty for every one."""
 
     kind: NodeKind
@@ -77,8 +75,7 @@ class Node:
     device: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """From one node to another, and the fact that says so."""
 
     upper: Node

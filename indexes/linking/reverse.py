@@ -69,7 +69,7 @@ class _Climb:
         for start in starts:
             own = start.device or self.graph.device(start.what)
             for device in (own,) if own else ("", *DEVICES):
-                found.setdefault(device, []).append(replace(start, device=device))
+                found.setdefault(device, []).append(start._replace(device=device))
         return found
 
     def run(self, device: str, starts: Iterable[Node]) -> None:

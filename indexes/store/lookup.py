@@ -425,8 +425,9 @@ class Lookup:
         known = self.by_id(definition)
         if known is None:
             return ()
-        rows = self._kernels_beyond + self.store.query(KERNELS_NAMED, (known.definition.name,))
-        ids = sorted(number for number, _, listed in rows if definition in numbers(listed))
+        named = self.store.query(KERNELS_NAMED, (known.definition.name,))
+        ids = [number for number, _, listed in named if definition in numbers(listed)]
+        ids = sorted({*ids, *self._beyond.get(definition, ())})
         sql = f"{_KERNELS} WHERE id=?"
         return [self._kernel_row(*row) for one in ids for row in self.store.query(sql, (one,))]
 
@@ -440,6 +441,15 @@ class Lookup:
             found = [op for _, op, listed in sorted(rows) if number in numbers(listed)]
             self._kernel_ops[number] = tuple(dict.fromkeys(found))
         return self._kernel_ops[number]
+
+    @cached_property
+    def _beyond(self) -> dict[int, list[int]]:
+        """The kernels whose symbols are no names, by the definitions that they are linked to."""
+        found: dict[int, list[int]] = {}
+        for kernel, _, listed in self._kernels_beyond:
+            for number in numbers(listed):
+                found.setdefault(number, []).append(kernel)
+        return found
 
     @cached_property
     def _kernels_beyond(self) -> list[tuple[Any, ...]]:
