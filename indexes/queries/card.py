@@ -152,7 +152,7 @@ def _compilers(around: Surroundings) -> CardLine:
     inductor, core = around.inductor, around.core
     words = {"fallback": "falls back to ATen", "none": "no lowering: falls back to ATen"}
     said = words.get(inductor.status, inductor.status)
-    return CardLine("Inductor", said, inductor.location, f"core ATen: {core.text}")
+    return CardLine("Inductor", f"{said} · core ATen: {core.text}", inductor.location)
 
 
 def _autocast(around: Surroundings) -> Iterator[CardLine]:

@@ -229,7 +229,9 @@ def _one_line(line: CardLine, place: str, room: int) -> CardRow:
         beside = len(said) + 2 if said else 0
         if (left := room - len(line.text) - beside - 2) >= len(name) + 4:
             return CardRow(line, line.text, shortened_path(place, left), said)
-    return CardRow(line, shortened_way(line.text, room - len(name) - 2), name)
+    text = shortened_way(line.text, room - len(name) - 2)
+    left = room - len(text) - 2
+    return CardRow(line, text[:room], name[-left:] if left > len(":1234") else "")
 
 
 def shortened_way(way: str, room: int) -> str:
