@@ -14,7 +14,7 @@ from indexes.model.vocabulary import CardLine, Chain, Hop, Route, Unresolved
 from navigator.tui.asking import ask
 from navigator.tui.chain.card_view import CardView
 from navigator.tui.chain.chain_tree import ChainTree
-from navigator.tui.chain.route_rows import route_groups
+from navigator.tui.chain.route_rows import Ran, route_groups
 from navigator.tui.chain.step_detail import StepDetail
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
@@ -52,6 +52,8 @@ class ChainPane(Pane):
         """The overload whose chain is shown or on its way."""
         self.answer: Answer | None = None
         """What is shown."""
+        self.ran: Ran | None = None
+        """What the call ran that the operator is shown for."""
         self._leader: LineList | None = None
         """The card or the tree, whichever the source follows; None until a reader chose one."""
         self._arriving: Visit | None = None
@@ -133,6 +135,7 @@ class ChainPane(Pane):
         self.query_one(PaneTitle).show(chain.op.full_name, answer.card.kind or chain.op.kind)
         self.hops.message = ""
         self.card.show(answer.card, keep=is_same)
+        self.mark_ran()
         self.hops.show(chain, hop.id if hop and not on_card else None)
         if not on_card:
             self._leader = self.hops if visit.path else None
@@ -183,10 +186,21 @@ class ChainPane(Pane):
         answer = self.answer
         if answer is None or not any(_computes(one, device) for one in answer.routes):
             return False
-        steps = route_groups(device, answer.routes, answer.chain)
+        steps = route_groups(device, answer.routes, answer.chain, self.ran_route)
         self._leader = self.hops
         self.hops.show_routes(device, steps)
         return True
+
+    @property
+    def ran_route(self) -> Route | None:
+        """The route that the call took which the operator is shown for."""
+        if self.ran is None or self.answer is None or self.ran.op != self.op:
+            return None
+        return self.ran.route(self.answer.routes)
+
+    def mark_ran(self) -> None:
+        """Mark the device on which the call ran."""
+        self.card.mark_ran({self.ran.device} if self.ran and self.ran.op == self.op else ())
 
     def leave_routes(self) -> bool:
         """Show the chain again where a route was; False if there was none."""
@@ -235,7 +249,7 @@ class ChainPane(Pane):
         if message.line is not self.card.line or not self.card.has_focus:
             return  # the cursor has moved on
         self._leader = self.card
-        self.query_one(StepDetail).show_line(*self._said_of(message.line))
+        self.query_one(StepDetail).show_line(*self._said_of(message.line), self.ran_route)
         visit = self.card_visit()
         if visit is not None:
             reason = message.line.text if message.line else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from indexes.model.vocabulary import Chain, Hop, Location, Role, Route, Way
 from navigator.tui.chain.chain_rows import Groups
@@ -13,15 +13,51 @@ _LAST: dict[str, Role] = {"library": "library", "launch": "launch"}
 """The roles of functions that compute; of all others it is ``device_kernel``."""
 
 
-def route_groups(device: str, routes: Sequence[Route], chain: Chain) -> Groups:
-    """The routes of a device, the usual one first: one group each."""
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a call is known to have run."""
+
+    op: str
+    device: str
+    operators: frozenset[str] = frozenset()
+    """The operators below it, without their overloads."""
+    functions: frozenset[tuple[str, int]] = frozenset()
+    """Paths and lines of the device kernels that it launched, and of what launches them."""
+
+    def route(self, routes: Sequence[Route]) -> Route | None:
+        """The route that the call took: to a kernel that it launched, or else through operators
+        that it called; None where that tells none."""
+        own = [one for one in routes if one.device == self.device and one.kind != "none"]
+        ways = [one for one in own if self._operators_of(one) <= self.operators]
+        reached = [one for one in ways if self._launched(one)]
+        through = [one for one in ways if self._operators_of(one)]
+        if reached or len(own) == 1:
+            return (reached or own)[0]
+        return max(through, key=lambda one: len(self._operators_of(one)), default=None)
+
+    def _operators_of(self, route: Route) -> set[str]:
+        """The operators behind the first; their entries are in YAML."""
+        passed = (one for one in route.via[1:] if one.location.path.endswith(".yaml"))
+        return {one.symbol.partition(".")[0] for one in passed}
+
+    def _launched(self, route: Route) -> bool:
+        places = (route.location, *(one.location for one in route.via))
+        return any((one.path, one.line) in self.functions for one in places)
+
+
+def route_groups(
+    device: str, routes: Sequence[Route], chain: Chain, ran: Route | None = None
+) -> Groups:
+    """The routes of a device, the usual one first: one group each. The one that ``ran`` is
+    marked."""
     hops = {_key(hop.symbol, hop.location): hop for hop in reversed(chain.hops)}
     own = [one for one in routes if one.device == device]
     found: dict[str, Sequence[Hop]] = {}
     first = 0
     for number, route in enumerate(own, 1):
         steps = list(_steps(route, hops, first))
-        found[f"{_title(route, number, len(own))}"] = steps
+        mark = "▶ ran: " if route is ran else ""
+        found[f"{mark}{_title(route, number, len(own))}"] = steps
         first += len(steps)
     return found
 

@@ -38,15 +38,19 @@ class StepDetail(Widget):
     _step: Step | None = None
     _lines: Sequence[str] = ()
     _routes: Sequence[Route] = ()
+    _ran: Route | None = None
 
     def show(self, step: Step | None) -> None:
         """Show one step; nothing for a heading."""
         self._step, self._lines, self._routes = step, (), ()
         self.refresh(layout=True)
 
-    def show_line(self, lines: Sequence[str], routes: Sequence[Route]) -> None:
-        """Show what is said of a line of the card: the routes of a device, or these lines."""
-        self._step, self._lines, self._routes = None, lines, routes
+    def show_line(
+        self, lines: Sequence[str], routes: Sequence[Route], ran: Route | None = None
+    ) -> None:
+        """Show what is said of a line of the card: the routes of a device, one of which may have
+        run, or these lines."""
+        self._step, self._lines, self._routes, self._ran = None, lines, routes, ran
         self.refresh(layout=True)
 
     def render(self) -> Content:
@@ -56,7 +60,8 @@ class StepDetail(Widget):
             return Content("\n").join(_unresolved_lines(self._step))
         width = max(self.size.width, 20)
         lines = [Content(one_line(line)) for line in self._lines]
-        routes = [_route_line(at, one, width) for at, one in enumerate(self._routes, 1)]
+        marks = ["▶" if one is self._ran else str(at) for at, one in enumerate(self._routes, 1)]
+        routes = [_route_line(*one, width) for one in zip(marks, self._routes, strict=True)]
         return Content("\n").join(routes or lines)
 
     def _hop_lines(self, hop: Hop) -> list[Content]:
@@ -79,12 +84,12 @@ class StepDetail(Widget):
         return [*lines, Content.assemble((one_line(hop.symbol), "bold"), *_keys(hop))]
 
 
-def _route_line(number: int, route: Route, width: int) -> Content:
+def _route_line(mark: str, route: Route, width: int) -> Content:
     """A route in a line: what computes, where, and when it is taken."""
     name, where = short_symbol(route.symbol), place(route.location, width // 3)
     what = route.note if route.kind == "none" else route.kind
     rest = shorten(one_line(f"{what}{condition(route)}"), width - len(name) - len(where) - 6)
-    return Content.assemble((f"{number} ", "dim"), (name, "bold"), f"  {where}  ", (rest, "dim"))
+    return Content.assemble((f"{mark} ", "dim"), (name, "bold"), f"  {where}  ", (rest, "dim"))
 
 
 def _keys(hop: Hop) -> list[tuple[str, str]]:

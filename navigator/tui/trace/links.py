@@ -12,9 +12,13 @@ from navigator.trace.link import Linker, NodeLink, OpLink, schema_index
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
+from navigator.tui.chain.route_rows import Ran
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
 from navigator.tui.trace.detail import Launched
+
+_MOST_ROWS = 400
+_MOST_KERNELS = 8
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Linked:
     launched: tuple[Launched, ...]
     visit: Visit | None
     reason: str
+    ran: Ran | None = None
+    """What the call ran, as far as it was recorded."""
 
 
 class TraceLinks:
@@ -50,7 +56,32 @@ class TraceLinks:
         ]
         visit = self._visit(op, link)
         reason = "; ".join(link.reasons) or f"{op.label} is no operator"
-        return Linked(row, link, tuple(launched), visit, reason)
+        return Linked(row, link, tuple(launched), visit, reason, self._ran(op, link, linker))
+
+    def _ran(self, op: TraceOp, link: OpLink, linker: Linker) -> Ran | None:
+        """What a call ran, if that was on one device."""
+        if op.kind != "op" or not link.full_name or len(link.keys) != 1:
+            return None
+        rows = [op.id, *self._below(op.id)]
+        names = {self._trace.op(row).name for row in rows[1:]}
+        kernels = [one for row in rows for one in self._trace.kernels_of(row)][:_MOST_KERNELS]
+        answers = map(linker.kernel_name, kernels)
+        sources = (one for answer in answers for one in (answer.source, answer.launcher) if one)
+        return Ran(
+            link.full_name,
+            link.keys[0],
+            frozenset(name.removeprefix("aten::") for name in names),
+            frozenset((one.location.path, one.location.line) for one in sources),
+        )
+
+    def _below(self, row: int) -> list[int]:
+        """The rows below a row, the nearest first."""
+        found = list(self._trace.children(row))
+        for one in found:  # grows
+            found += self._trace.children(one)
+            if len(found) > _MOST_ROWS:
+                break
+        return found
 
     def path(self, row: int) -> DispatchPath | None:
         """The dispatch path of a row, of a call that of its operator; None for what no

@@ -112,8 +112,10 @@ class TraceWorkspace(ChainWorkspace):
             return
         if found.link is not None:
             self.pane.detail.show_link(found.link, found.launched)
+        self.chain.ran = found.ran
         if found.visit is not None:
             self.open(found.visit)
+            self.chain.mark_ran()
         else:
             self.chain.show_message(self.pane.trace.op(found.row).label, found.reason)
             self.source.show_message(found.reason)

@@ -256,3 +256,15 @@ async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_
 async def test_in_few_rows_the_output_of_a_failure_stays(opener: Opener, tmp_path: Path) -> None:
     async with running(opener, tmp_path, "raise ValueError('no')", 80, 24) as (person, _):
         await person.sees("ended with status 1", "ValueError: no")
+
+
+async def test_the_device_on_which_a_call_ran_is_marked(opener: Opener, step_folder: Path) -> None:
+    async with sit(opener, opened(step_folder / "trace.json"), 160, 45) as person:
+        await person.sees("torch.nn.init.normal_")
+        await person.types("/op:aten::addmm")
+        await person.presses("enter")
+        await person.sees("▶1 CPU")
+        assert "▶2" not in person.screen()
+        chain = screen_of(person).workspace.chain
+        assert chain.ran is not None
+        assert chain.ran.device == "CPU"
