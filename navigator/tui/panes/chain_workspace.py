@@ -141,7 +141,7 @@ class ChainWorkspace(Workspace):
         if self.chain.card.select(digit):
             self.screen.set_focus(self.chain.card)
         else:
-            say(self, f"{self.chain.op or 'this'}: {DIGITS[digit]} not known in this source")
+            say(self, f"the card of {self.chain.op or 'this'} has no line for {DIGITS[digit]}")
 
     def action_kernel(self) -> None:
         self._next_hop(lambda hop: hop.role == "kernel" and hop.location is not None, "kernel")

@@ -46,13 +46,9 @@ async def test_digits_always_mean_the_same(sit: Sit, op: str, size: tuple[int, i
 
 async def test_a_digit_without_a_line_says_so(sit: Sit) -> None:
     async with sit(120, 40) as person:
-        await person.asks_for("_cast_Float")
-        await person.until(lambda: person.chain.answer, "the card")
-        answer = person.chain.answer
-        assert answer is not None
-        missing = {"1", "2", "3"} - {line.key for line in answer.card.lines}
-        await person.presses(min(missing))
-        await person.sees(f"_cast_Float: {DIGITS[min(missing)]} not known")
+        await person.asks_for("gelu")
+        await person.presses("3")
+        await person.sees("the card of gelu has no line for MPS")
 
 
 async def test_a_route_is_followed_step_by_step_and_left_again(sit: Sit) -> None:
