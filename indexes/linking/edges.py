@@ -221,6 +221,8 @@ class EdgeResolver:
     def _overloads_for(self, call: Call, caller: Known) -> list[Known]:
         """The functions and macros that a call can mean, those of its own file alone where any
         of them fits."""
+        if call.name.startswith("operator") and not call.name.isidentifier():
+            return self._signs(call, caller)
         seen = [k for k in self._scopes.candidates(call, caller) if k.id != caller.id]
         path = caller.definition.location.path
         here = [k for k in seen if k.definition.location.path == path]
@@ -231,6 +233,12 @@ class EdgeResolver:
                 if found := chosen(call, among, self._returned, by_types):
                     return found[:_MOST]
         return []
+
+    def _signs(self, call: Call, caller: Known) -> list[Known]:
+        """Those of ``x * y`` with a tensor: found in its namespace, whatever stands nearer."""
+        seen = self._scopes.candidates(call._replace(qualifier="::at"), caller)
+        takes = [one for one in seen if "Tensor" in one.definition.parameters]
+        return chosen(call, takes, self._returned)
 
     def _functions(self, call: Call, caller: Known, found: Sequence[Known]) -> Iterator[_Meant]:
         macros = [one.id for one in found if one.definition.kind == "macro"]

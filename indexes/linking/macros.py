@@ -18,6 +18,7 @@ from indexes.readers.cxx.preprocess import bind, split_arguments, substitute
 from indexes.readers.cxx.scopes import scan_text
 
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)
+_SIGNED = regex(r"operator\s+(?=[^\w\s])")
 _MAX_DEPTH = 8
 _MAX_TEXT = 200_000
 _UNREAD = ("class", "enum", "macro_use")
@@ -203,6 +204,7 @@ class _Use:
     def _define(self, found: DefinitionFact, macro: PlacedMacro) -> None:
         use = self.use
         placed = found._replace(
+            name=_SIGNED.sub("operator", found.name),
             scope=_join(use.scope, found.scope),
             line=use.line,
             end_line=use.end_line,

@@ -30,6 +30,11 @@ _ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCI
 _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
 _MADE = rf"\s*(?=({_PATH}))\1\s*({_TEMPLATE})?\s*\{{"
+_SIGN = regex(
+    r"([-+*/%&|^<>=)]\s)?(?<![\w.>:])([A-Za-z_]\w*) ([-+*/%&|^<>]|[<>=!]=) "
+    r"(?=(\d[\d.]*|[A-Za-z_]\w*)(\s?[-+*/%&|^<>=(\[.:])?)",
+    ASCII,
+)
 _BRACED = regex(rf"[(,=]{_MADE}", ASCII)
 _RETURNED = regex(rf"return\b{_MADE}", ASCII)
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
@@ -90,7 +95,7 @@ class Reader:
         if self.text.brief:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
-        if not sites and not self.text.messages:
+        if not sites and not self.text.messages and "Tensor" not in parameters:
             return Body()
         reading = _Reading(self, start, end, sites)
         rows = reading.rows(parameters)
@@ -179,6 +184,7 @@ class _Reading:
                 self._site(site)
             self._assigned()
             self._made()
+        self._signs(parameters)
         if self.reader.text.messages:
             self._messages()
         return self._rows
@@ -209,6 +215,30 @@ class _Reading:
                 self._given_back(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _signs(self, parameters: str) -> None:
+        """``x * y`` of tensors is a call of ``operator*``."""
+        if "Tensor" not in parameters and not self.sites:
+            return
+        if not self.sites:
+            self.known.declare(parameters)
+        for found in _SIGN.finditer(self.plain, self.start, self.end):
+            before, left, sign, right, behind = found.groups()
+            marks = [
+                self._side(left, found.start(2), before),
+                self._side(right, found.start(4), behind),
+            ]
+            if "T" in marks:
+                row = (found.start(3), f"operator{sign}", "", "call", "", " ".join(marks), "")
+                self._rows.append(row)
+
+    def _side(self, name: str, at: int, beside: str | None) -> str:
+        """The mark of a side that is a name or a number; with more beside it than that, a tensor
+        makes a tensor of it, and of anything else it is not known what it is."""
+        mark = word_mark(name) if name[0].isdigit() else self.known.declared(name, at)
+        if mark is None or len(mark) > 1 or (beside and (mark != "T" or beside[-1] in "([.:")):
+            return UNKNOWN
+        return mark
 
     def _made(self) -> None:
         """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,

@@ -24,6 +24,17 @@ template <typename sorter_t> void sort_common(sorter_t sorter) { sorter.template
 struct SmallSort { template <int A> void sort(int64_t n) { detail::helper(n); } };
 #define HELP(X) detail::helper(X)
 }
+namespace at {
+#define FORALL_SIGNS(_) _(*, x.mul(y)) _(-, x.sub(y))
+#define DEFINE_SIGN(op, body)                                   \\
+  inline Tensor operator op(const Tensor& x, const Tensor& y) { \\
+    return body;                                                \\
+  }                                                             \\
+  inline Tensor operator op(const Tensor& x, const Scalar& y) { \\
+    return body;                                                \\
+  }
+FORALL_SIGNS(DEFINE_SIGN)
+}
 namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
 """,
     f"{NATIVE}/Edges.cpp": """
@@ -55,6 +66,10 @@ Tensor edges_of_operators(const Tensor& self, const Tensor& other_, int64_t dim)
     return at::native_dropout(product, /*p=*/0.5, /*train=*/true);
   }
   return product.mul(other_);
+}
+
+Tensor edges_of_signs(const Tensor& x, const Tensor& y, int64_t n) {
+  return x - y * n;
 }
 
 Tensor& edges_of_outputs(const Tensor& self, const Tensor& other_, Tensor& out) {
@@ -121,7 +136,7 @@ def test_names_are_looked_up_in_scopes_and_overloads_chosen_by_arguments(index: 
         ("call", "detail::helper", "helper:4"),
         ("call", "other", "other:6"),
         ("call", "other", "other:5"),
-        ("call", "run_graph", "run_graph:9"),
+        ("call", "run_graph", "run_graph:20"),
         ("call", "run", "run:9"),
     ]
 
@@ -133,6 +148,14 @@ def test_operators_are_told_by_their_arguments(index: Index) -> None:
         ("operator", "at::native_dropout", "native_dropout"),
         ("operator", "mul", "mul.Tensor"),
     ]
+
+
+def test_signs_between_tensors_are_calls(index: Index) -> None:
+    found = edges(index, "edges_of_signs")
+    called = [index.facts.by_id(e.target) for e in found if isinstance(e.target, int)]
+    signs = [(one.definition.name, one.definition.parameters) for one in called if one]
+    assert ("operator*", "const Tensor& x, const Scalar& y") in signs
+    assert ("operator-", "const Tensor& x, const Tensor& y") in signs
 
 
 def test_outputs_stand_first_or_last(index: Index) -> None:
