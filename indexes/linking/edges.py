@@ -261,6 +261,9 @@ class EdgeResolver:
 
     def _classes_seen(self, named: Call, caller: Known) -> Iterator[Known]:
         path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
+        if not named.qualifier and (alias := self.facts.alias_of(named.name, path)):
+            qualifier, _, name = alias.rpartition("::")
+            named = named._replace(name=name, qualifier=qualifier)
         for known in self.facts.named(named.name):
             place = known.definition.location.path
             near = known.definition.kind == "class" and (place == path or is_header(place))
