@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "Facts", "Known", "LibraryUse", "StubUse"]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A definition with the number by which its calls are asked for."""
 
     id: int

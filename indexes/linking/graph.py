@@ -89,8 +89,11 @@ class Graph:
     def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
 
-    def down(self, node: Node) -> Iterator[Step]:
+    def down(self, node: Node) -> list[Step]:
         """What a node leads to, in the order of its text."""
+        return list(self._below(node))
+
+    def _below(self, node: Node) -> Iterator[Step]:
         if isinstance(node.what, int):
             yield from self._below_definition(node, node.what)
         elif node.kind == "stub":
@@ -164,8 +167,11 @@ class Graph:
                         seen.add(step.lower)
                         pending.append(step.lower)
 
-    def up(self, node: Node) -> Iterator[Step]:
+    def up(self, node: Node) -> list[Step]:
         """What leads to a node."""
+        return list(self._above(node))
+
+    def _above(self, node: Node) -> Iterator[Step]:
         for edge in self.facts.edges_to(node.what):
             if node_kind(edge) == node.kind and edge.caller >= 0:
                 for device in self._before(node, edge):

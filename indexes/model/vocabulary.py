@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 SCHEMA_VERSION = 1
 
@@ -51,8 +51,7 @@ KernelKind = Literal["plain", "structured", "macro", "ufunc", "composite", "gene
 SourceKind = Literal["checkout", "clone", "wheel"]
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in the tree. ``line`` 0 means the file as a whole."""
 
     path: str

@@ -101,6 +101,7 @@ class Lookup:
         self.nominated = lru_cache(256)(self._nominated)
         self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
+        self._conditions = lru_cache(4096)(self._find_conditions)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.edges = lru_cache(16384)(self._edges)
         self.branches = lru_cache(1024)(self._branches)
@@ -202,11 +203,13 @@ class Lookup:
 
     def conditions(self, edge: Edge) -> tuple[Choice, ...]:
         """What decides whether the step along an edge is taken, outermost first."""
-        caller = self.by_id(edge.caller) if edge.branch else None
+        return self._conditions(edge.caller, edge.branch) if edge.branch else ()
+
+    def _find_conditions(self, number_of_caller: int, number: int) -> tuple[Choice, ...]:
+        caller = self.by_id(number_of_caller)
         found: list[Choice] = []
-        number = edge.branch if caller else 0
         while caller and number:
-            one = self.branches(edge.caller)[number - 1]
+            one = self.branches(number_of_caller)[number - 1]
             place = Location(caller.definition.location.path, one.line)
             found.append(Choice(one.text, one.arm, place))
             number = one.parent
@@ -425,9 +428,7 @@ class Lookup:
         known = self.by_id(definition)
         if known is None:
             return ()
-        named = self.store.query(KERNELS_NAMED, (known.definition.name,))
-        ids = [number for number, _, listed in named if definition in numbers(listed)]
-        ids = sorted({*ids, *self._beyond.get(definition, ())})
+        ids = sorted(number for number, _ in self._kernels_linked(known))
         sql = f"{_KERNELS} WHERE id=?"
         return [self._kernel_row(*row) for one in ids for row in self.store.query(sql, (one,))]
 
@@ -437,23 +438,23 @@ class Lookup:
         if len(self._kernel_ops) >= _FEW:
             return self._all_kernel_ops.get(number, ())
         if number not in self._kernel_ops:
-            rows = self._kernels_beyond + self.store.query(KERNELS_NAMED, (known.definition.name,))
-            found = [op for _, op, listed in sorted(rows) if number in numbers(listed)]
+            found = (op for _, op in sorted(self._kernels_linked(known)))
             self._kernel_ops[number] = tuple(dict.fromkeys(found))
         return self._kernel_ops[number]
 
-    @cached_property
-    def _beyond(self) -> dict[int, list[int]]:
-        """The kernels whose symbols are no names, by the definitions that they are linked to."""
-        found: dict[int, list[int]] = {}
-        for kernel, _, listed in self._kernels_beyond:
-            for number in numbers(listed):
-                found.setdefault(number, []).append(kernel)
-        return found
+    def _kernels_linked(self, known: Known) -> list[tuple[int, str]]:
+        """The numbers and operators of the kernels that a definition is."""
+        named = self.store.query(KERNELS_NAMED, (known.definition.name,))
+        found = [(row, op) for row, op, listed in named if known.id in numbers(listed)]
+        return [*found, *self._kernels_beyond.get(known.id, ())]
 
     @cached_property
-    def _kernels_beyond(self) -> list[tuple[Any, ...]]:
-        return self.store.query(KERNELS_BEYOND)
+    def _kernels_beyond(self) -> dict[int, list[tuple[int, str]]]:
+        found: dict[int, list[tuple[int, str]]] = {}
+        for row, op, listed in self.store.query(KERNELS_BEYOND):
+            for number in listed.split(",") if listed else ():
+                found.setdefault(int(number), []).append((row, op))
+        return found
 
     @cached_property
     def _all_kernel_ops(self) -> dict[int, list[str]]:

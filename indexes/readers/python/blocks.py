@@ -185,12 +185,10 @@ def _dedented(
     return None
 
 
-def occurrences(data: bytes, text: bytes, start: int = 0, end: int | None = None) -> Iterator[int]:
+def occurrences(data: bytes, text: bytes, start: int = 0, end: int | None = None) -> list[int]:
     """Where a text occurs."""
-    at = data.find(text, start, end)
-    while at >= 0:
-        yield at
-        at = data.find(text, at + len(text), end)
+    found = re.compile(re.escape(text)).finditer(data, start, len(data) if end is None else end)
+    return [match.start() for match in found]
 
 
 # ------------------------------------------------------------------------------ blocks
