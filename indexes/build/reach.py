@@ -21,6 +21,7 @@ _FORMULA = "formula"
 """Beside devices, what an operator has by itself or through others: a derivative."""
 _STEPS = TO_DEFINITIONS | TO_OPERATORS | TO_STUBS
 _Facts = dict[str, set[str]]
+_Steps = dict[int | str, list[int | str]]
 
 
 def keep_reach(store: Store) -> None:
@@ -29,8 +30,12 @@ def keep_reach(store: Store) -> None:
     stubs: _Facts = defaultdict(set)
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
-    reached = _reached(before, stubs, _callees(store))
-    after = [_summary(one, reached[one.full_name]) for one in before.values()]
+    steps = _steps(store)
+    reached = _reached(before, stubs, _callees(store, steps))
+    callers = _callers(store, steps)
+    after = [
+        _summary(one, reached[name], bool(callers[name] - {name})) for name, one in before.items()
+    ]
     changed = [(dump(one), one.full_name) for one in after if one != before[one.full_name]]
     store.db.executemany("UPDATE ops SET summary=? WHERE full_name=?", changed)
 
@@ -39,9 +44,9 @@ _SUMMARIES = "SELECT summary FROM ops ORDER BY position"
 _REGISTERED = "SELECT DISTINCT stub,device FROM registrations WHERE target NOT NULL"
 
 
-def _summary(one: OperatorSummary, reached: set[str]) -> OperatorSummary:
+def _summary(one: OperatorSummary, reached: set[str], called: bool) -> OperatorSummary:
     devices = tuple(device for device in DEVICES if device in reached)
-    return replace(one, devices=devices, differentiable=_FORMULA in reached)
+    return replace(one, devices=devices, differentiable=_FORMULA in reached, called=called)
 
 
 def _reached(
@@ -81,13 +86,12 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 # ---------------------------------------------------------------------- what kernels call
 
 
-def _callees(store: Store) -> dict[str, set[str]]:
+def _callees(store: Store, steps: _Steps) -> dict[str, set[str]]:
     """The operators that the composite kernels of each operator call, those that may compute
     before others."""
     lookup = Lookup(store)
     natives = {one.full_name: one for one in lookup.natives()}
     aside = {name for name, one in natives.items() if _is_aside(one, lookup)}
-    steps = _steps(store)
     found: dict[str, set[str]] = {}
     for op, kind, listed in store.query(_COMPOSITE):
         called = _called(numbers(listed), steps) - {op}
@@ -105,16 +109,50 @@ def _is_aside(native: NativeFunction, lookup: Lookup) -> bool:
     return schema_work(native, lookup.overloads(native.name)) in ("allocates", "checks")
 
 
-def _steps(store: Store) -> dict[object, list[int | str]]:
-    """What each definition leads to: definitions by number, operators by name."""
-    kinds = ",".join(f"'{kind}'" for kind in sorted(_STEPS - {"macro"}))
-    found: dict[object, list[int | str]] = defaultdict(list)
-    for caller, target in store.query(f"SELECT caller,target FROM edges WHERE kind IN ({kinds})"):
-        found[caller].append(target)
+def _callers(store: Store, steps: _Steps) -> Mapping[int | str, set[str]]:
+    """Operators that call each operator, in kernels registered on stubs too: two are enough to
+    know that another one does."""
+    every = {**steps}
+    for stub, target in store.query("SELECT stub,target FROM registrations WHERE target NOT NULL"):
+        every[stub] = [*every.get(stub, ()), target]
+    found: dict[int | str, set[str]] = defaultdict(set)
+    pending: list[tuple[int | str, str]] = _generated_calls(store)
+    for op, listed in store.query(_KERNELS):
+        pending += [(number, op) for number in numbers(str(listed))]
+    while pending:
+        node, op = pending.pop()
+        if op not in found[node] and len(found[node]) < _ENOUGH:
+            found[node].add(op)
+            pending += [(target, op) for target in every.get(node, ())]
     return found
 
 
-def _called(start: Iterable[int], steps: Mapping[object, list[int | str]]) -> set[str]:
+def _generated_calls(store: Store) -> list[tuple[int | str, str]]:
+    """The operators that kernels call which torchgen makes, with the operators of these."""
+    lookup = Lookup(store)
+    ops = store.column("SELECT op FROM kernels WHERE kind='generated'")
+    natives = [native for op in ops if (native := lookup.native(op))]
+    calls = ((called_by_generated(one, lookup.overloads), one) for one in natives)
+    return [(called.full_name, one.full_name) for called, one in calls if called]
+
+
+_ENOUGH = 2
+_KERNELS = (
+    "SELECT op,definitions FROM kernels WHERE key!='Meta' UNION ALL"
+    " SELECT op,target FROM library_kernels WHERE target NOT NULL"
+)
+
+
+def _steps(store: Store) -> _Steps:
+    """What each definition leads to: definitions by number, operators by name."""
+    kinds = ",".join(f"'{kind}'" for kind in sorted(_STEPS - {"macro"}))
+    found: _Steps = {}
+    for caller, target in store.query(f"SELECT caller,target FROM edges WHERE kind IN ({kinds})"):
+        found.setdefault(caller, []).append(target)
+    return found
+
+
+def _called(start: Iterable[int], steps: _Steps) -> set[str]:
     """The names that are reached from definitions without calling an operator."""
     seen: set[int | str] = set(start)
     pending: list[int | str] = list(seen)

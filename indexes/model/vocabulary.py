@@ -277,6 +277,8 @@ class OperatorSummary:
     """Devices on which it runs, by kernels of its own or by the operators that it calls."""
     differentiable: bool = False
     """Whether it has a derivative, its own or through the operators that it calls."""
+    called: bool = False
+    """Whether operators call it in their own code."""
 
 
 @dataclass(frozen=True, slots=True)

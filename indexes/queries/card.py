@@ -178,5 +178,6 @@ def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
     """What else there is, and what opens it."""
     others = [key for key in summary.keys if key not in _USUAL_KEYS and "Composite" not in key]
     said = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
-    text = " · ".join(filter(None, ("whole chain: --chain", said)))
+    calls = "called by operators: callers" if summary.called else ""
+    text = " · ".join(filter(None, ("whole chain: --chain", calls, said)))
     return CardLine("more", text, None, "", f"torchnav op {native.full_name} --chain")

@@ -131,7 +131,7 @@ shape(SourceInfo, "kind version commit dirty missing")
 shape(
     OperatorSummary,
     "name=full_name schema path line end_line kind keys tags python_module has_derivative"
-    " devices differentiable",
+    " devices differentiable called",
 )
 shape(
     Hop,

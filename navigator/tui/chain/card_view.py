@@ -10,6 +10,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Card, CardLine, Location
 from navigator.text.answers import CardRow, card_line_rows, wrap
 from navigator.tui.text import one_line
@@ -22,7 +23,9 @@ _MARGIN = 3
 """The columns of the digit."""
 _FEW_ROWS = 32
 """In a terminal of fewer rows every line of a card is one row."""
-_MORE = "d dispatch table · I impact · c contribute · o opens the operator of a step"
+_FLAGS = regex(r"whole chain: --chain(?: · )?|: callers| · --key .*")
+"""What the command line says of more; the screen has keys for it."""
+_KEYS = "d dispatch table · I impact · c contribute"
 
 
 class CardView(LineList):
@@ -75,7 +78,7 @@ class CardView(LineList):
         yield from (CardRow(None, text) for text in islice(schema, most))
         room = max(20, self.size.width - _LABEL - _MARGIN - 1)
         for line in card.lines:
-            shown = replace(line, text=_MORE) if line.label == "more" else line
+            shown = replace(line, text=_with_keys(line.text)) if line.label == "more" else line
             yield from card_line_rows(shown, room, most)
 
     def _row_of(self, label: str | None) -> int:
@@ -155,3 +158,8 @@ class CardView(LineList):
 
     def action_out(self) -> None:
         self.post_message(self.Left())
+
+
+def _with_keys(text: str) -> str:
+    """The last line of a card with the keys of the screen."""
+    return " · ".join(filter(None, (_FLAGS.sub("", text), _KEYS)))

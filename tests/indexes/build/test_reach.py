@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.model.vocabulary import OperatorSummary
+from indexes.queries.graph_places import called_by
 from indexes.queries.index import Index
 
 
@@ -39,6 +40,12 @@ def test_autograd_does_not_go_through_kernels_that_are_not_composite_for_it(
     ]
     assert explicit
     assert not [one.full_name for one in explicit if one.differentiable]
+
+
+@pytest.mark.parametrize("name", ["_softmax", "add.Tensor", "mul.Tensor", "randperm", "relu"])
+def test_operators_that_others_call(tree_index: Index, name: str) -> None:
+    if one := tree_index.summary(name):
+        assert one.called == bool(called_by(tree_index.facts, name))
 
 
 def test_every_device_with_a_route_is_listed(tree_index: Index) -> None:
