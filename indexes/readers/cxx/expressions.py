@@ -152,6 +152,10 @@ class Expressions:
         stop = self.brackets.find(_INITIAL_END, at + 1, self._end)
         return self.mark(at + 1, stop)
 
+    def declares(self, mark: str) -> bool:
+        """Whether the body declares a name of a mark."""
+        return any(one == mark for scoped in self._names.values() for _, _, one in scoped)
+
     def declared(self, name: str, at: int) -> str | None:
         """The mark of a name at an offset; None where the body declares no such name."""
         for start, end, mark in reversed(self._names.get(name, ())):

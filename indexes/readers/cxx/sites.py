@@ -222,6 +222,8 @@ class _Reading:
             return
         if not self.sites:
             self.known.declare(parameters)
+        if not self.known.declares("T"):
+            return
         for found in _SIGN.finditer(self.plain, self.start, self.end):
             before, left, sign, right, behind = found.groups()
             marks = [
