@@ -61,7 +61,7 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
     other = {one.key: one for one in differences or ()}
     main, rest = _by_interest(table)
     for slots in main:
-        yield of_slots(table.op, slots)
+        yield of_slots(table.op, sorted(slots, key=_interest, reverse=True))
         yield from (_said(other.pop(s.key)) for s in reversed(slots) if s.key in other)
     if rest:
         yield PlaceRow("other keys, the first to be asked on top")
@@ -91,16 +91,14 @@ def _by_interest(table: DispatchTable) -> tuple[list[Slots], list[Slots]]:
 
 
 def _rank(slots: Slots) -> int:
-    keys = [slot.key for slot in slots]
-    named = [at for at, key in enumerate(_FIRST) if key in keys or _is_autograd(key, slots)]
-    if named:
-        return named[0]
     own = slots[-1].kind == "kernel" and not slots[-1].fallthrough and len(slots) == 1
-    return len(_FIRST) + (not own)
+    return min(*map(_interest, slots), len(_FIRST) + (not own))
 
 
-def _is_autograd(key: str, slots: Slots) -> bool:
-    return key == "Autograd" and any(one.key.startswith(key) for one in slots)
+def _interest(slot: DispatchSlot) -> int:
+    """Small for the keys that most ask for."""
+    key = "Autograd" if slot.key.startswith("Autograd") else slot.key
+    return _FIRST.index(key) if key in _FIRST else len(_FIRST) + 1
 
 
 def _said(one: Difference) -> PlaceRow:
