@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from hashlib import blake2b
+from collections.abc import Iterator, Sequence
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
@@ -18,27 +17,25 @@ _DEVICE_CODE = (".cu", ".cuh", ".metal", ".mm")
 
 def find(tree: Tree) -> Iterator[Gap]:
     """Groups of functions whose bodies are the same but for comments and white space."""
-    groups: dict[bytes, list[Definition]] = {}
+    groups: dict[str, list[Definition]] = {}
     for path in tree.native_files:
         if not _VENDORED.search(path):
-            for function, body in _bodies(tree, path):
-                groups.setdefault(blake2b(body.encode(), digest_size=16).digest(), []).append(
-                    function
-                )
+            for function in _functions(tree, path):
+                groups.setdefault(" ".join(_body(tree, function).split()), []).append(function)
     for functions in groups.values():
-        comparable = _comparable(functions)
-        if len(comparable) > 1:
+        comparable = _comparable(functions) if len(functions) > 1 else ()
+        if len(comparable) > 1 and _is_long(tree, comparable[0]):
             yield _gap(tree, comparable)
 
 
-def _comparable(functions: list[Definition]) -> list[Definition]:
+def _comparable(functions: list[Definition]) -> Sequence[Definition]:
     """Those that could be one: in different files or of different names (overloads differ in
     their types), and compiled for the same machine as the first."""
     found: dict[tuple[str, str], Definition] = {}
     for one in functions:
         if _machine(one) == _machine(functions[0]):
             found.setdefault((one.location.path, one.name), one)
-    return list(found.values())
+    return tuple(found.values())
 
 
 def _machine(function: Definition) -> str:
@@ -46,7 +43,7 @@ def _machine(function: Definition) -> str:
     return extension.replace(".cuh", ".cu") if extension in _DEVICE_CODE else ""
 
 
-def _bodies(tree: Tree, path: str) -> Iterator[tuple[Definition, str]]:
+def _functions(tree: Tree, path: str) -> Iterator[Definition]:
     functions = [f for f in tree.functions.get(path, ()) if _is_free(f)]
     outer = 0
     for function in functions:
@@ -54,11 +51,31 @@ def _bodies(tree: Tree, path: str) -> Iterator[tuple[Definition, str]]:
         if where.end_line <= outer or function.macro:
             continue  # a lambda or a method inside one that is counted already
         outer = where.end_line
-        text = "\n".join(tree.lines(path, where.line, where.end_line))
-        text = strip_comments(text) if "/" in text else text
-        body = text[text.find("{") :]
-        if sum(map(bool, map(str.strip, body.splitlines()))) >= _FEWEST_LINES:
-            yield function, " ".join(body.split())
+        yield function
+
+
+def _body(tree: Tree, function: Definition) -> str:
+    where = function.location
+    text = _code("\n".join(tree.lines(where.path, where.line, where.end_line)))
+    return text[text.find("{") :]
+
+
+def _is_long(tree: Tree, function: Definition) -> bool:
+    lines = _body(tree, function).splitlines()
+    return sum(1 for line in lines if line.strip()) >= _FEWEST_LINES
+
+
+def _code(text: str) -> str:
+    """A text without comments. Most have none but those that end a line."""
+    if "/*" in text:
+        return strip_comments(text)
+    return "\n".join(map(_code_of_line, text.split("\n"))) if "//" in text else text
+
+
+def _code_of_line(line: str) -> str:
+    if "//" not in line:
+        return line
+    return strip_comments(line) if '"' in line else line[: line.find("//")]
 
 
 def _is_free(function: Definition) -> bool:
@@ -70,7 +87,7 @@ def _lines(function: Definition) -> int:
     return function.location.end_line - function.location.line
 
 
-def _gap(tree: Tree, functions: list[Definition]) -> Gap:
+def _gap(tree: Tree, functions: Sequence[Definition]) -> Gap:
     first = functions[0]
     op = next(filter(None, map(tree.operator_of, functions)), None)
     others = ", ".join(f"{f.name} ({f.location})" for f in functions[1:])

@@ -42,9 +42,9 @@ def _device_stubs(tree: Tree) -> set[str]:
     """Stubs with a function for more than one kind of device; one for a single kind is called
     where the kernel has chosen that device itself."""
     kinds: dict[str, set[str]] = {}
-    for row in tree.index.stub_rows():
-        if row.function != "nullptr":
-            kinds.setdefault(row.stub, set()).add(row.device)
+    sql = "SELECT DISTINCT stub,device FROM registrations WHERE function!='nullptr'"
+    for stub, device in tree.store.query(sql):
+        kinds.setdefault(stub.rpartition("::")[2], set()).add(device)
     return {stub for stub, devices in kinds.items() if len(devices) > 1}
 
 
