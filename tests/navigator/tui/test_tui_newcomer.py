@@ -30,7 +30,10 @@ async def test_softmax_to_both_kernels_into_an_editor_and_back(
         await person.presses("enter")
         await person.sees("1 CPU", "2 CUDA", "SoftMaxKernel.cpp")
 
-        await person.presses("g", "k", "g", "k")
+        composite = line_of(tree, SOFTMAX_CPU, "Tensor softmax(")
+        await person.presses("g", "k")
+        await person.is_at(f"{SOFTMAX_CPU}:{composite}")
+        await person.presses("g", "k")
         await person.is_at(f"{SOFTMAX_CPU}:{cpu}")
         await person.sees("TORCH_IMPL_FUNC(softmax_cpu_out)")
 
