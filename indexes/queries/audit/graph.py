@@ -140,7 +140,11 @@ class EdgeText:
         """What is wrong with an edge; empty when nothing is."""
         edge = placed.edge
         last = edge.symbol.rpartition("::")[2]
-        words = set(_words(self._lines.at(placed.place)))
+        line = self._lines.at(placed.place)
+        words = set(_words(line))
+        sign = last.removeprefix("operator")
+        if sign != last and not sign.isidentifier() and sign in line:
+            words.add(last)  # ``x * y`` calls ``operator*``
         if last not in words and edge.macro not in words and not self._expands(placed, words):
             return f"the line does not name {last}"
         if edge.kind in ("call", "launch", "macro"):
