@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.model.vocabulary import EngineFunction, Member, Problem
+from indexes.model.places import EngineFunction, Member
+from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.engine import read_engine
 from indexes.readers.cxx.tensor_impl import read_members, with_accessors
 from indexes.source.source import Source

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
+from indexes.model.chains import Hop, Unresolved
 from indexes.model.vocabulary import (
     Choice,
     Confidence,
     Definition,
     DerivativeEntry,
     DtypeDispatch,
-    Hop,
     KernelRow,
     Location,
     NativeFunction,
     Role,
-    Unresolved,
     Work,
 )
 from indexes.readers.cxx.bodies import Call

@@ -6,15 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from indexes.model.chains import Card, CardLine, Route
 from indexes.model.surroundings import Surroundings
-from indexes.model.vocabulary import (
-    Card,
-    CardLine,
-    DerivativeEntry,
-    NativeFunction,
-    OperatorSummary,
-    Route,
-)
+from indexes.model.vocabulary import DerivativeEntry, NativeFunction, OperatorSummary
 from indexes.readers.yaml.schema import parse_schema
 
 if TYPE_CHECKING:

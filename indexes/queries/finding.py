@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from operator import itemgetter
 
-from indexes.model.vocabulary import Hit, Location
+from indexes.model.places import Hit
+from indexes.model.vocabulary import Location
 from indexes.queries.names import parse_name
 from indexes.queries.resolve import definition_hit
 from indexes.queries.search import Wanted

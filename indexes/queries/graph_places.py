@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
 from indexes.linking.reverse import Way, ways_to
-from indexes.model.vocabulary import Callee, Location, ReachingWay, Waypoint
+from indexes.model.places import Callee, ReachingWay, Waypoint
+from indexes.model.vocabulary import Location
 from indexes.readers.cxx.bodies import LOOPS
 from indexes.store.lookup import Lookup
 

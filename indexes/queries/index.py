@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from indexes.model.chains import Card, Chain, Route
 from indexes.model.errors import (
     CancelCallback,
     NotFound,
@@ -18,24 +19,16 @@ from indexes.model.errors import (
     Report,
     SourceError,
 )
+from indexes.model.places import DeviceKernelAnswer, EngineFunction, Hit, Member, NameMatch, Place
 from indexes.model.vocabulary import (
-    Card,
-    Chain,
     Definition,
     DerivativeEntry,
-    DeviceKernelAnswer,
     DtypeDispatch,
-    EngineFunction,
-    Hit,
     KernelRow,
-    Member,
-    NameMatch,
     NativeFunction,
     OperatorSummary,
-    Place,
     Problem,
     Role,
-    Route,
     SourceInfo,
     StubRow,
     Work,
@@ -237,8 +230,8 @@ class Index:
         Raises:
             NotFound: There is no such overload; near names are its ``suggestions``.
         """
-        from indexes.queries.chain_walk import Extent
-        from indexes.queries.chains import Filter, build_chain
+        from indexes.queries.chains.chain import Filter, build_chain
+        from indexes.queries.chains.steps import Extent
 
         summary = self.summary(full_name)
         native = self.native(full_name)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.registrations import written_registrations
-from indexes.model.vocabulary import Hit, Location, Place
+from indexes.model.places import Hit, Place
+from indexes.model.vocabulary import Location
 from indexes.readers.cxx.lexer import close, lex
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import library_uses, named_macros

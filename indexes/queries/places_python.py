@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import stub_line
 from indexes.model.errors import SourceError
-from indexes.model.vocabulary import Location, Place
+from indexes.model.places import Place
+from indexes.model.vocabulary import Location
 from indexes.queries.resolve import resolve
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import PythonFact, module_name

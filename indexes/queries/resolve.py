@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from indexes.model.vocabulary import Definition, Hit, Location, NameMatch
+from indexes.model.places import Hit, NameMatch
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.names import NameQuery, near, parse_name
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython

@@ -1,126 +1,30 @@
-"""Routes: for each device the ways from an operator to what computes, the usual one first.
-
-Steps of the graph have costs, and the cheapest way is the usual one: conditions that hold for
-dense tensors cost nothing, those that do not hold cost much, and so do copies, new tensors and
-checks on the way, which stand beside what computes.
-"""
+"""Routes: for each device the ways from an operator to what computes, the usual one first."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING
 
-from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
-from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual import holds, is_special, taken
-from indexes.linking.visible import is_header, path_device
-from indexes.linking.works import ComputingKind, Works, is_generic, is_view
+from indexes.linking.graph import Node, Step
+from indexes.linking.usual import taken
+from indexes.linking.works import is_view
+from indexes.model.chains import Route, RouteKind, Way
 from indexes.model.regex import regex
-from indexes.model.vocabulary import (
-    Choice,
-    Confidence,
-    KernelRow,
-    Location,
-    NativeFunction,
-    Route,
-    RouteKind,
-    Way,
-)
+from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
+from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, PLAIN, End, Search, Walk
 from indexes.readers.cxx.lexer import close
 from indexes.readers.yaml.schema import parse_schema
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
 
-DEVICES = ("CPU", "CUDA", "MPS", "XPU")
-_ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
-"""What it costs to pass an operator that stands beside what computes."""
-_UNUSUAL = 15.0
-_UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
-"""What a condition costs of which nothing is known."""
-_MADE = 3.0
-"""What the kernel, stub and loop cost that torchgen makes around an inner loop."""
-_STEP = 0.7
-_KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
-"""What it costs that something is not called here, but given to what is called."""
-_CASE = 1.0
-"""What the case of a switch costs that holds on the device."""
-_RARE = 4.0
-"""What a library costs that a usual build does without."""
-_ELSEWHERE = 4.0
-"""What a function costs that a header outside of the kernels' folder has for all."""
-_HELP = 2.0
-"""What a function costs whose name says that it prepares."""
-_HELPER = regex(
-    r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
-    r"|allocate|init|assert|warn|to|convert|will)_"
-)
-_SHORTEST = 3
-"""Letters of a name by which functions are known to be of an operator."""
-_DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
-_ELEMENTS = 8.0
-"""What an operator of single elements costs in one that is none."""
-_POINTWISE = "pointwise"
 _MOST = 12
 """Routes of a device that are told."""
-_DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
-_WEAK = 6.0
-"""What it costs that a function only looks as if it computed."""
-_PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
-"""How a kernel of a device computes that shows nothing of it."""
-_REACH = 10.0
-"""How much more than the usual route another one may cost."""
 _NOTHING = "nothing that computes is seen below it"
 _UNSEEN = "no loop, launch or library is seen in it"
-_COMPOSITE = (
-    "CompositeExplicitAutogradNonFunctional",
-    "CompositeExplicitAutograd",
-    "CompositeImplicitAutograd",
-)
-
-
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
-_OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
-_FLOAT = regex(r"\bfloat\b")
-"""In the parameters of one of several overloads: those for real floating numbers are usual."""
-_WORDS = regex(r"[a-z]{6,}")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
-
-
-_LAYOUTS = {
-    device: frozenset(
-        f"{kind}{device}" for kind in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Mkldnn")
-    )
-    for device in DEVICES
-}
-"""Keys of operators that dense tensors have no kernel for."""
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """A function that computes, at the end of a way."""
-
-    kind: RouteKind
-    known: Known
-    edge: Edge | None
-    conditions: tuple[Choice, ...] = ()
-    guessed: bool = False
-    """Whether it only looks as if it computed."""
-
-
-@dataclass(slots=True)
-class _Walk:
-    """The cheapest ways found so far from one operator, for one device."""
-
-    device: str
-    native: NativeFunction
-    before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
-    base: dict[Node, str] = field(default_factory=dict)
-    """The name of the operator whose kernel a node is, by which its functions are often named."""
 
 
 def routes(index: Index, native: NativeFunction) -> tuple[Route, ...]:
@@ -131,49 +35,44 @@ def routes(index: Index, native: NativeFunction) -> tuple[Route, ...]:
 
 class _Finder:
     def __init__(self, index: Index) -> None:
-        self.index = index
         self.facts = index.facts
-        self.graph = Graph(index.facts)
-        self.works = Works(index.facts)
-        self._missing: list[str] = []
-        """Operators that the last walk came to and that have no kernel for its device."""
-
-    # ------------------------------------------------------------------------ one device
+        self.search = Search(index.facts)
+        self.works = self.search.works
 
     def of(self, native: NativeFunction, device: str) -> list[Route]:
         """The routes of an operator on a device, the usual first."""
-        if not self._rows(native.full_name, device):
+        if not self.search.rows(native.full_name, device):
             return []
         if is_view(parse_schema(native.schema)):
             nothing = self._nothing(native, device, by_copy=False)
             if nothing is not None:
                 return [nothing]
-        found = list(self._search(native, device))
-        if not found or found[0][3].guessed or found[0][0] >= min(_ASIDE.values()):
+        found = list(self.search.ways(native, device))
+        if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
             usual = bool(found) and not found[0][3].guessed and not self._is_unusual(*found[0][1:])
             nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
         return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
 
-    def _is_unusual(self, walk: _Walk, node: Node, end: _End) -> bool:
+    def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""
         steps = (one.why for one in self._way(walk, node))
-        choices = [c for why in steps if isinstance(why, Edge) for c in self._choices(why)]
+        choices = [c for why in steps if isinstance(why, Edge) for c in self.search.choices(why)]
         return any(taken(one, walk.device) is False for one in (*choices, *end.conditions))
 
     def _unseen(self, native: NativeFunction, device: str) -> list[Route]:
         """The kernel itself, where nothing in it or below it is known to compute; for one made of
         operators, the first that has no kernel for the device."""
-        kernel, (row, *_) = self._kernel(native, device), self._rows(native.full_name, device)
+        kernel, (row, *_) = self._kernel(native, device), self.search.rows(native.full_name, device)
         here = Way(native.full_name, native.location)
-        if self._missing:
-            note = f"no kernel: {self._missing[0]} has none for {device}"
+        if self.search.missing:
+            note = f"no kernel: {self.search.missing[0]} has none for {device}"
             return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
         if kernel is None:
             return []
-        made_of = row.key in _COMPOSITE
-        kind: RouteKind = "none" if made_of else _PLAIN.get(device, "launch")
+        made_of = row.key in COMPOSITE
+        kind: RouteKind = "none" if made_of else PLAIN.get(device, "launch")
         note = _NOTHING if made_of else _UNSEEN
         return [Route(device, kind, *_place(kernel, here), (here,), (), "by rule", note)]
 
@@ -194,232 +93,14 @@ class _Finder:
         return Route(device, "none", *place, (here,), note=note)
 
     def _kernel(self, native: NativeFunction, device: str) -> Known | None:
-        definitions = (d for row in self._rows(native.full_name, device) for d in row.definitions)
+        definitions = (
+            d for row in self.search.rows(native.full_name, device) for d in row.definitions
+        )
         return next(filter(None, map(self.facts.known, definitions)), None)
-
-    def _rows(self, name: str, device: str) -> Sequence[KernelRow]:
-        """The kernel that the dispatcher picks for dense tensors of a device: its own, or the
-        composite one."""
-        rows = self.facts.kernels(name)
-        for key in (device, *_COMPOSITE):
-            if chosen := [row for row in rows if row.key == key]:
-                return chosen if self._goes_on(chosen[0], device) else ()
-        others = [row for row in rows if row.key.endswith(device) and row.key in _LAYOUTS[device]]
-        return [row for row in others if row.key == others[0].key]
-
-    def _goes_on(self, row: KernelRow, device: str) -> bool:
-        """Whether a kernel that torchgen makes calls an operator that has one for the device."""
-        native = self.facts.native(row.op) if row.kind == "generated" else None
-        called = native and called_by_generated(native, self.facts.overloads)
-        return not called or bool(self._rows(called.full_name, device))
-
-    # --------------------------------------------------------------------------- the walk
-
-    def _search(
-        self, native: NativeFunction, device: str
-    ) -> Iterator[tuple[float, _Walk, Node, _End]]:
-        """What computes, in the order of cost."""
-        start = Node("operator", native.full_name, device)
-        walk, order = _Walk(device, native), count()
-        self._missing = []
-        heap: list[tuple[float, int, Node, tuple[Node, Step] | None, _End | None]] = []
-        heapq.heappush(heap, (0.0, next(order), start, None, None))
-        seen: set[object] = set()
-        best = None
-        while heap:
-            cost, _, node, before, end = heapq.heappop(heap)
-            if best is not None and cost > best + _REACH:
-                return
-            if end is not None:
-                if (end.known.id, end.kind) not in seen:
-                    seen.add((end.known.id, end.kind))
-                    best = cost if best is None else best
-                    yield cost, walk, node, end
-                continue
-            if node in walk.before:
-                continue
-            walk.before[node] = before
-            walk.base[node] = self._base(walk, node, before)
-            if cost < _UNUSUAL and self._has_none(node, device):
-                self._missing.append(str(node.what))
-            for price, one in self._ends(node, walk):
-                heapq.heappush(heap, (cost + price, next(order), node, None, one))
-            for step in self._steps(node, walk):
-                if step.lower not in walk.before:
-                    price = self._price(step, walk)
-                    heapq.heappush(
-                        heap, (cost + price, next(order), step.lower, (node, step), None)
-                    )
-
-    def _has_none(self, node: Node, device: str) -> bool:
-        """Whether a node is an operator without a kernel for the device."""
-        if node.kind != "operator" or self._rows(str(node.what), device):
-            return False
-        return self.works.of(node) == "dispatches"
-
-    def _base(self, walk: _Walk, node: Node, before: tuple[Node, Step] | None) -> str:
-        if node.kind == "operator":
-            return str(node.what).partition(".")[0].strip("_")
-        return walk.base[before[0]] if before else ""
-
-    def _steps(self, node: Node, walk: _Walk) -> Iterator[Step]:
-        if node.kind != "operator":
-            yield from self.graph.down(node)
-            return
-        chosen = self._rows(str(node.what), walk.device)
-        for step in self.graph.down(node):
-            if not isinstance(step.why, KernelRow) or step.why in chosen:
-                yield step
-                if self._is_copied(step):
-                    yield Step(node, Node("operator", "clone", walk.device), step.why)
-
-    def _is_copied(self, step: Step) -> bool:
-        """Whether torchgen makes a kernel of a view and a clone: that of its ``_copy`` operator."""
-        lower = self.facts.native(str(step.lower.what)) if step.lower.kind == "operator" else None
-        return lower is not None and is_view(parse_schema(lower.schema))
-
-    def _price(self, step: Step, walk: _Walk) -> float:
-        price, lower = _STEP, step.lower
-        if isinstance(step.why, Edge):
-            price += self._edge_price(step.why, walk)
-        if lower.kind == "operator":
-            price += self._operator_price(step, walk)
-        elif isinstance(lower.what, int):
-            price += self._function_price(lower.what, walk, walk.base[step.upper], step)
-        return price
-
-    def _operator_price(self, step: Step, walk: _Walk) -> float:
-        """What stands aside costs; so does arithmetic element by element, and an operator of
-        another family, in a composite one that calls others too."""
-        lower = self.facts.native(str(step.lower.what))
-        same = lower is not None and lower.name.strip("_") == walk.base[step.upper]
-        if lower is None or same or isinstance(step.why, KernelRow):
-            return 0.0
-        price = _ASIDE.get(self.works.of(step.lower), 0.0)
-        if not _are_kin(walk.base[step.upper], lower.name):
-            family = walk.native.python_module
-            price += 1.0 * (family not in (None, lower.python_module))
-            price += _ELEMENTS * (self._is_pointwise(lower) and not self._is_pointwise(walk.native))
-        return price
-
-    def _is_pointwise(self, native: NativeFunction) -> bool:
-        """Whether PyTorch tags an operator, or another form of it, as one of single elements."""
-        overloads = self.facts.overloads(native.name.removesuffix("_"))
-        return any(_POINTWISE in one.tags for one in (native, *overloads))
-
-    def _edge_price(self, edge: Edge, walk: _Walk) -> float:
-        price = sum(self._choice_price(one, walk) for one in self._choices(edge))
-        return price + _KINDS.get(edge.kind, 0.0)
-
-    def _choice_price(self, choice: Choice, walk: _Walk) -> float:
-        usual = taken(choice, walk.device)
-        if usual is None:
-            return _UNKNOWN.get(choice.arm, 1.0) * (not self._is_asked(choice, walk))
-        if choice.arm == "case":
-            return _CASE * (not self._is_asked(choice, walk)) if usual else _UNUSUAL
-        return 0.0 if usual else _UNUSUAL
-
-    def _is_asked(self, choice: Choice, walk: _Walk) -> bool:
-        """Whether the case of a switch has a word of the operator's name."""
-        if choice.arm != "case":
-            return False
-        label = choice.text.rpartition("::")[2].lower()
-        return any(word in label for word in _WORDS.findall(walk.native.name))
-
-    def _function_price(self, number: int, walk: _Walk, base: str, step: Step) -> float:
-        known = self.facts.by_id(number)
-        if known is None:
-            return 0.0
-        found, price = known.definition, 0.0
-        if found.guard and holds(found.guard, walk.device) is False:
-            price += _UNUSUAL
-        price += _RARE * is_special(found.name) + _HELP * bool(_HELPER.match(found.name))
-        if isinstance(step.why, Edge):
-            if step.why.candidates > 1:
-                price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
-                price -= 0.1 * bool(_FLOAT.search(found.parameters))
-            if _is_of_operator(known, base):
-                price -= _STEP - 0.1
-            rows = self.facts.kernel_rows_of(number)
-            price += max(
-                (_ASIDE.get(self.works.operator(row.op), 0.0) for row in rows), default=0.0
-            )
-        return price
-
-    def _choices(self, edge: Edge) -> tuple[Choice, ...]:
-        return () if edge.macro else self.facts.conditions(edge)
-
-    # ------------------------------------------------------------------------------ ends
-
-    def _ends(self, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
-        """What computes in a node itself."""
-        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
-        if known is None:
-            return
-        before = walk.before[node]
-        if before and isinstance(before[1].why, KernelRow) and before[1].why.kind == "ufunc":
-            yield _MADE, _End("launch" if walk.device == "CUDA" else "loop", known, None)
-            return
-        if is_generic(known):
-            return
-        if known.definition.cuda_global:
-            yield 0.0, _End("launch", known, None)
-            return
-        yield from self._weak(known, node, walk)
-        if not self._is_of(known, walk.device):
-            return
-        for edge in self.facts.edges(known.id):
-            kind = self.works.edge_computing(edge) if edge.kind != "functor" else None
-            name = edge.symbol.rpartition("::")[2]
-            is_it = edge.kind == "library" and name == known.definition.name
-            if kind and not is_it and not (kind == "loop" and walk.device != "CPU"):
-                yield self._end(known, edge, kind, walk)
-
-    def _end(
-        self, known: Known, edge: Edge, kind: ComputingKind, walk: _Walk
-    ) -> tuple[float, _End]:
-        conditions = self._choices(edge)
-        path = known.definition.location.path
-        price = 1.0 + _ELSEWHERE * (is_header(path) and "/native/" not in path)
-        price += sum(self._choice_price(one, walk) for one in conditions)
-        if edge.kind == "launch" and isinstance(edge.target, int):
-            launched = self.facts.by_id(edge.target)
-            return price, _End(kind, launched or known, edge, conditions)
-        return price, _End(kind, known, edge, conditions)
-
-    def _weak(self, known: Known, node: Node, walk: _Walk) -> Iterator[tuple[float, _End]]:
-        """Functions that are made for dtypes compute, though no loop is seen in them: the one
-        that a switch over dtypes calls, or the one that switches."""
-        if not self._is_of(known, walk.device):
-            return
-        calls = self.facts.calls(known)
-        if any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
-            kind: RouteKind = _PLAIN.get(walk.device, "launch")
-            made = {call.name for call in calls if "_t" in call.template}
-            for edge in self.facts.edges(known.id):
-                target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-                if target and target.definition.name in made and not is_generic(target):
-                    yield _WEAK, _End(kind, target, edge, self._choices(edge), True)
-            yield _WEAK + 1.0, _End(kind, known, None, guessed=True)
-        elif _is_of_operator(known, walk.base[node]) and self._is_leaf(known):
-            kind = _PLAIN.get(walk.device, "launch")
-            yield _WEAK + 1.0, _End(kind, known, None, guessed=True)
-
-    def _is_leaf(self, known: Known) -> bool:
-        """Whether a function of a source file calls nothing of the tree."""
-        found, edges = known.definition, self.facts.edges(known.id)
-        if is_header(found.location.path) or not _DATA.search(found.parameters):
-            return False
-        return all(one.kind in ("macro", "passed", "unknown") for one in edges)
-
-    def _is_of(self, known: Known, device: str) -> bool:
-        """Whether a function without a launch can compute on a device: on others than the CPU,
-        only in a file of the device's own."""
-        return device == "CPU" or path_device(known.definition.location.path) == device
 
     # ------------------------------------------------------------------------ in words
 
-    def _route(self, cost: float, walk: _Walk, node: Node, end: _End) -> Route:
+    def _route(self, cost: float, walk: Walk, node: Node, end: End) -> Route:
         steps = list(self._way(walk, node))
         via = [self._place(step.upper, step) for step in steps[:1]]
         via += [self._place(step.lower, step) for step in steps]
@@ -428,7 +109,7 @@ class _Finder:
             via = via[:-1]
         if not via:
             via = [self._place(node, None)]
-        choices = [c for s in steps if isinstance(s.why, Edge) for c in self._choices(s.why)]
+        choices = [c for s in steps if isinstance(s.why, Edge) for c in self.search.choices(s.why)]
         said = [*choices, *end.conditions]
         words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
         found = end.known.definition
@@ -448,7 +129,7 @@ class _Finder:
             note,
         )
 
-    def _way(self, walk: _Walk, node: Node) -> Iterator[Step]:
+    def _way(self, walk: Walk, node: Node) -> Iterator[Step]:
         steps = []
         before = walk.before[node]
         while before:
@@ -474,19 +155,6 @@ class _Finder:
     def _confidence(self, steps: Sequence[Step]) -> Confidence:
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
-
-
-def _are_kin(base: str, name: str) -> bool:
-    """Whether an operator is named after another: ``addcdiv`` and ``_foreach_addcdiv``."""
-    name = name.strip("_")
-    return (len(base) >= _SHORTEST and base in name) or f"_{name}_" in f"_{base}_"
-
-
-def _is_of_operator(known: Known, base: str) -> bool:
-    """Whether a function is named after an operator."""
-    found = known.definition
-    named = len(base) >= _SHORTEST and base in found.name
-    return named and not _HELPER.match(found.name)
 
 
 def _place(kernel: Known | None, otherwise: Way) -> tuple[str, Location]:

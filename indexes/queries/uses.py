@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
-from indexes.model.vocabulary import Hit, Location, NameMatch, ReachingWay
+from indexes.model.places import Hit, NameMatch, ReachingWay
+from indexes.model.vocabulary import Location
 from indexes.queries.graph_places import reaching, starts_of, uses_of
 from indexes.queries.places_library import registrations_of
 from indexes.queries.resolve import resolve

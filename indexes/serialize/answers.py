@@ -12,37 +12,33 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from indexes.model.chains import Card, CardLine, Chain, Hop, Route, Unresolved, Way
 from indexes.model.errors import NotFound, TorchnavError
+from indexes.model.places import (
+    Callee,
+    DeviceKernelAnswer,
+    EngineFunction,
+    Hit,
+    Member,
+    NameMatch,
+    Place,
+    ReachingWay,
+    Waypoint,
+)
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
-    Callee,
-    Card,
-    CardLine,
-    Chain,
     Choice,
     Definition,
     DerivativeEntry,
-    DeviceKernelAnswer,
     DtypeDispatch,
-    EngineFunction,
     Formula,
     FormulaSet,
-    Hit,
-    Hop,
     KernelRow,
     Location,
-    Member,
-    NameMatch,
     OperatorSummary,
-    Place,
     Problem,
-    ReachingWay,
-    Route,
     SourceInfo,
     StubRow,
-    Unresolved,
-    Way,
-    Waypoint,
 )
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"

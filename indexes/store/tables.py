@@ -13,13 +13,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from indexes.linking.facts import Known
+from indexes.model.places import EngineFunction, Member
 from indexes.model.vocabulary import (
     TEMPLATE,
     Definition,
     DerivativeEntry,
-    EngineFunction,
     Location,
-    Member,
     NativeFunction,
     OperatorSummary,
 )

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from indexes.model.places import DeviceKernelAnswer
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
-    DeviceKernelAnswer,
     Formula,
     KernelRow,
     OperatorSummary,

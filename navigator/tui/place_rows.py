@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from indexes.model.dispatch import DispatchSlot
-from indexes.model.vocabulary import Definition, EngineFunction, Hit, Location, Member
+from indexes.model.places import EngineFunction, Hit, Member
+from indexes.model.vocabulary import Definition, Location
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
 

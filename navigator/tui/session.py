@@ -10,22 +10,11 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
+from indexes.model.chains import Card, Chain, Route
 from indexes.model.errors import SourceError
+from indexes.model.places import EngineFunction, Hit, Member, NameMatch
 from indexes.model.regex import regex
-from indexes.model.vocabulary import (
-    Card,
-    Chain,
-    Definition,
-    EngineFunction,
-    Hit,
-    Location,
-    Member,
-    NameMatch,
-    OperatorSummary,
-    Problem,
-    Route,
-    SourceInfo,
-)
+from indexes.model.vocabulary import Definition, Location, OperatorSummary, Problem, SourceInfo
 from navigator.tui.history import Visit
 from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
 from navigator.tui.processes.indexing import bring_up

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.works import Works
+from indexes.model.places import DeviceKernelAnswer
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Definition, DeviceKernelAnswer, Location
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.audit.checks import SourceLines
 from indexes.queries.index import Index
 from indexes.readers.cxx.lexer import strip_comments

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from indexes.model.chains import Route
 from indexes.model.errors import NotFound
 from indexes.model.regex import regex
-from indexes.model.vocabulary import NativeFunction, Route
+from indexes.model.vocabulary import NativeFunction
 from indexes.queries.index import Index
 from indexes.source.files import read_text
 

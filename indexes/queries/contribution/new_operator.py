@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from indexes.model.chains import Chain
 from indexes.model.errors import SourceError
-from indexes.model.vocabulary import Chain, Location, NativeFunction, SourceInfo
+from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Convention, Guides
 from indexes.queries.contribution.neighbours import Neighbour, neighbours
 from indexes.queries.impact.rebuild import DERIVATIVES, NATIVE, Cost, Rebuild

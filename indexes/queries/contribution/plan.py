@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from indexes.linking.python.paths import operator_named
+from indexes.model.chains import Chain, Hop
 from indexes.model.errors import NotFound, SourceError
+from indexes.model.places import Hit, Place
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Chain, Hit, Hop, Location, NativeFunction, Place, SourceInfo
+from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import Cost, Rebuild

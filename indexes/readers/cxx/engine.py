@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from indexes.model.places import EngineFunction
 from indexes.model.regex import regex
-from indexes.model.vocabulary import EngineFunction, Location, Problem
+from indexes.model.vocabulary import Location, Problem
 from indexes.readers.cxx.bodies import body_calls
 from indexes.readers.cxx.lexer import Lines
 from indexes.readers.cxx.members import class_body, comment_above, is_function, is_type, statements

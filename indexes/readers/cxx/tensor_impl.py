@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from indexes.model.places import Member
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location, Member, Problem
+from indexes.model.vocabulary import Location, Problem
 from indexes.readers.cxx.lexer import Lines
 from indexes.readers.cxx.members import (
     FUNCTION_POINTER,

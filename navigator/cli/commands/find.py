@@ -17,7 +17,7 @@ from navigator.text.places import place_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexes.model.vocabulary import Hit
+    from indexes.model.places import Hit
     from indexes.queries.index import Index
 
 FIND_LIMIT = 50

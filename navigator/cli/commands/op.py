@@ -13,7 +13,8 @@ from indexes.model.vocabulary import Role, Work
 from navigator.cli.session import Settings, json_option, pass_settings, write_json, write_lines
 
 if TYPE_CHECKING:
-    from indexes.model.vocabulary import Chain, Hop, NameMatch
+    from indexes.model.chains import Chain, Hop
+    from indexes.model.places import NameMatch
     from indexes.queries.index import Index
 
 ROLES: tuple[str, ...] = get_args(Role)
@@ -133,6 +134,8 @@ def _text(
     index: Index, match: NameMatch, shown: Sequence[str], cut: _Cut, chained: bool
 ) -> Iterator[str]:
     from navigator.text import answers as plaintext
+    from navigator.text.cards import card_lines, route_lines
+    from navigator.text.chains import chain_lines
 
     if match.note:
         yield from plaintext.wrap(match.note, "")
@@ -141,15 +144,15 @@ def _text(
     below = [*_others(match, shown), *plaintext.source_lines(index.info)]
     for full_name in shown:
         routes = index.routes(full_name)
-        lines = list(plaintext.card_lines(index.card(full_name, routes)))
+        lines = list(card_lines(index.card(full_name, routes)))
         if not chained:
             lines += plaintext.problem_lines(index.problems_of(full_name), "! ")
         yield from (*lines, "")
         if chained:
-            yield from plaintext.chain_lines(cut.chain(index, full_name))
+            yield from chain_lines(cut.chain(index, full_name))
         else:
             room = max(5, _MOST_LINES - len(lines) - len(below) - 2)
-            yield from plaintext.route_lines(routes, room)
+            yield from route_lines(routes, room)
         yield ""
     yield from below
 

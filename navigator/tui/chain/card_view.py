@@ -10,9 +10,11 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from indexes.model.chains import Card, CardLine
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Card, CardLine, Location
-from navigator.text.answers import CardRow, card_line_rows, wrap
+from indexes.model.vocabulary import Location
+from navigator.text.answers import wrap
+from navigator.text.cards import CardRow, card_line_rows
 from navigator.tui.text import one_line
 from navigator.tui.widgets.line_list import LineList, Piece, cut
 

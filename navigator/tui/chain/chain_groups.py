@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.model.vocabulary import Chain, Hop, Role, Unresolved
+from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.vocabulary import Role
 
 Step = Hop | Unresolved
 

@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 
-from indexes.model.vocabulary import Chain, Hop, Role, Unresolved
+from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.vocabulary import Role
 from navigator.tui.chain.chain_groups import Step, groups
 from navigator.tui.chain.chain_rows import BUDGET, Groups, Key, Outline, Row
 from navigator.tui.text import one_line, place, short_symbol, shorten

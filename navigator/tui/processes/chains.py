@@ -13,8 +13,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from indexes.build.workers import start_workers
+from indexes.model.chains import Card, Chain, Route
 from indexes.model.errors import TorchnavError
-from indexes.model.vocabulary import Card, Chain, Route, SourceKind
+from indexes.model.vocabulary import SourceKind
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from indexes.model.chains import Card, Chain, Hop, Route, Unresolved
 from indexes.model.errors import NotFound, SourceError
+from indexes.model.places import EngineFunction, Hit, Member, NameMatch
 from indexes.model.vocabulary import (
-    Card,
-    Chain,
     Definition,
-    EngineFunction,
-    Hit,
-    Hop,
-    Member,
-    NameMatch,
     NativeFunction,
     OperatorSummary,
     Problem,
-    Route,
     SourceInfo,
-    Unresolved,
 )
 from indexes.queries.search import OperatorFilter
 from indexes.source.source import Source

@@ -11,7 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from indexes.model.vocabulary import Location, NameMatch
+from indexes.model.places import NameMatch
+from indexes.model.vocabulary import Location
 from navigator.tui.asking import ask
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce, Pause

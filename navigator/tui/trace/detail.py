@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widget import Widget
 
-from indexes.model.vocabulary import DeviceKernelAnswer
+from indexes.model.places import DeviceKernelAnswer
 from navigator.trace.link import OpLink
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.wording import duration

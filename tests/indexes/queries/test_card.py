@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from indexes import Index
-from indexes.model.vocabulary import CardLine
-from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
+from indexes.model.chains import CardLine
+from navigator.text.cards import card_lines, route_lines, shortened_path, shortened_way
 
 
 def line(index: Index, operator: str, label: str) -> CardLine:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from indexes import Index
-from indexes.model.vocabulary import Choice, Location, Route
+from indexes.model.chains import Route
+from indexes.model.vocabulary import Choice, Location
 from indexes.queries.routes import in_words
 
 

@@ -7,28 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import indexes.serialize.dispatch  # noqa: F401 gives slots their keys
+from indexes.model.chains import Card, Chain, Hop, Route, Unresolved
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
+from indexes.model.places import DeviceKernelAnswer, Member
 from indexes.model.vocabulary import (
-    Card,
-    Chain,
     Choice,
     Definition,
     DerivativeEntry,
-    DeviceKernelAnswer,
     DtypeDispatch,
     Formula,
     FormulaSet,
-    Hop,
     KernelRow,
     Location,
-    Member,
     NativeFunction,
     OperatorSummary,
-    Route,
     SourceInfo,
     StubRow,
-    Unresolved,
 )
 from indexes.serialize import answers as contract
 

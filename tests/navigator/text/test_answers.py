@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import pytest
 
+from indexes.model.chains import Chain, Hop, Unresolved
 from indexes.model.vocabulary import (
-    Chain,
     Choice,
     Confidence,
-    Hop,
     Location,
     NativeFunction,
     OperatorSummary,
     Role,
     SourceInfo,
-    Unresolved,
 )
-from navigator.text.answers import chain_lines, choice_note, source_lines, wrap
+from navigator.text.answers import source_lines, wrap
+from navigator.text.chains import chain_lines, choice_note
 from navigator.text.clean import clean
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from indexes.model.vocabulary import Callee, Location, Place, ReachingWay, Waypoint
+from indexes.model.places import Callee, Place, ReachingWay, Waypoint
+from indexes.model.vocabulary import Location
 from navigator.text.places import place_lines
 
 _HERE = Location("a.cpp", 3, 9)

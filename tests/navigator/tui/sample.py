@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from indexes.model.chains import Card, CardLine, Chain, Hop, Route, Unresolved, Way
 from indexes.model.errors import NotFound
+from indexes.model.places import EngineFunction, Hit, Member, NameMatch
 from indexes.model.vocabulary import (
-    Card,
-    CardLine,
-    Chain,
     Definition,
-    EngineFunction,
-    Hit,
-    Hop,
     Location,
-    Member,
-    NameMatch,
     NativeFunction,
     OperatorSummary,
     Problem,
-    Route,
     SourceInfo,
-    Unresolved,
-    Way,
 )
 from indexes.queries.index import Progress
 from indexes.queries.search import OperatorFilter

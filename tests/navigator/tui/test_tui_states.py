@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model.vocabulary import Unresolved
+from indexes.model.chains import Unresolved
 from indexes.source.source import Source
 from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.screens.places import PlacesScreen

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from indexes.model.vocabulary import DeviceKernelAnswer, KernelRow, Location, StubRow
+from indexes.model.places import DeviceKernelAnswer
+from indexes.model.vocabulary import KernelRow, Location, StubRow
 from indexes.queries.index import Index
 from tests.conftest import Run
 

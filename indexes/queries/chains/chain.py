@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import HopList
-from indexes.model.vocabulary import (
-    Chain,
-    Choice,
-    Hop,
-    NativeFunction,
-    OperatorSummary,
-    Role,
-    Unresolved,
-    Work,
-)
-from indexes.queries.chain_sides import add_around, add_derivative
-from indexes.queries.chain_walk import ChainWalk, Extent
+from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.vocabulary import Choice, NativeFunction, OperatorSummary, Role, Work
+from indexes.queries.chains.sides import add_around, add_derivative
+from indexes.queries.chains.steps import Extent
+from indexes.queries.chains.walk import ChainWalk
 from indexes.readers.yaml.schema import parse_schema
 from indexes.store.lookup import Lookup
 

@@ -1,0 +1,1 @@
+"""Chains: everything that an operator leads to, step by step."""

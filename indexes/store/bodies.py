@@ -1,0 +1,205 @@
+"""What stands in the bodies of definitions, from the index file: calls, branches, edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from json import dumps
+
+from indexes.linking.facts import Call, Edge, Known
+from indexes.model.vocabulary import Choice, Definition, Location
+from indexes.readers.cxx.bodies import LOOPS, Branch
+from indexes.store.definitions import Definitions
+from indexes.store.index_file import PASSED, Store
+from indexes.store.tables import (
+    DEFINITION_COLUMNS,
+    DEFINITION_FROM,
+    FILE_BITS,
+    FILE_OF,
+    known,
+    numbers_of,
+)
+
+_IS_CALL = (
+    f"(c.kind NOT IN ('{PASSED}','member')"
+    f" OR c.kind='{PASSED}' AND c.name IN (SELECT stub FROM uses WHERE stub=c.name)"
+    f" OR c.kind='member' AND c.name IN ({','.join(map(repr, sorted(LOOPS)))}))"
+)
+"""Of ``calls c``: a name that is passed on counts where it is a stub's, a member where it runs a
+loop over elements."""
+_CALL = (
+    f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
+    "c.arguments,c.receiver,c.branch"
+)
+_USE_KIND = "macro_use"
+_EDGE = "caller,line,kind,symbol,target,confidence,candidates,branch,macro"
+
+
+class Bodies(Definitions):
+    """What bodies use, and what that means."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._macro_uses = lru_cache(512)(self._macro_uses_in)
+        self.calls = lru_cache(4096)(self._calls)
+        self._conditions = lru_cache(4096)(self._find_conditions)
+        self.edges = lru_cache(16384)(self._edges)
+        self.branches = lru_cache(1024)(self._branches)
+
+    def _calls(self, known: Known) -> Sequence[Call]:
+        return tuple(_spelled_once(self._sites(known, f" AND {_IS_CALL}")))
+
+    def sites(self, known: Known) -> Sequence[Call]:
+        """Each place of a body that calls, launches or passes on something, in order."""
+        return tuple(self._sites(known, ""))
+
+    def _sites(self, known: Known, where: str) -> Iterator[Call]:
+        sql = f"SELECT {_CALL} FROM calls c WHERE c.definition=?{where} ORDER BY c.rowid"
+        first, bodies = 0, self._bodies_of(known)
+        for number in bodies:
+            calls = [Call(*row) for row in self.store.query(sql, (number,))]
+            yield from _behind(calls, first)
+            first += self._branch_count(number) if number != bodies[-1] else 0
+
+    def _bodies_of(self, known: Known) -> Sequence[int]:
+        """The number of a definition, and of what is written behind the macro that makes it."""
+        written = self._written_bodies(known.definition) if known.definition.macro else ()
+        return [known.id, *(number for number in written if number != known.id)]
+
+    def _branch_count(self, definition: int) -> int:
+        sql = "SELECT 1 FROM branches WHERE definition=?"
+        return len(self.store.query(sql, (definition,)))
+
+    def _branches(self, definition: int) -> Sequence[Branch]:
+        """The branches of a body in which something is called: that of number n is at n-1."""
+        sql = "SELECT number,parent,text,arm,line FROM branches WHERE definition=? ORDER BY number"
+        known, found = self.by_id(definition), list[Branch]()
+        for number in self._bodies_of(known) if known else ():
+            first = len(found)
+            for row in self.store.query(sql, (number,)):
+                one = Branch(*row)
+                parent = one.parent and one.parent + first
+                found.append(one._replace(number=one.number + first, parent=parent))
+        return tuple(found)
+
+    def conditions(self, edge: Edge) -> tuple[Choice, ...]:
+        """What decides whether the step along an edge is taken, outermost first."""
+        return self._conditions(edge.caller, edge.branch) if edge.branch else ()
+
+    def _find_conditions(self, number_of_caller: int, number: int) -> tuple[Choice, ...]:
+        caller = self.by_id(number_of_caller)
+        found: list[Choice] = []
+        while caller and number:
+            one = self.branches(number_of_caller)[number - 1]
+            place = Location(caller.definition.location.path, one.line)
+            found.append(Choice(one.text, one.arm, place))
+            number = one.parent
+        return tuple(reversed(found))
+
+    def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
+        """The definitions of a file whose bodies use something, with what they use."""
+        given = numbers_of(file)
+        calls: dict[int, list[Call]] = {}
+        sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
+        for number, *call in self.store.query(f"{sql} ORDER BY c.rowid", given):
+            calls.setdefault(number, []).append(Call(*call))
+        if not calls:
+            return []
+        found = self.definitions("d.id BETWEEN ? AND ?", *given)
+        written = {
+            k.definition.location.line: k.id for k in found if k.definition.kind == _USE_KIND
+        }
+        made = {k.definition.location.line for k in found if k.definition.macro_location}
+        bodies = []
+        for one in found:
+            line, kind = one.definition.location.line, one.definition.kind
+            if kind == "macro" or (kind == _USE_KIND and line in made):
+                continue  # linked where they are used; as what they define
+            behind = written.get(line, -1) if one.definition.macro else -1
+            used = calls.get(one.id, [])
+            if behind != one.id and behind in calls:
+                used = [*used, *_behind(calls[behind], self._branch_count(one.id))]
+            if used:
+                bodies.append((one, used))
+        return bodies
+
+    def _written_bodies(self, made: Definition) -> Sequence[int]:
+        """The body written behind the macro use that begins a definition."""
+        return self._macro_uses(made.location.path).get(made.location.line, ())
+
+    def _macro_uses_in(self, path: str) -> dict[int, list[int]]:
+        """The bodies written behind the macro uses of a file, by line."""
+        rows = self.store.query(
+            f"SELECT d.line,d.id FROM {DEFINITION_FROM} WHERE f.path=? AND d.kind='macro_use'",
+            (path,),
+        )
+        found: dict[int, list[int]] = {}
+        for line, number in rows:
+            found.setdefault(line, []).append(number)
+        return found
+
+    # ------------------------------------------------------------------------- edges
+
+    def _edges(self, caller: int) -> Sequence[Edge]:
+        sql = f"SELECT {_EDGE} FROM edges WHERE caller=? ORDER BY rowid"
+        return tuple(Edge(*row) for row in self.store.query(sql, (caller,)))
+
+    def edges_to(self, target: int | str) -> Sequence[Edge]:
+        """The edges that lead to a definition, an overload, a stub or a library."""
+        path = f"(SELECT path FROM files WHERE id=caller>>{FILE_BITS})"
+        sql = f"SELECT {_EDGE} FROM edges WHERE target=? ORDER BY {path},caller,rowid"
+        return tuple(Edge(*row) for row in self.store.query(sql, (target,)))
+
+    # ----------------------------------------------------------------------- callers
+
+    def callers(self, name: str) -> Sequence[tuple[Known, Call]]:
+        """Every use of a name in a body, by place."""
+        rows = self.store.query(
+            f"SELECT {_CALL},{DEFINITION_COLUMNS} FROM calls c JOIN definitions d ON"
+            f" d.id=c.definition JOIN files f ON f.id={FILE_OF} WHERE c.name=? AND {_IS_CALL}"
+            " ORDER BY f.path,d.line,d.name,d.id,c.rowid",
+            (name,),
+        )
+        size = len(Call._fields)
+        found: dict[tuple[object, ...], tuple[Known, Call]] = {}
+        for row in rows:
+            one, call = known(row[size:]), Call(*row[:size])
+            found.setdefault((one.id, *_spelling(call)), (one, call))
+        return list(found.values())
+
+    def callers_of_macros(self, wanted: Callable[[str], bool]) -> list[Known]:
+        """The functions that use a macro of which ``wanted`` holds, by file and line."""
+        names = filter(wanted, self.store.column("SELECT DISTINCT name FROM calls"))
+        called = "SELECT definition FROM calls WHERE name IN (SELECT value FROM json_each(?))"
+        return sorted(self.definitions(f"d.id IN ({called})", dumps(list(names))), key=_place)
+
+    def popularity(self, name: str) -> int:
+        """How often C++ calls something by a name."""
+        sql = f"SELECT count(*) FROM calls c WHERE c.name=? AND {_IS_CALL}"
+        return sum(self.store.column(sql, (name,)))
+
+
+def _spelling(call: Call) -> tuple[object, ...]:
+    """What tells calls apart: of operators the place too, because of their arguments."""
+    each = call.kind == "member" or call.qualifier == "at"
+    return call.name, call.qualifier, call.kind, call.template, call.line if each else 0
+
+
+def _behind(calls: Sequence[Call], first: int) -> Sequence[Call]:
+    """Calls of a body whose branches are counted from behind those of another."""
+    if not first:
+        return calls
+    return [call._replace(branch=call.branch and call.branch + first) for call in calls]
+
+
+def _spelled_once(calls: Iterable[Call]) -> list[Call]:
+    """The first call of each spelling, and all calls of operators."""
+    found: dict[tuple[object, ...], Call] = {}
+    for call in calls:
+        found.setdefault(_spelling(call), call)
+    return list(found.values())
+
+
+def _place(known: Known) -> tuple[str, int, str]:
+    definition = known.definition
+    return definition.location.path, definition.location.line, definition.name

@@ -1,0 +1,206 @@
+"""Operators, their kernels and their derivatives, from the index file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from json import dumps, loads
+
+from indexes.linking.facts import Known
+from indexes.model.vocabulary import (
+    Confidence,
+    DerivativeEntry,
+    KernelKind,
+    KernelRow,
+    NativeFunction,
+    OperatorSummary,
+)
+from indexes.store.definitions import Definitions
+from indexes.store.index_file import Store
+from indexes.store.tables import (
+    KERNELS_BEYOND,
+    KERNELS_NAMED,
+    load_all,
+    load_derivative,
+    load_native,
+    numbers,
+)
+
+_KERNELS = "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions FROM kernels"
+_FEW = 50
+"""Definitions that are looked for one by one before a table of all is made."""
+
+
+class Operators(Definitions):
+    """What is known of overloads."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.native = lru_cache(8192)(self._native)
+        self.kernels = lru_cache(4096)(self._kernels)
+        self.overloads = lru_cache(2048)(self._overloads)
+        self._kernel_ops: dict[int, Sequence[str]] = {}
+
+    @cached_property
+    def operator_names(self) -> tuple[str, ...]:
+        """The full names of all overloads, in YAML order."""
+        rows = self.store.query("SELECT full_name FROM ops ORDER BY position")
+        return tuple(name for (name,) in rows)
+
+    def _native(self, full_name: str) -> NativeFunction | None:
+        found = self.store.column("SELECT data FROM ops WHERE full_name=?", (full_name,))
+        return next(map(load_native, found), None)
+
+    def _overloads(self, base: str) -> Sequence[NativeFunction]:
+        sql = "SELECT data FROM ops WHERE base=? ORDER BY position"
+        return load_all(self.store.column(sql, (base,)), NativeFunction)
+
+    def natives(self) -> Sequence[NativeFunction]:
+        """Every overload, in YAML order."""
+        sql = "SELECT data FROM ops ORDER BY position"
+        return load_all(self.store.column(sql), NativeFunction)
+
+    def summaries(self, full_names: Sequence[str] | None = None) -> Sequence[OperatorSummary]:
+        """Rows of the operator list in YAML order: all, or those of some overloads."""
+        sql = "SELECT summary FROM ops"
+        if full_names is not None:
+            sql += " WHERE full_name IN (SELECT value FROM json_each(?))"
+        given = () if full_names is None else (dumps(full_names),)
+        return load_all(self.store.column(f"{sql} ORDER BY position", given), OperatorSummary)
+
+    # ----------------------------------------------------------------------- kernels
+
+    def _kernels(self, full_name: str) -> Sequence[KernelRow]:
+        rows = self.store.query(f"{_KERNELS} WHERE op=? ORDER BY rowid", (full_name,))
+        return tuple(self._kernel_row(*row) for row in rows)
+
+    def _kernel_row(
+        self,
+        op: str,
+        key: str,
+        symbol: str,
+        kind: KernelKind,
+        confidence: Confidence,
+        rule: str,
+        reason: str,
+        listed: str,
+    ) -> KernelRow:
+        found = (self.by_id(number) for number in numbers(listed))
+        definitions = tuple(one.definition for one in found if one)
+        return KernelRow(op, key, symbol, kind, definitions, confidence, rule, reason)
+
+    def all_kernels(self) -> list[KernelRow]:
+        """Every row, in YAML order."""
+        rows = self.store.query(f"{_KERNELS} ORDER BY rowid")
+        return [self._kernel_row(*row) for row in rows]
+
+    def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
+        """The kernels that a definition is."""
+        known = self.by_id(definition)
+        if known is None:
+            return ()
+        ids = sorted(number for number, _ in self._kernels_linked(known))
+        sql = f"{_KERNELS} WHERE id=?"
+        return [self._kernel_row(*row) for one in ids for row in self.store.query(sql, (one,))]
+
+    def kernel_of(self, known: Known) -> Sequence[str]:
+        """The overloads whose kernel a definition is."""
+        number = known.id
+        if len(self._kernel_ops) >= _FEW:
+            return self._all_kernel_ops.get(number, ())
+        if number not in self._kernel_ops:
+            found = (op for _, op in sorted(self._kernels_linked(known)))
+            self._kernel_ops[number] = tuple(dict.fromkeys(found))
+        return self._kernel_ops[number]
+
+    def _kernels_linked(self, known: Known) -> list[tuple[int, str]]:
+        """The numbers and operators of the kernels that a definition is."""
+        named = self.store.query(KERNELS_NAMED, (known.definition.name,))
+        found = [(row, op) for row, op, listed in named if known.id in numbers(listed)]
+        return [*found, *self._kernels_beyond.get(known.id, ())]
+
+    @cached_property
+    def _kernels_beyond(self) -> dict[int, list[tuple[int, str]]]:
+        found: dict[int, list[tuple[int, str]]] = {}
+        for row, op, listed in self.store.query(KERNELS_BEYOND):
+            for number in listed.split(",") if listed else ():
+                found.setdefault(int(number), []).append((row, op))
+        return found
+
+    @cached_property
+    def _all_kernel_ops(self) -> dict[int, list[str]]:
+        """The same for who asks often."""
+        found: dict[int, list[str]] = {}
+        rows = self.store.query("SELECT op,definitions FROM kernels WHERE definitions!=''")
+        for op, listed in rows:
+            for number in numbers(listed):
+                ops = found.setdefault(number, [])
+                if op not in ops:
+                    ops.append(op)
+        return found
+
+    # ------------------------------------------------------------------- derivatives
+
+    def derivative(self, full_name: str) -> tuple[DerivativeEntry | None, str]:
+        """The entry that differentiates an overload, and by which rule."""
+        entry, rule, _ = self.derived(full_name)
+        return entry, rule
+
+    def derived(self, full_name: str) -> tuple[DerivativeEntry | None, str, dict[str, str]]:
+        """The entry, the rule, and the Node class for each autograd key."""
+        sql = "SELECT derivative,derivative_rule,grad_fns FROM ops WHERE full_name=?"
+        for position, rule, listed in self.store.query(sql, (full_name,)):
+            if rule is None:
+                break
+            grad_fns: dict[str, str] = loads(listed)
+            if position is None:
+                return None, rule, grad_fns
+            entry = self.entry(position)
+            sets = tuple(replace(s, grad_fn=grad_fns.get(s.key)) for s in entry.sets)
+            return replace(entry, sets=sets), rule, grad_fns
+        return None, "derivatives.yaml is not in this tree", {}
+
+    def entry(self, position: int) -> DerivativeEntry:
+        """The derivative entry at a position of the file."""
+        sql = "SELECT data FROM derivatives WHERE position=?"
+        return load_derivative(*self.store.column(sql, (position,)))
+
+    def entries(self) -> Sequence[DerivativeEntry]:
+        """All derivative entries in file order."""
+        sql = "SELECT data FROM derivatives ORDER BY position"
+        return load_all(self.store.column(sql), DerivativeEntry)
+
+    def entries_with(self, text: str) -> Sequence[DerivativeEntry]:
+        """The derivative entries whose text holds a word."""
+        sql = "SELECT data FROM derivatives WHERE instr(words,?) ORDER BY position"
+        return load_all(self.store.column(sql, (text,)), DerivativeEntry)
+
+    @cached_property
+    def node_names(self) -> tuple[str, ...]:
+        """The names of all Node classes."""
+        rows = self.store.query("SELECT DISTINCT grad_fn FROM nodes")
+        return tuple(name for (name,) in rows)
+
+    def node_entries(self, grad_fn: str) -> list[DerivativeEntry]:
+        """The derivative entries behind a Node class."""
+        sql = "SELECT DISTINCT position FROM nodes WHERE grad_fn=? AND position IS NOT NULL"
+        return [self.entry(position) for (position,) in self.store.query(sql, (grad_fn,))]
+
+    def node_operators(self, grad_fn: str) -> list[str]:
+        """The overloads that record a Node class, in YAML order."""
+        rows = self.store.query(
+            "SELECT DISTINCT n.op FROM nodes n JOIN ops o ON o.full_name=n.op WHERE n.grad_fn=?"
+            " ORDER BY o.position",
+            (grad_fn,),
+        )
+        return [op for (op,) in rows]
+
+    def differentiated(self, entry: str) -> list[str]:
+        """The overloads that the derivative entry of an operator differentiates."""
+        rows = self.store.query(
+            "SELECT DISTINCT n.op FROM nodes n JOIN derivatives d ON d.position=n.position"
+            " JOIN ops o ON o.full_name=n.op WHERE d.op=? ORDER BY o.position",
+            (entry,),
+        )
+        return [op for (op,) in rows]

@@ -1,0 +1,165 @@
+"""Chains as plain text: an indented tree, and what a hop says beside its place."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.vocabulary import Choice, DtypeDispatch, Work
+from navigator.text.answers import WIDTH, problem_lines, sureness, where_text, wrap
+from navigator.text.clean import clean
+
+
+def chain_lines(chain: Chain) -> Iterator[str]:
+    """A chain as an indented tree, with what is not listed by its number, and what could not be
+    resolved at its end."""
+    yield clean(chain.op.full_name)
+    yield from wrap(chain.op.schema, "  ")
+    facts = [chain.op.kind, *(f"tag {tag}" for tag in chain.op.tags)]
+    if chain.op.keys:
+        facts.append(f"kernels for {', '.join(chain.op.keys)}")
+    yield from wrap("; ".join(facts), "  ")
+    yield from problem_lines(chain.problems, "! ")
+    yield ""
+    yield from _ChainTree(chain.hops).lines()
+    if chain.unresolved:
+        yield "not resolved"
+        for one in chain.unresolved:
+            yield from _unresolved_lines(one)
+
+
+class _ChainTree:
+    """The hops of a chain by their parents."""
+
+    def __init__(self, hops: Sequence[Hop]) -> None:
+        self._children: dict[int | None, list[Hop]] = defaultdict(list)
+        known = {hop.id for hop in hops}
+        for hop in hops:
+            self._children[hop.parent if hop.parent in known else None].append(hop)
+
+    def lines(self) -> Iterator[str]:
+        yield from self._branch(None, 0)
+
+    def _branch(self, parent: int | None, depth: int) -> Iterator[str]:
+        for group in self._groups(self._children.pop(parent, [])):
+            yield from hop_lines(group, "  " * depth)
+            yield from self._branch(group[0].id, depth + 1)
+            yield from folded_lines(group[0], "  " * (depth + 1))
+
+    def _groups(self, hops: Sequence[Hop]) -> Iterator[list[Hop]]:
+        """Calls of one thing from several lines of one function stand together."""
+        groups: dict[object, list[Hop]] = {}
+        for hop in hops:
+            alone = hop.id in self._children or hop.location is None or hop.folded
+            groups.setdefault(hop.id if alone else _sameness(hop), []).append(hop)
+        yield from groups.values()
+
+
+_NAMES: dict[Work, tuple[str, str]] = {
+    "computes": ("step that computes", "steps that compute"),
+    "chooses": ("choice", "choices"),
+    "dispatches": ("dispatch", "dispatches"),
+    "checks": ("check", "checks"),
+    "allocates": ("allocation", "allocations"),
+    "moves": ("copy", "copies"),
+    "helps": ("helper", "helpers"),
+}
+"""What one step, and several, of each work are called."""
+
+
+def folded_lines(hop: Hop, indent: str) -> Iterator[str]:
+    """``... 3 checks, 2 allocations``: what is not listed below a hop, and what shows it."""
+    counts = [f"{count:,} {_NAMES[work][count != 1]}" for work, count in hop.folded.items()]
+    said = [", ".join(counts)] if counts else []
+    said += [hop.continues] if hop.continues else []
+    if said:
+        yield from wrap(f"... {': '.join(said)}", indent)
+
+
+def _sameness(hop: Hop) -> object:
+    path = hop.location.path if hop.location else ""
+    return hop.role, hop.symbol, path, hop.device, hop.keys, hop.rule, hop.confidence, hop.guard
+
+
+def hop_lines(group: Sequence[Hop], indent: str = "") -> Iterator[str]:
+    """``role [where] symbol``, then the place and why. Hops of a group differ in their lines."""
+    hop = group[0]
+    yield clean(f"{indent}{hop.role.replace('_', ' ')}{_marks(hop.device, hop.keys)} {hop.symbol}")
+    inner = f"{indent}    "
+    unsure = sureness(hop.confidence, "  ({})")
+    place = f"{where_text(hop.location)}{_other_lines(group)}{unsure}" if hop.location else ""
+    if place and len(inner) + len(place) + 2 + len(hop.rule) <= WIDTH:
+        yield clean(f"{inner}{place}  {hop.rule}")
+    else:
+        if place:
+            yield f"{inner}{place}"
+        yield from wrap(hop.rule, inner)
+    if hop.guard:
+        yield from wrap(f"#if {hop.guard}", inner)
+    if hop.note and not hop.symbol.endswith(hop.note):
+        yield from wrap(hop.note, f"{inner}| ")
+    if hop.choices:
+        yield from wrap(choice_note(hop.choices), inner)
+    for note in dtype_notes(hop.dtypes):
+        yield from wrap(note, f"{inner}| ")
+
+
+def _other_lines(group: Sequence[Hop]) -> str:
+    return "".join(f", {hop.location.line}" for hop in group[1:] if hop.location)
+
+
+def _marks(device: str | None, keys: Sequence[str]) -> str:
+    where = keys or ([device] if device else [])
+    return f" [{', '.join(where)}]" if where else ""
+
+
+def _unresolved_lines(one: Unresolved) -> Iterator[str]:
+    yield clean(f"  {one.role.replace('_', ' ')}{_marks(None, one.keys)} {one.symbol}")
+    yield from wrap(one.reason, "      ")
+
+
+_UNKNOWN = "that this tree does not define,"
+
+
+def dtype_notes(dispatches: Sequence[DtypeDispatch]) -> list[str]:
+    """A line for each set of dtypes, with the macros that cover it and their lines."""
+    uses: dict[tuple[str, str, str], list[str]] = {}
+    for one in dispatches:
+        of = f" of {one.type_name}" if one.type_name not in ("", "scalar_t") else ""
+        types = ", ".join((*one.dtypes, *one.unread))
+        where = f"{one.macro}, line {one.location.line}"
+        listed = uses.setdefault((of, types, one.guard), [])
+        if where not in listed:
+            listed.append(where)
+    return [
+        f"dtypes{of} {types or _UNKNOWN} by {'; '.join(where)}"
+        + (f"; #if {guard}" if guard else "")
+        for (of, types, guard), where in uses.items()
+    ]
+
+
+_LONGEST = 100
+_PLAIN = re.compile(r"^\(([\w.:>-]+(?:\(\))?)\)$")
+"""A condition that needs no parentheses."""
+_SHOWN = 2
+
+
+def choice_note(choices: Sequence[Choice]) -> str:
+    """The innermost conditions under which a step is taken; empty for none."""
+    if not choices:
+        return ""
+    more = len(choices) - _SHOWN
+    outer = f"; inside of {more} more" if more > 0 else ""
+    shown = choices[-_SHOWN:]
+    word = "if " if shown[0].text.startswith("if ") else ""
+    return f"{word}{' and '.join(map(_condition, shown))}{outer}"
+
+
+def _condition(one: Choice) -> str:
+    """``!use_mkldnn (:42)``"""
+    text = one.text if len(one.text) <= _LONGEST else f"{one.text[: _LONGEST - 3]}..."
+    condition = _PLAIN.sub(r"\1", text.removeprefix("if "))
+    negation = "!" if one.arm in ("else", "otherwise") else ""
+    return f"{negation}{condition} (:{one.location.line})"
