@@ -16,9 +16,13 @@ class TorchnavError(Exception):
 class NotFound(TorchnavError):
     """The question was understood and the answer is: nothing by that name."""
 
-    def __init__(self, message: str, suggestions: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, suggestions: tuple[str, ...] = (), namesakes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.suggestions = suggestions
+        self.namesakes = namesakes
+        """C++ names that end like the one that was not found, each with its place."""
 
 
 class UsageError(TorchnavError):

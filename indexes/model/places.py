@@ -74,20 +74,34 @@ class Place:
     """How the operators reach it, the nearest first."""
 
 
+MatchKind = Literal[
+    "operator", "grad_fn", "stub", "symbol", "python", "error", "variable", "key", "place", "none"
+]
+"""An operator, a Node class, a dispatch stub, a C++ symbol, a Python name, a message of an error,
+a variable of public interest, a dispatch key, a line of a file, or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class NameMatch:
     """What a pasted name means in this index."""
 
-    kind: Literal["operator", "grad_fn", "symbol", "stub", "none"]
+    kind: MatchKind
+    """The world that it is of."""
     text: str
     """The name as understood: ``add.Tensor``, ``AddmmBackward0``, ``at::native::add_kernel``."""
     overloads: tuple[str, ...] = ()
     """Operators it leads to, best first; several for a bare ``add``."""
     hits: tuple[Hit, ...] = ()
-    """Places it names, for a symbol or stub."""
+    """Places it names, the definition first."""
     note: str = ""
     suggestions: tuple[str, ...] = ()
     """Near names, when nothing matches."""
+    namesakes: tuple[Hit, ...] = ()
+    """C++ definitions with the same last part, which it does not mean: when nothing matches, or
+    what does is Python's."""
+    confidence: Confidence | None = "exact"
+    """``by rule`` for a name that torchgen or Python's data model makes of an operator's,
+    ``ambiguous`` for several places; None when nothing matches."""
 
 
 @dataclass(frozen=True, slots=True)

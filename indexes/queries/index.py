@@ -283,7 +283,7 @@ class Index:
         return surroundings(self, self._native(full_name))
 
     def _near(self, text: str) -> tuple[str, ...]:
-        from indexes.queries.names import near
+        from indexes.queries.naming.near import near
 
         return near(text, self._facts.operator_names, 5)
 
@@ -297,11 +297,22 @@ class Index:
                 class, a line of a traceback or of a profile.
 
         Returns:
-            The operators or places that it names; of kind ``none`` with near names otherwise.
+            The operators or places that it names; of kind ``none`` with near names otherwise,
+            and with C++ names that end alike.
         """
-        from indexes.queries.resolve import resolve
+        from indexes.queries.naming.resolve import resolve
 
-        return resolve(text, self._facts)
+        return resolve(text, self)
+
+    def meant(self, text: str) -> NameMatch:
+        """Tell what a name means, as ``resolve`` does.
+
+        Raises:
+            NotFound: It means nothing; with near names and C++ namesakes.
+        """
+        from indexes.queries.naming.resolve import meant
+
+        return meant(text, self)
 
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
         """Search operators, Node classes, stubs, C++ symbols and files by a part of their name.
@@ -313,7 +324,7 @@ class Index:
         Returns:
             The hits, best first.
         """
-        from indexes.queries.finding import find
+        from indexes.queries.naming.finding import find
 
         return find(text, self._facts, limit)
 
@@ -354,7 +365,7 @@ class Index:
         """
         from indexes.queries.uses import uses
 
-        return uses(self._facts, symbol, limit)
+        return uses(self, symbol, limit)
 
     def read(self, path: str) -> str:
         """The text of one file of the tree. Raises SourceError when it cannot be read."""

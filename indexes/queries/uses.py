@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
@@ -11,13 +12,15 @@ from indexes.model.places import Hit, NameMatch, ReachingWay
 from indexes.model.vocabulary import Location
 from indexes.queries.graph_places import reaching, starts_of, uses_of
 from indexes.queries.places_library import registrations_of
-from indexes.queries.resolve import resolve
 from indexes.store.lookup import Lookup
 
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
 
-def uses(facts: Lookup, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
+
+def uses(index: Index, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
     """Direct uses first, then the operators that reach the symbol, with the way."""
-    match = resolve(symbol, facts)
+    facts, match = index.facts, index.resolve(symbol)
     known = _definitions(facts, match)
     stubs = stub_names(facts, match.text) if match.kind == "stub" else []
     edges = [edge for one in known for edge in uses_of(facts, one)]

@@ -154,7 +154,7 @@ shape(Waypoint, "symbol path line")
 shape(ReachingWay, "op side devices via")
 shape(Place, "kind name path line end_line detail operators rule calls ways")
 shape(Hit, "kind name path line end_line detail op")
-shape(NameMatch, "kind text overloads hits note suggestions")
+shape(NameMatch, "kind text overloads hits note suggestions namesakes confidence?")
 shape(Problem, "path line message")
 
 _FORMULA = "text path line kind"
@@ -248,12 +248,15 @@ def engine_function_json(function: EngineFunction) -> Object:
 
 def error_json(error: TorchnavError) -> Object:
     """What stands on stdout in place of an answer; the words are on stderr too."""
-    suggestions = error.suggestions if isinstance(error, NotFound) else ()
+    suggestions, namesakes = (
+        (error.suggestions, error.namesakes) if isinstance(error, NotFound) else ((), ())
+    )
     return {
         "schema_version": SCHEMA_VERSION,
         "error": {
             "message": str(error),
             "exit_code": error.exit_code,
             "suggestions": list(suggestions),
+            **({"namesakes": list(namesakes)} if namesakes else {}),
         },
     }

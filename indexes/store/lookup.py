@@ -138,17 +138,23 @@ class Lookup(Bodies, Operators):
     def whole_path(self, path: str) -> str:
         """The path of an indexed file, named by it or by the end of it. Raises NotFound when none
         or several end so."""
-        wanted = path.replace("\\", "/").removeprefix("./")
-        sql = "SELECT path FROM files WHERE path"
-        ending = like(f"/{wanted}").removesuffix("%")
-        rows = self.store.query(f"{sql}=?", (wanted,))
-        rows = rows or self.store.query(f"{sql} LIKE ? ESCAPE '\\'", (ending,))
-        found: tuple[str, ...] = tuple(whole for (whole,) in rows)
+        found = self.paths_ending(path)
         if not found:
             raise NotFound(f"no file {path} in this index")
         if len(found) > 1:
             raise NotFound(f"{path} names {len(found)} files", found[:5])
         return found[0]
+
+    def paths_ending(self, path: str) -> tuple[str, ...]:
+        """The indexed file of a path, or else those whose path ends so, the shortest first."""
+        wanted = path.replace("\\", "/").removeprefix("./")
+        sql = "SELECT path FROM files WHERE path"
+        ending = like(f"/{wanted}").removesuffix("%")
+        rows = self.store.query(f"{sql}=?", (wanted,))
+        rows = rows or self.store.query(
+            f"{sql} LIKE ? ESCAPE '\\' ORDER BY length(path),path", (ending,)
+        )
+        return tuple(whole for (whole,) in rows)
 
     def document(self, name: str) -> Sequence[Any]:
         """One of the lists that are kept whole: ``tensorimpl``, ``engine``."""

@@ -56,13 +56,10 @@ class StoredPython:
         )
         return [fact for _, fact in found]
 
-    def passed_on(self, symbol: str, kind: str) -> list[Found]:
-        """What a Python function or module returns the result of, in-place forms last."""
-        return self._found(
-            "p.symbol=? AND p.kind=? AND p.target!=p.symbol AND instr(p.detail,'returned=1')"
-            " ORDER BY p.target LIKE '%\\_' ESCAPE '\\', p.rowid",
-            *(symbol, kind),
-        )
+    def named(self, symbol: str, kinds: Sequence[str]) -> list[Found]:
+        """The rows of some kinds with a symbol, in the order of the source."""
+        where = f"p.symbol=? AND p.kind IN ({_marks(kinds)}) ORDER BY p.rowid"
+        return self._found(where, symbol, *kinds)
 
     def _found(self, where: str, *given: object) -> list[Found]:
         rows = self._store.query(_FOUND + where, given)

@@ -107,6 +107,8 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
     say(f"torchnav: {error}")
     if isinstance(error, NotFound) and error.suggestions:
         say(f"  near names: {', '.join(error.suggestions)}")
+    if isinstance(error, NotFound) and error.namesakes:
+        say(f"  C++ namesakes: {', '.join(error.namesakes)}")
     return error.exit_code
 
 
@@ -184,7 +186,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def _hint(self, name: str) -> str:
-        from indexes.queries.names import near
+        from indexes.queries.naming.near import near
 
         close = near(name, self.table, limit=2)
         return f"Did you mean {' or '.join(close)}?" if close else f"Try: torchnav op {name}"

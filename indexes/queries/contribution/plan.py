@@ -147,12 +147,10 @@ class Contributions:
         return self._make(subject, device, histories)
 
     def _of_name(self, name: str) -> _Subject:
-        match = self._index.resolve(name)
-        if match.overloads and match.kind != "symbol":
+        match = self._index.meant(name)
+        if match.overloads and match.kind not in ("symbol", "place"):
             op = match.overloads[0]
             return _Subject("operator", op, list(_steps(self._index.chain(op))))
-        if not match.hits:
-            raise NotFound(f"nothing is named {name!r} here", match.suggestions)
         return self._of_symbol(match.text, match.hits)
 
     def _is_file(self, path: str) -> bool:

@@ -19,7 +19,6 @@ from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
-from indexes.queries.resolve import resolve
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -134,9 +133,8 @@ class Impacts:
             found = self._python(symbol) or self._named(symbol) or self._defined(symbol)
             found = found or self._macros(symbol) or self._in_formulas(symbol)
         if not found:
-            raise NotFound(
-                f"nothing named {symbol!r} is known here", self.index.resolve(symbol).suggestions
-            )
+            self.index.meant(symbol)
+            raise NotFound(f"nothing that {symbol!r} names can be followed here")
         return list(dict.fromkeys(found))
 
     def _at(self, path: str, line: int) -> list[Start]:
@@ -191,7 +189,7 @@ class Impacts:
         return [Start(Node.of(k)) for k in self.facts.in_file(path)]
 
     def _named(self, symbol: str) -> list[Start]:
-        match = resolve(symbol, self.facts)
+        match = self.index.resolve(symbol)
         if match.kind == "stub":
             uses = self.facts.stub_uses(match.text)
             return [Start(stub_node(use)) for use in uses if use.what == "registered"] or [

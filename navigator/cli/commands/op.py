@@ -54,11 +54,7 @@ def op(
     torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel ...
     """
     index = settings.index()
-    match = index.resolve(name)
-    if match.kind == "none":
-        raise NotFound(
-            f"nothing is named {name!r} in PyTorch {index.info.version}", match.suggestions
-        )
+    match = index.meant(name)
     overloads = _chosen(match, overload)
     shown = overloads if every else overloads[:1]
     cut = _Cut(full, depth, limit, role, work, key)

@@ -45,10 +45,9 @@ def _operator(index: Index, name: str, overload: str | None) -> str:
     """The overload that is meant; a name of another namespace stays as it is."""
     if name in index.dispatch.operators():
         return name
-    match = index.resolve(name)
+    match = index.meant(name)
     wanted = None if overload is None else overload.replace("default", "")
     found = [o for o in match.overloads if wanted is None or o.partition(".")[2] == wanted]
     if not found:
-        near = match.overloads or match.suggestions
-        raise NotFound(f"no operator is named {name!r} here", near)
+        raise NotFound(f"{match.text} leads to no operator", match.overloads)
     return found[0]

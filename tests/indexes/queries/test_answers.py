@@ -21,10 +21,12 @@ from tests.tree_marks import NATIVE, YAML
         ("torch.ops.aten.add_.Tensor", "operator", "add_.Tensor"),
         ("AddmmBackward0", "grad_fn", "addmm"),
         ("MulBackward0", "grad_fn", "mul.Tensor"),
-        ("nn.Dropout", "operator", "dropout"),
-        ("F.cross_entropy", "operator", "cross_entropy_loss"),
-        ("torch.nn.functional.nll_loss", "operator", "nll_loss_nd"),
-        ("torch.special.expit", "operator", "special_expit"),
+        ("torch.add", "operator", "add.Tensor"),
+        ("x.add_(y)", "operator", "add_.Tensor"),
+        ("nn.Dropout", "python", "dropout"),
+        ("F.cross_entropy", "python", "cross_entropy_loss"),
+        ("torch.nn.functional.nll_loss", "python", "nll_loss_nd"),
+        ("torch.special.expit", "python", "special_expit"),
     ],
 )
 def test_what_people_paste_means_an_operator(

@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 from indexes.model.regex import regex
 from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, names_of
 
-NameKind = Literal["operator", "grad_fn", "symbol", "stub"]
+NameKind = Literal[
+    "bare", "operator", "library", "python", "grad_fn", "stub", "symbol", "place", "text"
+]
+"""What a spelling says: a name without any qualifier, an operator of aten, one of another
+namespace (or a C++ name with a single scope), a dotted Python path, a Node class, a stub, a C++
+symbol, a line of a file, or words, as of an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +29,29 @@ class NameQuery:
     raw: str
     """As it was pasted."""
     kind: NameKind
-    """What its spelling says it most likely is; the other fields hold what else it can be."""
+    """What its spelling says it is; the other fields hold what else it can be."""
     base: str
     """The operator's name without overload, the Node class, or the last part of a symbol."""
     overload: str | None = None
     """``Tensor``; ``""`` when the default overload is asked for; None when not said."""
     namespace: str = ""
     """``aten``, ``prims``: as written, or empty. ``operators`` is empty for one but aten."""
-    module: str = ""
-    """The Python module or class, without ``torch.``: ``nn.functional``, ``Tensor``, ``linalg``."""
+    variant: str = ""
+    """``function`` of ``at::add``, ``method`` of ``at::Tensor::add``: what the operator must be."""
     operators: tuple[str, ...] = ()
-    """Operators to try, best first: ``add.Tensor`` for an overload, ``add`` for all of them.
-    After the exact ones comes the operator without the overload that was asked for."""
+    """Operators of aten to try, best first: ``add.Tensor`` for an overload, ``add`` for all of
+    them. Several where torchgen made the name of an operator's, and it can be taken apart again
+    in several ways."""
+    paths: tuple[str, ...] = ()
+    """Python paths to try, best first: ``torch.nn.functional.relu`` for ``F.relu``."""
+    called_on: str = ""
+    """``x`` of ``x.add_(y)``, which may be a tensor."""
     grad_fns: tuple[str, ...] = ()
     """Node classes to try, best first: ``AddmmBackward0``."""
     symbols: tuple[str, ...] = ()
-    """C++ or Python names to try, best first, as qualified as they were written."""
+    """C++ names to try, best first, as qualified as they were written."""
+    line: int = 0
+    """Of a place, whose path is ``base``."""
 
 
 def parse_name(text: str) -> NameQuery:
@@ -49,17 +60,12 @@ def parse_name(text: str) -> NameQuery:
     for recognise in _RECOGNISERS:
         if query := recognise(text, name):
             return query
-    return NameQuery(text, "symbol", name, symbols=_some(name))
+    kind: NameKind = "text" if _has_words(name) else "symbol"
+    return NameQuery(text, kind, name, symbols=() if kind == "text" else _some(name))
 
 
-def near(text: str, names: Iterable[str], limit: int = 5) -> tuple[str, ...]:
-    """Up to ``limit`` of ``names`` that ``text`` may be a slip of the keyboard for, best first."""
-    wanted = text.casefold()
-    by_folded = {name.casefold(): name for name in reversed(list(names))}
-    close = get_close_matches(wanted, by_folded, limit, cutoff=0.65)
-    longer = (name for name in by_folded if wanted in name) if len(wanted) > 2 else iter(())
-    found = dict.fromkeys((*close, *sorted(longer, key=lambda name: (len(name), name))))
-    return tuple(by_folded[name] for name in [*found][:limit])
+def _has_words(name: str) -> bool:
+    return any(map(str.isspace, name))
 
 
 # ------------------------------------------------------------------ what stands around it
@@ -180,12 +186,18 @@ _METHOD = regex(r"(?:at::)?Tensor(?:Base)?::(\w+)\Z")
 
 
 def _cpp(raw: str, name: str) -> NameQuery | None:
+    if _SENTENCE.search(name):
+        return None
     symbol = _bare_symbol(name)
     if not _CPP.match(symbol):
         return None
     if query := _cpp_api(raw, symbol):
         return query
     return NameQuery(raw, "symbol", _last(symbol), symbols=(symbol,)) if "::" in symbol else None
+
+
+_SENTENCE = regex(r"(?:\b[A-Za-z]+ ){4}|[\w)]: |[\"'?!]")
+"""No signature has it: words in a row, or what stands between and around words."""
 
 
 def _bare_symbol(name: str) -> str:
@@ -209,6 +221,8 @@ def _without_template_arguments(name: str) -> str:
 
 def _made_by_torchgen(raw: str, name: str) -> NameQuery | None:
     """Names that torchgen builds from an operator's, taken apart again."""
+    if _SENTENCE.search(name):
+        return None
     symbol = _bare_symbol(name)
     if found := _TORCHGEN_OPERATOR.match(symbol):
         return _from_unambiguous(raw, symbol, found[1])
@@ -219,8 +233,7 @@ def _made_by_torchgen(raw: str, name: str) -> NameQuery | None:
     if found := _WRAPPER.match(symbol):
         return _from_wrapper(raw, symbol, found[2])
     if found := _BINDING.match(symbol):
-        operators = (found[1], *_module_operators("", found[1]))
-        return NameQuery(raw, "operator", found[1], operators=_unique(operators), symbols=(symbol,))
+        return NameQuery(raw, "operator", found[1], operators=(found[1],), symbols=(symbol,))
     if found := _GENERATED_SCOPE.match(symbol):
         return _from_unambiguous(raw, symbol, found[1])
     return None
@@ -245,13 +258,15 @@ def _cpp_api(raw: str, symbol: str) -> NameQuery | None:
     """``at::add``, ``at::Tensor::add_``: an operator, or a function of that name."""
     if found := _METHOD.match(symbol):
         return NameQuery(
-            raw, "operator", found[1], module="Tensor", operators=(found[1],), symbols=(symbol,)
+            raw, "operator", found[1], variant="method", operators=(found[1],), symbols=(symbol,)
         )
     if found := _API.match(symbol):
         name = found[1]
         cut = re.sub(r"(_symint)?(_outf?)?(_symint)?\Z", "", name)
-        operators = (name, f"{cut}.out", cut) if "_out" in name[len(cut) :] else (name, cut)
-        return NameQuery(raw, "operator", name, operators=_unique(operators), symbols=(symbol,))
+        operators = _unique((name, f"{cut}.out") if "_out" in name[len(cut) :] else (name, cut))
+        return NameQuery(
+            raw, "operator", name, variant="function", operators=operators, symbols=(symbol,)
+        )
     return None
 
 
@@ -282,8 +297,6 @@ def _operator(raw: str, name: str) -> NameQuery | None:
     found = _QUALIFIED.match(_without_call(name))
     if not found or found[1] in ("at", "torch", "c10", "std"):
         return None
-    if found[3] is None and found[1] not in ("aten", "prims", "prim", "quantized"):
-        return None
     return _overload(raw, found[1], found[2], found[3])
 
 
@@ -297,22 +310,30 @@ def _overload(raw: str, namespace: str, base: str, overload: str | None) -> Name
     if overload == "default":
         overload = ""
     full = f"{base}.{overload}" if overload else base
-    operators = _unique((full, base)) if namespace in ("", "aten") else ()
-    return NameQuery(
-        raw,
-        "operator",
-        base,
-        overload,
-        namespace,
-        operators=operators,
-        symbols=() if operators else (f"{namespace}::{full}",),
-    )
+    if namespace in ("", "aten"):
+        return NameQuery(raw, "operator", base, overload, namespace, operators=(full,))
+    symbols = (f"{namespace}::{full}",)
+    return NameQuery(raw, "library", base, overload, namespace, symbols=symbols)
 
 
 def _in_graph(raw: str, name: str) -> NameQuery | None:
     """An operator somewhere in a line, as TorchScript prints a graph."""
-    found = _IN_GRAPH.search(name) if " " in name else None
+    found = _IN_GRAPH.search(name) if _has_words(name) and not _SENTENCE.search(name) else None
     return _operator(raw, found[1]) if found else None
+
+
+# ------------------------------------------------------------------------------- places
+
+_PLACE = regex(r"(?P<path>[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d+)(?::\d+)?:?\Z")
+_PATH = regex(r"[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
+_TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)")
+
+
+def _place(raw: str, name: str) -> NameQuery | None:
+    """``SoftMax.cpp:303``, a path, and a line of a traceback."""
+    if found := _PLACE.match(name) or _TRACEBACK.match(name):
+        return NameQuery(raw, "place", found["path"], line=int(found["line"]))
+    return NameQuery(raw, "place", name) if _PATH.match(name) else None
 
 
 # ------------------------------------------------------------------------------ Python
@@ -321,8 +342,10 @@ _PYTHON = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 _OPS = regex(
     r"(?:torch\.)?(?:_?ops\.)?(aten|prims)\.(\w+)(?:\.(\w+))?\Z|(?:torch\.)?ops\.(\w+)\.(\w+)(?:\.(\w+))?\Z"
 )
-_ALIASES = {"F": "nn.functional", "_VF": "", "_C._VariableFunctions": "", "_C.TensorBase": "Tensor"}
+_ALIASES = {"F": "nn.functional", "dist": "distributed"}
+"""Names that people import parts of torch by, besides their own."""
 _DUNDER = regex(r"__(\w+?)__\Z")
+_SUBSCRIPT = regex(r"([A-Za-z_]\w*)\[.*\]\s*(=[^=].*)?\Z")
 # Python's operators whose functions in PyTorch have another name than the method.
 _DATA_MODEL = {
     "truediv": "div",
@@ -350,42 +373,40 @@ def _python(raw: str, name: str) -> NameQuery | None:
     if found := _OPS.match(path):
         namespace, base, overload = found.group(1, 2, 3) if found[1] else found.group(4, 5, 6)
         return _overload(raw, namespace, base, overload)
-    module, _, base = path.removeprefix("torch.").rpartition(".")
-    module = _ALIASES.get(module, module)
-    if module and "." not in module and module != "Tensor" and not path.startswith("torch."):
-        return _either(raw, module, base)
-    operators = _unique(_python_operators(module, base))
-    symbols = _unique((path, base))
-    return NameQuery(raw, "operator", base, module=module, operators=operators, symbols=symbols)
+    return _dotted_path(raw, path, "(" in name) if "." in path else _bare(raw, path)
 
 
-def _either(raw: str, first: str, second: str) -> NameQuery:
-    """``mode.values`` is an overload; ``linalg.norm``, which looks just like it, is not."""
-    full = f"{first}.{second}"
-    operators = _unique((full, *_python_operators(first, second), first))
-    symbols = (full, second)
-    return NameQuery(
-        raw, "operator", first, second, module=first, operators=operators, symbols=symbols
-    )
+_PACKAGES = ("torch", "functorch", "torchgen")
 
 
-def _python_operators(module: str, base: str) -> Iterator[str]:
-    if found := _DUNDER.match(base):
-        yield base
-        yield from _dunder_operators(found[1])
-    else:
-        yield from _module_operators(module, base)
+def _dotted_path(raw: str, path: str, is_called: bool) -> NameQuery:
+    """``torch.nn.functional.relu``, ``F.relu``, ``mode.values`` or ``x.add_(y)``."""
+    head, _, rest = path.partition(".")
+    owner, _, base = path.rpartition(".")
+    is_whole = head in _PACKAGES
+    paths = (path,) if is_whole else (f"torch.{_ALIASES.get(head, head)}.{rest}", path)
+    # ``mode.values`` is an overload; ``linalg.norm`` looks just like it.
+    operators: tuple[str, ...] = () if is_whole or "." in owner else (path,)
+    called_on = owner if is_called and operators and owner != "Tensor" else ""
+    dunder = _DUNDER.match(base)
+    if dunder and (called_on or owner in ("Tensor", "torch.Tensor")):
+        operators = _unique(_dunder_operators(dunder[1]))
+    return NameQuery(raw, "python", base, operators=operators, paths=paths, called_on=called_on)
 
 
-def _module_operators(module: str, base: str) -> Iterator[str]:
-    """``torch.linalg.norm`` is ``linalg_norm``; ``torch.nn.ReLU`` runs ``relu``."""
-    last = module.rpartition(".")[2].strip("_")
-    if last and last not in ("nn", "functional", "Tensor") and not base.startswith(f"{last}_"):
-        yield f"{last}_{base}"
-    yield base
-    if base[:1].isupper():
-        yield re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", base).lower()
-        yield base.lower()
+def _bare(raw: str, name: str) -> NameQuery:
+    dunder = _DUNDER.match(name)
+    operators = (name, *_dunder_operators(dunder[1])) if dunder else (name,)
+    return NameQuery(raw, "bare", name, operators=_unique(operators), symbols=(name,))
+
+
+def _subscript(raw: str, name: str) -> NameQuery | None:
+    """``a[0] = 1`` and ``a[0]``: methods of the tensor, if ``a`` is one."""
+    found = _SUBSCRIPT.match(name) if "[" in name else None
+    if found is None:
+        return None
+    method = "__setitem__" if found[2] else "__getitem__"
+    return _dotted_path(raw, f"{found[1]}.{method}", True)
 
 
 def _dunder_operators(name: str) -> Iterator[str]:
@@ -397,6 +418,7 @@ def _dunder_operators(name: str) -> Iterator[str]:
 
 
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
+    _place,
     _macro,
     _stub,
     _grad_fn,
@@ -405,6 +427,7 @@ _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
     _operator,
     _in_graph,
     _python,
+    _subscript,
     _cpp,
 )
 

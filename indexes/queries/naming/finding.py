@@ -8,8 +8,8 @@ from operator import itemgetter
 
 from indexes.model.places import Hit
 from indexes.model.vocabulary import Location
-from indexes.queries.names import parse_name
-from indexes.queries.resolve import definition_hit
+from indexes.queries.naming.cxx import definition_hit
+from indexes.queries.naming.spelling import parse_name
 from indexes.queries.search import Wanted
 from indexes.store.lookup import Lookup
 from indexes.store.names import Names

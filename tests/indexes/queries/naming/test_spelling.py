@@ -7,55 +7,74 @@ import time
 
 import pytest
 
-from indexes.queries.names import NameKind, near, parse_name
+from indexes.queries.naming.spelling import NameKind, parse_name
 from indexes.source.source import Source
 
 
 @pytest.mark.parametrize(
-    ("text", "operator"),
+    ("text", "kind", "operator"),
     [
-        ("add", "add"),
-        ("  `softmax` ", "softmax"),
-        ("'torch.softmax',", "softmax"),
-        ("aten::add.Tensor", "add.Tensor"),
-        ("aten::mode.values", "mode.values"),
-        ("mode.values", "mode.values"),
-        ("torch.add", "add"),
-        ("Tensor.add_", "add_"),
-        ("torch.Tensor.add_", "add_"),
-        ("F.relu", "relu"),
-        ("torch.nn.functional.relu", "relu"),
-        ("nn.functional.softmax", "softmax"),
-        ("torch.ops.aten.add.Tensor", "add.Tensor"),
-        ("torch.ops.aten.add.default", "add"),
-        ("aten.add.Tensor", "add.Tensor"),
-        ("torch.special.expit", "special_expit"),
-        ("torch.linalg.norm", "linalg_norm"),
-        ("torch.fft.fft", "fft_fft"),
-        ("torch._C._nn.nll_loss", "nll_loss"),
-        ("torch._C._linalg.linalg_det", "linalg_det"),
-        ("_VF.dropout", "dropout"),
-        ("torch.add(x, y)", "add"),
-        ("y = torch.addmm(b, x, w)", "addmm"),
-        ("%5 : Tensor = aten::add(%1, %2, %3)", "add"),
-        ("return %7 + aten::relu(%2)", "relu"),
-        ("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "add.Tensor"),
-        ("- func: relu(Tensor self) -> Tensor", "relu"),
-        ("aten::add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "add.out"),
-        ("<built-in method addmm of type object at 0x7f8>", "addmm"),
-        ("<method 'add' of 'torch._C.TensorBase' objects>", "add"),
-        ("<OpOverload(op='aten.add', overload='Tensor')>", "add.Tensor"),
-        ("at::add", "add"),
-        ("at::Tensor::add_", "add_"),
-        ("THPVariable_linalg_norm", "linalg_norm"),
-        ('m.impl("add.Tensor", TORCH_FN(f))', "add.Tensor"),
-        ('m.impl(TORCH_SELECTIVE_NAME("aten::cumsum"), f)', "cumsum"),
-        ("__and__", "__and__"),
+        ("add", "bare", "add"),
+        ("  `softmax` ", "bare", "softmax"),
+        ("__and__", "bare", "__and__"),
+        ("aten::add.Tensor", "operator", "add.Tensor"),
+        ("aten::mode.values", "operator", "mode.values"),
+        ("mode.values", "python", "mode.values"),
+        ("torch.ops.aten.add.Tensor", "operator", "add.Tensor"),
+        ("torch.ops.aten.add.default", "operator", "add"),
+        ("aten.add.Tensor", "operator", "add.Tensor"),
+        ("%5 : Tensor = aten::add(%1, %2, %3)", "operator", "add"),
+        ("return %7 + aten::relu(%2)", "operator", "relu"),
+        (
+            "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+            "operator",
+            "add.Tensor",
+        ),
+        ("- func: relu(Tensor self) -> Tensor", "operator", "relu"),
+        ("aten::add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "operator", "add.out"),
+        ("<OpOverload(op='aten.add', overload='Tensor')>", "operator", "add.Tensor"),
+        ("<built-in method addmm of type object at 0x7f8>", "bare", "addmm"),
+        ("<method 'add' of 'torch._C.TensorBase' objects>", "bare", "add"),
+        ("at::add", "operator", "add"),
+        ("at::Tensor::add_", "operator", "add_"),
+        ("THPVariable_linalg_norm", "operator", "linalg_norm"),
+        ('m.impl("add.Tensor", TORCH_FN(f))', "operator", "add.Tensor"),
+        ('m.impl(TORCH_SELECTIVE_NAME("aten::cumsum"), f)', "operator", "cumsum"),
     ],
 )
-def test_the_operator_meant_first(text: str, operator: str) -> None:
+def test_the_operator_meant_first(text: str, kind: NameKind, operator: str) -> None:
     query = parse_name(text)
-    assert (query.kind, query.operators[0]) == ("operator", operator)
+    assert (query.kind, query.operators[0]) == (kind, operator)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("'torch.softmax',", "torch.softmax"),
+        ("torch.add", "torch.add"),
+        ("torch.add(x, y)", "torch.add"),
+        ("y = torch.addmm(b, x, w)", "torch.addmm"),
+        ("Tensor.add_", "torch.Tensor.add_"),
+        ("F.relu", "torch.nn.functional.relu"),
+        ("nn.functional.softmax", "torch.nn.functional.softmax"),
+        ("torch.linalg.norm", "torch.linalg.norm"),
+        ("linalg.norm", "torch.linalg.norm"),
+        ("_VF.dropout", "torch._VF.dropout"),
+        ("torch._C._nn.nll_loss", "torch._C._nn.nll_loss"),
+        ("<class 'torch.nn.modules.linear.Linear'>", "torch.nn.modules.linear.Linear"),
+    ],
+)
+def test_a_python_path(text: str, path: str) -> None:
+    query = parse_name(text)
+    assert (query.kind, query.paths[0]) == ("python", path)
+
+
+def test_what_a_method_is_called_on_may_be_a_tensor() -> None:
+    assert parse_name("x.add_(y)").called_on == "x"
+    assert parse_name("numpy.add").called_on == ""
+    assert parse_name("torch.add(x)").called_on == ""
+    assert parse_name("a[0] = 1").operators == ("index_put_",)
+    assert parse_name("a[0]").operators == ("index",)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +82,8 @@ def test_the_operator_meant_first(text: str, operator: str) -> None:
     [
         ("__add__", "add"),
         ("__iadd__", "add_"),
-        ("Tensor.__rsub__", "rsub"),
+        ("Tensor.__rsub__", "sub"),
         ("__truediv__", "div"),
-        ("linalg.norm", "linalg_norm"),
-        ("x.add_(y)", "add_"),
-        ("add.NoSuchOverload", "add"),
-        ("torch.nn.ReLU", "relu"),
-        ("torch.nn.LayerNorm", "layer_norm"),
         ("at::add_outf", "add.out"),
         ("at::_ops::add_Tensor::call", "add.Tensor"),
         ("at::_ops::add__Tensor::redispatch", "add_.Tensor"),
@@ -86,6 +100,33 @@ def test_the_operator_meant_first(text: str, operator: str) -> None:
 )
 def test_an_operator_to_try(text: str, operator: str) -> None:
     assert operator in parse_name(text).operators
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "line"),
+    [
+        ("SoftMax.cpp:303", "SoftMax.cpp", 303),
+        ("aten/src/ATen/native/SoftMax.cpp:303:5", "aten/src/ATen/native/SoftMax.cpp", 303),
+        ("torch/nn/functional.py", "torch/nn/functional.py", 0),
+        ('  File "/x/torch/nn/functional.py", line 7, in relu', "/x/torch/nn/functional.py", 7),
+    ],
+)
+def test_a_place(text: str, path: str, line: int) -> None:
+    query = parse_name(text)
+    assert (query.kind, query.base, query.line) == ("place", path, line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\"geqrf_cpu\" not implemented for 'Half'",
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
+        "Could not run 'aten::add.out' with arguments from the 'CUDA' backend",
+        "expected at::Tensor to be defined",
+    ],
+)
+def test_words(text: str) -> None:
+    assert parse_name(text).kind == "text"
 
 
 @pytest.mark.parametrize(
@@ -125,14 +166,14 @@ def test_a_node_class(text: str, node: str) -> None:
             "symbol",
             "at::native::(anonymous namespace)::softmax_warp_forward",
         ),
-        ("Engine::evaluate_function", "symbol", "Engine::evaluate_function"),
+        ("Engine::evaluate_function", "library", "Engine::evaluate_function"),
         (
             "torch::autograd::generated::details::mul_tensor_backward",
             "symbol",
             "torch::autograd::generated::details::mul_tensor_backward",
         ),
         ("_ZN2at6native3fooEv", "symbol", "_ZN2at6native3fooEv"),
-        ("quantized::linear", "operator", "quantized::linear"),
+        ("quantized::linear", "library", "quantized::linear"),
         ("at::native::structured_add_out::impl(at::Tensor const&)", "symbol", "add_out"),
         ("TORCH_LIBRARY_IMPL(aten, CPU, m)", "symbol", "TORCH_LIBRARY_IMPL"),
         ("REGISTER_DISPATCH(add_stub", "stub", "add_stub"),
@@ -154,7 +195,6 @@ def test_what_is_kept_for_messages() -> None:
     assert (query.base, query.overload, query.namespace) == ("add", "Tensor", "aten")
     assert parse_name("torch.ops.aten.add.default").overload == ""
     assert parse_name("add").overload is None
-    assert parse_name("F.relu").module == "nn.functional"
     assert parse_name(" add ").raw == " add "
 
 
@@ -199,28 +239,3 @@ def test_every_operator_of_the_installed_torch_in_every_spelling() -> None:
         assert parse_name(python).operators[0] == full
         unambiguous = f"{base}_{overload}" if overload else base
         assert full in parse_name(f"at::_ops::{unambiguous}::call").operators
-
-
-class TestNear:
-    names = ("softmax", "log_softmax", "addmm", "addmv", "relu", "relu_", "convolution")
-
-    @pytest.mark.parametrize(
-        ("text", "name"),
-        [
-            ("sofmax", "softmax"),
-            ("addm", "addmm"),
-            ("Relu", "relu"),
-            ("convolutoin", "convolution"),
-        ],
-    )
-    def test_slips(self, text: str, name: str) -> None:
-        assert name in near(text, self.names)[:2]
-
-    def test_part_of_a_longer_name(self) -> None:
-        assert near("g_s", self.names) == ("log_softmax",)
-
-    def test_nothing_like_it(self) -> None:
-        assert near("xyzzy", self.names) == ()
-
-    def test_limit(self) -> None:
-        assert len(near("relu", self.names, limit=1)) == 1

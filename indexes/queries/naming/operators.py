@@ -1,0 +1,106 @@
+"""Operators of aten: by their names, and by the names that torchgen makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import Found, bindings, operator_named
+from indexes.model.places import NameMatch
+from indexes.model.vocabulary import Confidence, NativeFunction
+from indexes.queries.naming.spelling import NameQuery
+from indexes.readers.python.facts import canonical, unpack
+from indexes.store.lookup import Lookup
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+
+def find(query: NameQuery, index: Index) -> NameMatch | None:
+    """The operators that a name means; a Python path those whose generated binding it is."""
+    return _named(query, index.facts) or _bound(query, index.facts)
+
+
+def _named(query: NameQuery, facts: Lookup) -> NameMatch | None:
+    for at, name in enumerate(query.operators):
+        if overloads := _overloads(name, query, facts):
+            note = _way(query, name) if at or query.called_on else ""
+            sure: Confidence = "by rule" if note else "exact"
+            return NameMatch("operator", name, overloads, note=note, confidence=sure)
+    return None
+
+
+def _way(query: NameQuery, name: str) -> str:
+    """How a name that is no operator's leads to one."""
+    if query.base.startswith("__"):
+        return f"Python's {query.base} of tensors calls {name}"
+    return "" if "." in name else f"no operator {query.operators[0]}; showing {name}"
+
+
+def _overloads(name: str, query: NameQuery, facts: Lookup) -> tuple[str, ...]:
+    if query.overload is not None or "." in name:
+        return (name,) if facts.native(name) else ()
+    found = facts.overloads(name)
+    return in_order(one for one in found if not query.variant or query.variant in one.variants)
+
+
+def in_order(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
+    """Bare names mean the overload for tensors first, then the default one, out= last."""
+    return tuple(one.full_name for one in sorted(functions, key=_commonness))
+
+
+def _commonness(function: NativeFunction) -> tuple[int, int]:
+    rank = {"": 0, "Tensor": 1}.get(function.overload, 2)
+    return (int("generated" in function.tags) + int("out" in function.overload), rank)
+
+
+# ------------------------------------------------------------------------- Python's names
+
+
+def bound_to(path: str, facts: Lookup) -> tuple[str, ...]:
+    """The operators whose generated function or method has a Python path."""
+    wanted = canonical(path)
+    named = facts.overloads(wanted.rpartition(".")[2])
+    return in_order(one for one in named if any(b.path == wanted for b in bindings(one)))
+
+
+def _bound(query: NameQuery, facts: Lookup) -> NameMatch | None:
+    for path in query.paths:
+        if overloads := bound_to(path, facts):
+            return NameMatch("operator", path, overloads)
+    method = f"torch.Tensor.{query.base}"
+    if query.called_on and (overloads := bound_to(method, facts)):
+        note = f"if {query.called_on} is a tensor"
+        return NameMatch("operator", method, overloads, note=note, confidence="by rule")
+    return None
+
+
+KINDS = {"functional": "function", "method": "method", "module": "class", "alias": "attribute"}
+"""What a row of Python's API is, by what it passes on to operators."""
+_DEPTH = 5
+
+
+def passing_on(path: str, facts: Lookup) -> list[Found]:
+    """The rows of a Python name of the API, those that lead to in-place forms last."""
+    found = StoredPython(facts.store).named(canonical(path), tuple(KINDS))
+    return sorted(found, key=lambda row: row[1].target.endswith("_"))
+
+
+def leads_to(path: str, facts: Lookup) -> tuple[str, ...]:
+    """The operators that a Python function, method or module passes its call on to."""
+    return tuple(dict.fromkeys(_followed(path, facts, _DEPTH)))
+
+
+def _followed(path: str, facts: Lookup, depth: int) -> Iterator[str]:
+    if named := path.startswith("aten::") and operator_named(path):
+        native = facts.native(named)
+        yield from (named,) if native else in_order(facts.overloads(named))
+        return
+    if bound := bound_to(path, facts):
+        yield from bound
+    elif depth:
+        for _, fact in passing_on(path, facts):
+            returned = fact.kind == "alias" or unpack(fact.detail).get("returned") == "1"
+            if returned and fact.target != path:
+                yield from _followed(fact.target, facts, depth - 1)

@@ -1,0 +1,154 @@
+"""What a pasted name means in one index: which world it is of, and what it leads to there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import NotFound
+from indexes.model.places import Hit, NameMatch
+from indexes.queries.naming.spelling import NameKind, NameQuery, parse_name
+from indexes.store.lookup import Lookup
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+World = Callable[[NameQuery, "Index"], NameMatch | None]
+"""What a name means in one world; None where it means nothing there."""
+
+
+def resolve(text: str, index: Index) -> NameMatch:
+    """What a text means, in the first world that knows it, in the order that its spelling asks
+    for; of kind ``none``, with near names and namesakes, where none does."""
+    query = parse_name(text)
+    for world in _ORDER[query.kind]:
+        if found := world(query, index):
+            return _with_namesakes(found, query, index)
+    return _unknown(query, index)
+
+
+def meant(text: str, index: Index) -> NameMatch:
+    """The same where nothing else will do. Raises NotFound with near names and namesakes."""
+    found = resolve(text, index)
+    if found.kind == "none":
+        raise not_found(found, f"nothing is named {text.strip()!r} in PyTorch {index.info.version}")
+    return found
+
+
+def not_found(match: NameMatch, message: str) -> NotFound:
+    """The error that says what is near instead."""
+    said = (f"{hit.name} {hit.location.path}:{hit.location.line}" for hit in match.namesakes)
+    return NotFound(message, match.suggestions, tuple(said))
+
+
+def _with_namesakes(found: NameMatch, query: NameQuery, index: Index) -> NameMatch:
+    """A bare name that is Python's may be C++'s too."""
+    if found.kind != "python" or query.kind != "bare":
+        return found
+    return replace(found, namesakes=_namesakes(query, index))
+
+
+def _unknown(query: NameQuery, index: Index) -> NameMatch:
+    near, namesakes = _near(query, index.facts), _namesakes(query, index)
+    text = query.raw.strip()
+    return NameMatch("none", text, suggestions=near, namesakes=namesakes, confidence=None)
+
+
+def _namesakes(query: NameQuery, index: Index) -> tuple[Hit, ...]:
+    from indexes.queries.naming.cxx import namesakes
+
+    return namesakes(query.base, index) if query.base.isidentifier() else ()
+
+
+_LIKE = 0.85
+"""How like an operator's name one must be that was written with a module before it."""
+
+
+def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
+    from indexes.queries.naming.near import near
+
+    if query.kind in ("text", "place"):
+        return ()
+    if query.overload and (overloads := facts.overloads(query.base)):
+        return tuple(one.full_name for one in overloads)
+    operators = dict.fromkeys(name.partition(".")[0] for name in facts.operator_names)
+    if query.kind in ("python", "library"):
+        return near(query.base, operators, 5, _LIKE)
+    first = facts.node_names if query.kind == "grad_fn" else operators
+    return near(query.base, first, 5) or near(query.base, (*operators, *facts.node_names), 5)
+
+
+# ------------------------------------------------------- worlds, loaded when they are asked
+
+
+def _operators(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.operators import find
+
+    return find(query, index)
+
+
+def _libraries(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.libraries import find
+
+    return find(query, index)
+
+
+def _python(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.python import find
+
+    return find(query, index)
+
+
+def _nodes(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.nodes import find
+
+    return find(query, index)
+
+
+def _symbols(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.cxx import find
+
+    return find(query, index)
+
+
+def _first_symbol(query: NameQuery, index: Index) -> NameMatch | None:
+    """The symbol as it was pasted; looser readings come after operators."""
+    return _symbols(replace(query, symbols=query.symbols[:1]), index)
+
+
+def _stubs(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.cxx import find_stub
+
+    return find_stub(query, index)
+
+
+def _places(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.places import find
+
+    return find(query, index)
+
+
+def _errors(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.errors import find
+
+    return find(query, index)
+
+
+def _variables(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.variables import find
+
+    return find(query, index)
+
+
+_ORDER: Mapping[NameKind, tuple[World, ...]] = {
+    "bare": (_operators, _python, _libraries, _variables, _stubs, _symbols),
+    "operator": (_operators, _symbols),
+    "library": (_libraries, _symbols, _stubs),
+    "python": (_python, _operators, _variables, _places),
+    "grad_fn": (_nodes, _python, _symbols),
+    "stub": (_stubs, _symbols, _operators),
+    "symbol": (_first_symbol, _stubs, _operators, _symbols, _nodes),
+    "place": (_places, _errors),
+    "text": (_errors, _operators, _symbols),
+}
