@@ -8,7 +8,6 @@ from indexes.linking.python.paths import stub_line
 from indexes.model.errors import SourceError
 from indexes.model.places import Place
 from indexes.model.vocabulary import Location
-from indexes.queries.naming.operators import leads_to
 from indexes.readers.python.blocks import blocks, innermost
 from indexes.readers.python.facts import PythonFact, module_name
 from indexes.source.files import read_file
@@ -62,11 +61,17 @@ def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
     if not name:
         return ()
     if name == target:
-        return leads_to(target, facts) if target.startswith("torch.") else ()
+        return _leads_to(target, facts) if target.startswith("torch.") else ()
     name = name.removesuffix(".default")
     if facts.native(name):
         return (name,)
     return tuple(f.full_name for f in facts.overloads(name))
+
+
+def _leads_to(path: str, facts: Lookup) -> tuple[str, ...]:
+    from indexes.queries.naming.operators import leads_to
+
+    return leads_to(path, facts)
 
 
 def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
@@ -74,7 +79,7 @@ def stub_places(index: Index, facts: Lookup, path: str, line: int) -> tuple[Plac
     found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
     if found is None:
         return ()
-    operators = leads_to(found.python_path, facts) if found.python_path else ()
+    operators = _leads_to(found.python_path, facts) if found.python_path else ()
     name = found.python_path or path
     return (
         Place("generated", name, found.template, found.rule, operators, "its template"),

@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound
 from indexes.model.places import Hit, NameMatch
-from indexes.queries.naming.spelling import NameKind, NameQuery, parse_name
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
+    from indexes.queries.naming.spelling import NameKind, NameQuery
 
-World = Callable[[NameQuery, "Index"], NameMatch | None]
+World = Callable[["NameQuery", "Index"], NameMatch | None]
 """What a name means in one world; None where it means nothing there."""
 
 
 def resolve(text: str, index: Index) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
+    if "." in text and index.native(text):  # an overload by its full name asks for no reading
+        return NameMatch("operator", text, (text,))
+    from indexes.queries.naming.spelling import parse_name
+
     query = parse_name(text)
     for world in _ORDER[query.kind]:
         if found := world(query, index):
