@@ -293,6 +293,7 @@ class Builder:
         if facts.cpp:
             store.add_cpp(number, facts.cpp)
         store.add_python(number, facts.python)
+        store.add_messages(number, facts.messages)
         store.add_tests(number, facts.tests)
         if facts.suite:
             store.add_suite(number, facts.suite)

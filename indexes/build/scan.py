@@ -15,7 +15,9 @@ from indexes.model.errors import Cancelled, SourceError
 from indexes.model.vocabulary import Definition, Problem
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, holds_operators, read_cpp
 from indexes.readers.cxx.jiterator import read as read_jiterator
+from indexes.readers.messages import MessageFact
 from indexes.readers.python.facts import PythonFact
+from indexes.readers.python.messages import read_messages
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
 from indexes.readers.python.tests import is_test_file
@@ -44,6 +46,8 @@ class FileFacts:
     """The tests and classes of a test file."""
     suite: SuiteFacts | None = None
     """What the file says of tests that take OpInfos."""
+    messages: list[MessageFact] = field(default_factory=list)
+    """What a Python file tells its users."""
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -132,6 +136,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
     else:
         python, problems = read_python(data, facts.path)
         is_test = is_test_file(facts.path)
+        if kind == "python" and not facts.path.startswith(TESTING):
+            facts.messages = read_messages(data)
         if is_test or facts.path.startswith(TESTING):
             facts.suite = read_suite(data, facts.path)
         for fact in python:

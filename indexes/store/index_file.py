@@ -19,6 +19,7 @@ from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.idioms import meaning_of, stub_of
 from indexes.readers.cxx.lexer import MacroFact
+from indexes.readers.messages import MessageFact
 from indexes.readers.python.facts import PythonFact
 from indexes.source.files import read_file
 from indexes.store.tables import (
@@ -194,10 +195,15 @@ class Store:
         names = "\n".join(f"{'q' if one.quoted else 's'}{one.name}" for one in facts.includes)
         self.insert("includes", [(file, names)] if names else [])
         self.insert("aliases", [(file, *alias) for alias in facts.aliases])
+        self.add_messages(file, facts.messages)
 
     def add_python(self, file: int, facts: Iterable[PythonFact], made: int = 0) -> None:
         """Keeps facts of a Python file; ``made`` 1 for those that helpers of other files make."""
         self.insert("python", [(file, *fact, made) for fact in facts])
+
+    def add_messages(self, file: int, facts: Iterable[MessageFact]) -> None:
+        """Keeps what a file tells its users."""
+        self.insert("messages", [(file, *fact) for fact in facts])
 
     def add_tests(self, file: int, facts: Iterable[PythonFact]) -> None:
         """Keeps where the tests and classes of a test file stand."""

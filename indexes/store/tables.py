@@ -71,6 +71,7 @@ CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTE
   end_line INTEGER, detail TEXT, made INTEGER);
 CREATE TABLE tests(file INTEGER, kind TEXT, symbol TEXT, line INTEGER, end_line INTEGER);
 CREATE TABLE suites(file INTEGER, data TEXT);
+CREATE TABLE messages(file INTEGER, line INTEGER, end_line INTEGER, kind TEXT, text TEXT);
 CREATE TABLE includes(file INTEGER, names TEXT);
 CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
   derivative INTEGER, derivative_rule TEXT, grad_fns TEXT, summary TEXT);
@@ -99,6 +100,7 @@ OF_A_FILE = (
     "registrations",
     "suites",
     "includes",
+    "messages",
 )
 """Tables whose rows name the file that they were read from."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
@@ -132,6 +134,7 @@ CREATE INDEX IF NOT EXISTS python_symbol ON python(symbol) WHERE kind IN ('def',
 CREATE INDEX IF NOT EXISTS python_file ON python(file);
 CREATE INDEX IF NOT EXISTS suites_file ON suites(file);
 CREATE INDEX IF NOT EXISTS includes_file ON includes(file);
+CREATE INDEX IF NOT EXISTS messages_file ON messages(file);
 CREATE INDEX IF NOT EXISTS tests_file ON tests(file);
 CREATE INDEX IF NOT EXISTS ops_base ON ops(base);
 CREATE INDEX IF NOT EXISTS nodes_name ON nodes(grad_fn);

@@ -12,8 +12,10 @@ from indexes.readers.cxx.bodies import Branch, Call, library_calls
 from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.readers.cxx.lexer import NEVER, Include, Lines, MacroFact, flat, read_includes
 from indexes.readers.cxx.local_macros import LocalMacros, without_strings
+from indexes.readers.cxx.messages import read_messages
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.sites import Body, Reader, Text
+from indexes.readers.messages import MessageFact
 
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
@@ -97,6 +99,7 @@ class CppFacts:
     libraries: list[LibraryFact] = field(default_factory=list)
     aliases: list[AliasFact] = field(default_factory=list)
     includes: tuple[Include, ...] = ()
+    messages: list[MessageFact] = field(default_factory=list)
 
 
 _DIRECTIVE = regex(r"\busing namespace ([\w:]+)\s*;")
@@ -257,6 +260,9 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     """Facts of one C++, CUDA, Objective-C++ or Metal file. Never raises on its content."""
     if b"\x00" in data:
         return CppFacts(), (Problem(path, 0, "binary content: not read as C++"),)
-    facts = assemble(scan_text(decode(data)), path)
+    scan = scan_text(decode(data))
+    facts = assemble(scan, path)
     facts.includes = read_includes(data)
+    if not _TESTS.search(path):
+        facts.messages = read_messages(scan.lexed)
     return facts, ()

@@ -83,6 +83,8 @@ class Lexed:
     guard_kinds: list[int] = field(default_factory=list)
     guards: list[tuple[str, ...]] = field(default_factory=list)
     """Conditions in force behind each of them, outermost first."""
+    strings: list[int] = field(default_factory=list)
+    """Where string literals of one line begin."""
 
 
 def flat(text: str) -> str:
@@ -192,7 +194,7 @@ def _negate(condition: str) -> str:
 def lex(text: str) -> Lexed:
     """Cleans ``text``; offsets in ``clean`` are offsets in ``text``."""
     lexed = Lexed(text, "")
-    directive = _Directives(lexed).directive
+    directive, string = _Directives(lexed).directive, lexed.strings.append
 
     def replace(match: Match[str]) -> str:
         found = match[0]
@@ -202,6 +204,7 @@ def lex(text: str) -> Lexed:
         if "\n" in found:
             return _blank(found)
         if first == '"' and len(found) > 1:
+            string(match.start())
             return '"' + " " * (len(found) - 2) + '"'
         return " " * len(found)
 

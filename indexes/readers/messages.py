@@ -1,0 +1,88 @@
+"""The texts that PyTorch's code tells its users, as literals with holes for the values.
+
+Which literals of a statement make one message is for the readers of the languages to say; what
+a message is, and how its pieces are kept in one column, is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+
+SHORTEST = 8
+"""Characters of the shortest message: less is a word that stands anywhere."""
+HOLE = "\x1f"
+"""Stands in a message where a value is written at run time."""
+MAYBE = "\x1e"
+"""Begins a piece that is not always there: an arm of a conditional, an argument of an argument."""
+DISPATCH = "dispatch"
+ENVIRONMENT = "environment variable"
+
+_FORMAT = regex(
+    r"\{\{|\}\}|\{[^{}\s]*(?:\[[^\]]*\])?[^{}]{0,40}\}"
+    r"|%(?:\(\w+\))?[-+0#]*\d*(?:\.\d+)?(?:ll|l|z|h)?[sdiufgxprc](?![a-z])"
+)
+_WORDS = regex(r"[A-Za-z0-9]")
+_BRACE = {"{{": "{", "}}": "}"}
+_ESCAPE = regex(r"\\(?:[ntr\n]|([\"'\\])|.)")
+
+
+class MessageFact(NamedTuple):
+    """A message, or another literal that people hold in hand."""
+
+    line: int
+    """Of the macro, the ``raise`` or the call that is given the text."""
+    end_line: int
+    kind: str
+    """What is done with it: ``TORCH_CHECK``, ``raise ValueError``, ``warnings.warn``; empty for
+    a text of which the statement does not tell. ``DISPATCH`` for the name that a macro
+    dispatches dtypes under, ``ENVIRONMENT`` for a variable that is read."""
+    text: str
+    """The pieces, with ``HOLE`` between them."""
+
+
+class LineCount:
+    """The lines of places that are asked for nearly in their order: counted from the last one."""
+
+    def __init__(self, text: str, first: int = 1) -> None:
+        self._text, self._at, self._line = text, 0, first
+
+    def __call__(self, at: int) -> int:
+        """The line of an offset."""
+        if at >= self._at:
+            self._line += self._text.count("\n", self._at, at)
+        else:
+            self._line -= self._text.count("\n", at, self._at)
+        self._at = at
+        return self._line
+
+
+def literal(text: str) -> str:
+    """What a string literal says, with ``HOLE`` for what is formatted into it."""
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda found: found[1] or " ", text)
+    if "{" in text or "%" in text or "}" in text:
+        text = _FORMAT.sub(lambda found: _BRACE.get(found[0], HOLE), text)
+    return text
+
+
+def plain(text: str) -> str:
+    """A text with single spaces, as messages are compared."""
+    return " ".join(text.split())
+
+
+def joined(parts: Iterable[tuple[str, bool]]) -> str:
+    """Literals in their order, each with whether it may be absent, as one column."""
+    found = []
+    for written, may_miss in parts:
+        said = map(plain, literal(written).split(HOLE))
+        spoken = (piece for piece in said if len(piece) > 1 and _WORDS.search(piece))
+        found += [MAYBE * may_miss + piece for piece in spoken]
+    return HOLE.join(found)
+
+
+def pieces(text: str) -> list[tuple[str, bool]]:
+    """The inverse of ``joined``: each piece, with whether it may be absent."""
+    return [(one.lstrip(MAYBE), one[:1] == MAYBE) for one in text.split(HOLE)]

@@ -1,0 +1,160 @@
+"""What Python tells its users: the literals of ``raise X(f"...")``, ``warnings.warn("...")``,
+``torch._check(ok, lambda: f"...")`` and of texts that are put together before, without parsing
+the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexes.model.regex import VERBOSE, regex
+from indexes.readers.messages import ENVIRONMENT, SHORTEST, LineCount, MessageFact, joined
+
+_TOKEN = regex(
+    r"""["'#](?:
+      (?<=\#)[^\n]*
+    | (?<=")(?:""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*\"""|[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*")
+    | (?<=')(?:''[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*'''|[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*')
+    )""",
+    VERBOSE,
+)
+"""A comment or a literal; of one in three quotes the first two make an empty one where it does
+not end."""
+_COMMENT = regex(r"#[^\n]*")
+_BRACKETED = regex(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_NEXT = regex(r"[,;:]|(?<![=!<>])=(?!=)|[^\s+%(\\][ \t]*\n\s*(?!if\b|else\b)[^\s+%)\].]")
+"""What ends an expression: a comma, an assignment, a line that goes on with no operator."""
+_MARKS = regex(r"[()\[\]{}]|\n[ \t]*(?=[\w@])")
+_CALLED = regex(r"(\braise\s+)?([\w.]+)\s*\Z")
+_BEGINS = regex(
+    r"\n[ \t]*(?:(raise|assert|return|yield|if|elif|else|for|while|with|try|except|def|class"
+    r"|import|from)\b|([\w.]+)\s*(?::[^=\n]*)?\+?=(?!=)(?![^\n]*,[ \t]*\n))"
+)
+_AROUND = frozenset(("format", "join", "str", "dedent", "lambda", "repr"))
+_NO_MESSAGES = frozenset(("add_docstr", "_add_docstr", "parser.add_argument", "def", "class"))
+"""What is given texts that no error has."""
+_VARIABLE = regex(r"[A-Z][A-Z0-9_]{2,}")
+_FURTHEST, _NEAR = 600, 150
+_MARGIN = 120
+_LONGEST = 1000
+"""Characters of a message in three quotes; what is longer is a page."""
+
+Span = tuple[int, int]
+
+
+def read_messages(data: bytes) -> list[MessageFact]:
+    """The messages of a file and the environment variables that it names."""
+    text = data.decode("latin-1")  # offsets agree with the file
+    line = LineCount(text)
+    spans = [one.span() for one in _TOKEN.finditer(text) if one[0][0] != "#"]
+    found: list[MessageFact] = []
+    at = 0
+    while at < len(spans):
+        start, end = spans[at]
+        at += 1
+        if text.find(" ", start, end) >= 0 and not _is_page(text, start, end):
+            first, at = _group(text, spans, at - 1)
+            if fact := _message(text, spans[first:at], line):
+                found.append(fact)
+        elif text[start + 1].isupper() and (fact := _variable(text, start, end, line)):
+            found.append(fact)
+    return found
+
+
+def _is_page(text: str, start: int, end: int) -> bool:
+    """Whether a literal in three quotes is a docstring or a template rather than a message."""
+    if not text.startswith(('"""', "'''"), start) or end - start < 6:
+        return False
+    before = text[max(0, start - _MARGIN) : start].rstrip(" bBfFrRuU")
+    return end - start > _LONGEST or before[-1:] in ("\n", "")
+
+
+def _variable(text: str, start: int, end: int, line: LineCount) -> MessageFact | None:
+    """``os.environ["NAME"]``, ``env_name_force="NAME"``, ``LOGS_ENV_VAR = "NAME"``."""
+    name = text[start + 1 : end - 1]
+    before = text[max(0, start - 60) : start]
+    if "env" in before.lower().rpartition("\n")[2] and _VARIABLE.fullmatch(name):
+        at = line(start)
+        return MessageFact(at, at, ENVIRONMENT, name)
+    return None
+
+
+def _group(text: str, spans: list[Span], at: int) -> tuple[int, int]:
+    """The literals of the expression that one stands in: the first, and the next after them."""
+    first, last = at, at + 1
+    while first and _joins(text, spans[first - 1][1], spans[first][0]):
+        first -= 1
+    while last < len(spans) and _joins(text, spans[last - 1][1], spans[last][0]):
+        last += 1
+    return first, last
+
+
+def _joins(text: str, end: int, start: int) -> bool:
+    """Whether what stands between two literals makes one text of them."""
+    between = _between(text, end, start)
+    if not between.strip():
+        return True
+    if len(between) > _FURTHEST or between.lstrip()[0] in ",;:=":
+        return False
+    if "(" in between or "[" in between or "{" in between:
+        between = _BRACKETED.sub("", _BRACKETED.sub("", between))
+    return _NEXT.search(f"{between}x") is None
+
+
+def _between(text: str, end: int, start: int) -> str:
+    between = text[end:start]
+    if "#" in between:
+        between = _COMMENT.sub("", between)
+    rest = between.rstrip("bBfFrRuU")
+    return between if rest[-1:].isalnum() or len(between) > len(rest) + 2 else rest
+
+
+def _message(text: str, group: list[Span], line: LineCount) -> MessageFact | None:
+    start, end = group[0][0], group[-1][1]
+    place, name = _told_by(text, start)
+    said = joined(_parts(text, group)).encode("latin-1").decode("utf-8", "replace")
+    if len(said) < SHORTEST or name in _NO_MESSAGES:
+        return None
+    return MessageFact(line(place), line(end - 1), name, said)
+
+
+def _told_by(text: str, start: int) -> tuple[int, str]:
+    """The call that a text is given to, or the statement that it stands in."""
+    found = _told_within(text, start, _NEAR) or _told_within(text, start, _FURTHEST)
+    return found or (start, "")
+
+
+def _told_within(text: str, start: int, most: int) -> tuple[int, str] | None:
+    closed = 0
+    for mark in reversed(list(_MARKS.finditer(text, max(0, start - most), start))):
+        sign = mark[0]
+        if sign in ")]}":
+            closed += 1
+        elif sign in "([{":
+            closed -= 1
+            if closed < 0:
+                closed = 0
+                called = _CALLED.search(text, max(0, mark.start() - 80), mark.start())
+                if called and called[2].rpartition(".")[2] not in _AROUND and sign == "(":
+                    return called.start(), f"{'raise ' * bool(called[1])}{called[2]}"
+        elif not closed and (begun := _BEGINS.match(text, mark.start())):
+            return mark.end(), begun[1] or f"{begun[2]} ="
+    return None
+
+
+def _parts(text: str, group: list[Span]) -> Iterator[tuple[str, bool]]:
+    """Each run of adjacent literals, with whether it may be absent: in an arm of a conditional,
+    in an argument of something in the text."""
+    written, may_miss, ended, depth = "", False, 0, 0
+    for start, end in group:
+        between = _between(text, ended, start) if ended else ""
+        stripped = between.strip()
+        if ended and stripped:
+            yield written, may_miss
+            written = ""
+            depth += between.count("(") - between.count(")")
+            may_miss = depth > 0 or stripped.endswith("else") or stripped[-2:] in ("==", "!=")
+        quotes = 3 if end - start >= 6 and text[start : start + 3] in ('"""', "'''") else 1
+        written += text[start + quotes : end - quotes]
+        may_miss = may_miss or text.startswith((" if ", ".join"), end)
+        ended = end
+    yield written, may_miss

@@ -1,0 +1,64 @@
+"""From the text of an error to the line that says it."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.index import Index
+from indexes.queries.messages import is_message, messages, pasted
+from tests.tree_marks import Mark, marks
+
+SAID = marks("says")
+
+
+@pytest.mark.parametrize("mark", SAID, ids=lambda mark: " ".join(mark.words)[:40])
+def test_a_text_with_its_values_leads_to_its_line(tree_index: Index, mark: Mark) -> None:
+    found = messages(" ".join(mark.words), tree_index.facts.store)
+    assert found, mark
+    where = found[0].location
+    assert (where.path, where.line <= mark.line <= where.end_line) == (mark.path, True)
+
+
+def test_a_text_is_found_in_a_traceback_and_as_a_part(tree_index: Index) -> None:
+    store = tree_index.facts.store
+    line = 'File "/usr/lib/torch/x.py", line 3, in f\n    raise ValueError("no")\n'
+    for text in (
+        f"Traceback (most recent call last):\n  {line}RuntimeError: self must be a matrix\n",
+        "[rank0]: RuntimeError: self must be a matrix",
+        "terminate called after\n  what():  self must be a matrix\nException raised from f at x",
+        "self must be a",
+    ):
+        (found,) = messages(text, store)
+        assert found.location.path == "aten/src/ATen/native/LinearAlgebra.cpp", text
+        assert found.does == "error"
+
+
+def test_values_are_told(tree_index: Index) -> None:
+    text = "dropout probability has to be between 0 and 1, but got 3.5"
+    (found,) = messages(text, tree_index.facts.store)
+    assert found.values == ("3.5",)
+    assert found.is_whole
+
+
+def test_a_name_of_a_dispatch_leads_to_its_macro(tree_index: Index) -> None:
+    found = messages("\"addmm_impl_cpu_\" not implemented for 'Half'", tree_index.facts.store)
+    assert [one.location.path for one in found] == ["aten/src/ATen/native/LinearAlgebra.cpp"]
+
+
+def test_what_nobody_says(tree_index: Index) -> None:
+    store = tree_index.facts.store
+    assert messages("the moon is made of green cheese", store) == ()
+    assert messages("", store) == ()
+    assert messages("has to be", store)[0].covered == len("has to be")
+
+
+def test_what_is_pasted() -> None:
+    text = "E   ValueError: one of\nE   two\n\ntorch/nn/functional.py:29: ValueError"
+    assert pasted(text).raised == "ValueError"
+    assert pasted(text).places == (("torch/nn/functional.py", 29),)
+    assert pasted("one is {x}").text == "one is {x}"
+
+
+@pytest.mark.parametrize("name", ["add.Tensor", "at::native::add", "add(Tensor self)"])
+def test_names_are_no_messages(name: str) -> None:
+    assert not is_message(name)
