@@ -5,10 +5,12 @@ A file is linked anew when it was read, or when a name that it uses means someth
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, groupby
+from operator import itemgetter
 
 from indexes.linking.edges import EdgeResolver, formula_edges, names_in
-from indexes.linking.facts import Edge
 from indexes.linking.registrations import stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store
@@ -24,35 +26,27 @@ def link_edges(store: Store, files: Collection[int] | None) -> None:
     """Links the bodies of some files, and of all that use names of theirs; or all bodies."""
     digests = dict(_digests(store))
     if files is None:
-        store.db.execute("DELETE FROM edges")
-        store.db.execute("DELETE FROM registrations")
+        store.empty("edges", "registrations")
         wanted = store.column("SELECT id FROM files WHERE kind='cpp' ORDER BY id")
     else:
         wanted = sorted({*files, *_concerned(store, digests)})
+        for number in wanted:
+            store.drop_edges(number)
     store.db.execute("DELETE FROM linked")
     store.insert("linked", list(digests.items()))
     lookup = ScopeFacts(store)
     resolver = EdgeResolver(lookup)
     for number in wanted:
-        store.drop_edges(number)
         _link_bodies(store, lookup, resolver, number)
         _link_registrations(store, lookup, number)
     _link_formulas(store, lookup)
+    store.create_indexes()
 
 
 def _link_bodies(store: Store, lookup: Lookup, resolver: EdgeResolver, number: int) -> None:
     bodies = lookup.bodies(number)
     lookup.expect(name for _, calls in bodies for call in calls for name in names_in(call))
-    _keep(store, (edge for known, calls in bodies for edge in resolver.edges(known, calls)))
-
-
-def _keep(store: Store, edges: Iterable[Edge]) -> None:
-    store.insert("edges", [_row(edge) for edge in edges])
-
-
-def _row(edge: Edge) -> tuple[object, ...]:
-    said = (edge.confidence, edge.candidates, edge.branch, edge.macro)
-    return (edge.caller, edge.line, edge.kind, edge.symbol, edge.target, *said)
+    store.insert("edges", [edge for body in bodies for edge in resolver.edges(*body)])
 
 
 def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
@@ -72,7 +66,8 @@ def _link_formulas(store: Store, lookup: Lookup) -> None:
     """What formulas call is few, and depends on every function: linked anew each time."""
     store.db.execute("DELETE FROM edges WHERE caller<0")
     for position in store.column("SELECT position FROM derivatives ORDER BY position"):
-        _keep(store, formula_edges(-1 - position, lookup.entry(position), lookup))
+        edges = formula_edges(-1 - position, lookup.entry(position), lookup)
+        store.insert("edges", edges)
 
 
 # ------------------------------------------------------------------ what must be linked anew
@@ -80,29 +75,29 @@ def _link_formulas(store: Store, lookup: Lookup) -> None:
 
 def _digests(store: Store) -> Iterator[tuple[str, bytes]]:
     """Of each file, and of each operator, the digest of what names in bodies can mean by it."""
-    heads = store.query(
+    heads = store.rows(
         f"SELECT id>>{FILE_BITS},id,name,scope,kind,parameters,guard,is_global,base"
         " FROM definitions ORDER BY id"
     )
-    macros = store.query(
+    macros = store.rows(
         f"SELECT c.definition>>{FILE_BITS},c.name,c.qualifier,c.kind,c.template FROM definitions d"
         " JOIN calls c ON c.definition=d.id WHERE d.kind='macro' ORDER BY c.rowid"
     )
-    stubs = store.query(
+    stubs = store.rows(
         "SELECT file,name,arguments,scope,guard FROM uses WHERE stub NOT NULL ORDER BY rowid"
     )
-    operators = store.query("SELECT base,data FROM ops ORDER BY position")
-    yield from _grouped("file ", (*heads, *macros, *stubs))
+    operators = store.rows("SELECT base,data FROM ops ORDER BY position")
+    yield from _grouped("file ", chain(heads, macros, stubs))
     yield from _grouped("operator ", operators)
 
 
 def _grouped(word: str, rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[str, bytes]]:
     digests: dict[object, hashlib.blake2b] = {}
-    for owner, *said in rows:
+    for owner, said in groupby(rows, itemgetter(0)):
         digest = digests.get(owner)
         if digest is None:
             digest = digests[owner] = hashlib.blake2b(digest_size=8)
-        digest.update(repr(said).encode("utf-8", "surrogatepass"))
+        digest.update(json.dumps(list(said)).encode())
     return ((f"{word}{owner}", digest.digest()) for owner, digest in digests.items())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -85,6 +86,7 @@ def _method() -> Literal["spawn", "fork"] | None:
 
 
 def _start_worker() -> None:
+    gc.disable()  # readers make nothing that holds itself
     _repository.cache_clear()  # a git process serves one of us alone
 
 

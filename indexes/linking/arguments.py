@@ -3,7 +3,7 @@ resolution on the few types that ATen's functions take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
@@ -59,6 +59,8 @@ def arguments_of(call: Call) -> list[str] | None:
     """The marks of a call's arguments; None where their number is not known: a pack stands there,
     or a macro, which PyTorch writes in capitals."""
     marks = call.arguments.split()
+    if "." not in call.arguments:
+        return marks
     several = any(mark.endswith(PACK) or (mark[:1] == "." and mark.isupper()) for mark in marks)
     return None if several else marks
 
@@ -76,27 +78,26 @@ def chosen(
         return list(candidates)
     if not by_types:
         marks = [UNKNOWN] * len(marks)
-    scored = list(_scored(candidates, marks, returned, all_given=True))
+    scored = _scored(candidates, marks, returned, all_given=True)
     if not scored:  # defaults stand where a function is declared, not where it is defined
-        scored = list(_scored(candidates, marks, returned, all_given=False))
+        scored = _scored(candidates, marks, returned, all_given=False)
     best = max((score for score, _ in scored), default=-1)
     return [one for score, one in scored if score == best]
 
 
 def _scored(
     candidates: Sequence[Known], marks: Sequence[str], returned: Returned, all_given: bool
-) -> Iterator[tuple[int, Known]]:
+) -> list[tuple[int, Known]]:
     """Those that a call can mean, with how well they fit."""
-    for one in candidates:
-        if (score := _score(one, marks, returned, all_given)) >= 0:
-            yield score, one
+    scored = ((_score(one, marks, returned, all_given), one) for one in candidates)
+    return [(score, one) for score, one in scored if score >= 0]
 
 
 def _score(known: Known, marks: Sequence[str], returned: Returned, all_given: bool) -> int:
-    parameters, fewest = _parameters(known.definition.parameters)
-    fewest = fewest if all_given else 0
     if known.definition.kind == "macro":
         return 0
+    parameters, fewest = _parameters(known.definition.parameters)
+    fewest = fewest if all_given else 0
     variadic = bool(parameters) and parameters[-1] == PACK
     if len(marks) < fewest or (len(marks) > len(parameters) and not variadic):
         return -1
@@ -126,9 +127,10 @@ def _parameter_mark(text: str) -> str:
 
 def fit(mark: str, parameter: str, returned: Returned) -> int:
     """How well an argument fits a parameter: 2 as it is, 1 converted or unknown, -1 not."""
-    mark = mark.partition("=")[2] or mark
-    if mark.startswith("."):
-        mark = returned(mark[1:])
+    if len(mark) > 1:
+        mark = mark.partition("=")[2] or mark
+        if mark[0] == ".":
+            mark = returned(mark[1:])
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
     if wanted == _OTHER:
         return {UNKNOWN: 1, "N": 2 if optional else -1}.get(mark, -1)

@@ -50,8 +50,8 @@ class _Meant(NamedTuple):
 
     def at(self, caller: int, line: int, branch: int) -> Edge:
         """The edge at a place of a body."""
-        what = (self.kind, self.symbol, self.target, self.confidence, self.candidates)
-        return Edge(caller, line, *what, branch, self.macro)
+        kind, symbol, target, confidence, candidates, macro = self
+        return Edge(caller, line, kind, symbol, target, confidence, candidates, branch, macro)
 
 
 class EdgeFacts(ScopeQuestions, Protocol):
@@ -102,6 +102,8 @@ class EdgeResolver:
         self._methods_run = lru_cache(4096)(self._find_methods_run)
         self._sites = lru_cache(1024)(facts.sites)
         self._path = ""
+        self._macros: Mapping[str, Sequence[Known]] = {}
+        """Those that the file at hand defines."""
         self._meanings: dict[tuple[object, ...], list[_Meant]] = {}
         """What calls in the file at hand mean."""
 
@@ -121,17 +123,17 @@ class EdgeResolver:
         place = caller.definition
         if place.location.path != self._path:
             self._path = place.location.path
+            self._macros = self.facts.macros_in(self._path)
             self._meanings.clear()
-        line = call.line if len(self._here(call.name)) > 1 else 0
-        itself = caller.id if call.name == place.name else 0
-        key = (*call._replace(line=line, branch=0), place.scope, place.kind, itself)
-        if key not in self._meanings:
-            self._meanings[key] = list(self._edges(call, caller, ()))
-        return self._meanings[key]
-
-    def _here(self, name: str) -> Sequence[Known]:
-        """The macros of a name that the file at hand defines."""
-        return self.facts.macros_in(self._path).get(name, ())
+        name, qualifier, line, *written, _ = call
+        several = name in self._macros and len(self._macros[name]) > 1
+        itself = caller.id if name == place.name else 0
+        around = (line if several else 0, place.scope, place.kind, itself)
+        key = (name, qualifier, *written, *around)
+        found = self._meanings.get(key)
+        if found is None:
+            found = self._meanings[key] = list(self._edges(call, caller, ()))
+        return found
 
     def _edges(self, call: Call, caller: Known, macros: tuple[Known, ...]) -> Iterator[_Meant]:
         for edge in self._meant(call, caller):
@@ -228,8 +230,10 @@ class EdgeResolver:
         here = [k for k in seen if k.definition.location.path == path]
         if here and here[0].definition.kind == "macro":
             return nearest_macro(here, call)
+        if len(seen) < 2:  # the types of its arguments tell nothing more
+            return chosen(call, seen, self._returned, by_types=False) if seen else []
         for by_types in (True, False):
-            for among in (here, seen):
+            for among in (here, seen) if here else (seen,):
                 if found := chosen(call, among, self._returned, by_types):
                     return found[:_MOST]
         return []
@@ -419,7 +423,9 @@ _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 
 def names_in(call: Call) -> Iterator[str]:
     """The last parts of what a call names."""
-    return (one.name for one in _named_in(call))
+    yield call.name
+    if call.template:
+        yield from (path.rpartition("::")[2] for path in _PATHS.findall(call.template))
 
 
 def _named_in(call: Call) -> Iterator[Call]:

@@ -52,8 +52,11 @@ def open_file(path: str | os.PathLike[str], limit: int | None = MAX_BYTES) -> Bi
 def read_file(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
     """The bytes of a regular file. Raises OSError as ``open_file`` does."""
     with open_file(path, limit) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:  # it grew, or is one of /proc that does not tell its size
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(size + 1)
+        if len(data) > size:  # it grew, or is one of /proc that does not tell its size
+            data += file.read(limit + 1 - len(data))
+    if len(data) > limit:
         raise _too_large(path, limit)
     return data
 

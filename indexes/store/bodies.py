@@ -101,7 +101,7 @@ class Bodies(Definitions):
         given = numbers_of(file)
         calls: dict[int, list[Call]] = {}
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
-        for number, *call in self.store.query(f"{sql} ORDER BY c.rowid", given):
+        for number, *call in self.store.query(f"{sql} ORDER BY c.definition,c.rowid", given):
             calls.setdefault(number, []).append(Call(*call))
         if not calls:
             return []

@@ -116,6 +116,13 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise SourceError(f"damaged index {self.path}: {error}") from error
 
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
+        """The rows of a query one by one, for what need not be held; SourceError as above."""
+        try:
+            yield from self.db.execute(sql, parameters)
+        except sqlite3.DatabaseError as error:
+            raise SourceError(f"damaged index {self.path}: {error}") from error
+
     def column(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """The values of a query for one column."""
         return [value for (value,) in self.query(sql, parameters)]
@@ -133,6 +140,15 @@ class Store:
         """Makes the indexes of the tables, those that are not there yet."""
         for statement in INDEXES.split(";"):  # executescript would end the transaction
             self.db.execute(statement)
+
+    def empty(self, *tables: str) -> None:
+        """Removes all rows of tables, and their indexes, until ``create_indexes``: to fill a
+        table without them takes a third of the time."""
+        for table in tables:
+            self.db.execute(f"DELETE FROM {table}")
+            of_table = "SELECT name FROM sqlite_master WHERE type='index' AND tbl_name=?"
+            for name in self.column(f"{of_table} AND sql NOT NULL", (table,)):
+                self.db.execute(f"DROP INDEX {name}")
 
     # ------------------------------------------------------------------ writing
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from indexes.linking.facts import Known
 from indexes.linking.visible import is_header, plain_scope
 from indexes.model.regex import regex
-from indexes.model.vocabulary import TEMPLATE, Definition
+from indexes.model.vocabulary import TEMPLATE, Definition, NativeFunction
 from indexes.readers.cxx.marks import UNKNOWN
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
@@ -226,9 +226,17 @@ class ScopeFacts(Lookup):
     @cached_property
     def _methods(self) -> frozenset[str]:
         classes = {one for listed in self._classes.values() for one, _ in listed}
-        sql = "SELECT DISTINCT name,scope FROM definitions WHERE kind='function' AND scope!=''"
+        sql = "SELECT name,scope FROM definitions WHERE kind='function' AND scope!=''"
         rows = self.store.query(sql)
         return frozenset(name for name, scope in rows if plain_scope(scope) in classes)
+
+    @cached_property
+    def _bases(self) -> frozenset[str]:
+        return frozenset(self.store.column("SELECT DISTINCT base FROM ops"))
+
+    def _overloads(self, base: str) -> Sequence[NativeFunction]:
+        """The overloads of an operator: most names in bodies are none's."""
+        return super()._overloads(base) if base in self._bases else ()
 
     def is_method_name(self, name: str) -> bool:
         """Whether a class of the tree has a method of that name."""

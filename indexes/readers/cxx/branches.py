@@ -103,8 +103,11 @@ class _Arms:
         self._ends: dict[int, int] = {}
 
     def read(self) -> Iterator[Arm]:
-        for pattern, read in ((_IF, self._if), (_SWITCH, self._switch)):
-            for found in reversed(list(pattern.finditer(self.text, self.start, self.end))):
+        for word, pattern, read in (("if", _IF, self._if), ("switch", _SWITCH, self._switch)):
+            first = self.text.find(word, self.start, self.end)
+            if first < 0:
+                continue
+            for found in reversed(list(pattern.finditer(self.text, first, self.end))):
                 at, closed = found.start(), self.brackets.closes.get(found.end() - 1, -1)
                 if closed > 0 and not _is_name(self.text[at - 1 : at]):
                     yield from read(at, closed, _short(self.written[at : closed + 1]))

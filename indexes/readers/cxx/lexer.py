@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexes.model.regex import ASCII, MULTILINE, VERBOSE, regex
+from indexes.model.regex import ASCII, VERBOSE, regex
 
 if TYPE_CHECKING:
     from re import Match
@@ -216,7 +217,7 @@ class Lines:
     """The lines of offsets in a text, counted from 1."""
 
     def __init__(self, text: str) -> None:
-        self._ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
+        self._ends = list(accumulate(map(len, StringIO(f"{text}\n", newline="\n"))))
 
     def at(self, offset: int) -> int:
         """The line of ``offset``."""
@@ -243,10 +244,16 @@ class Include(NamedTuple):
     """Written with quotes, so that it is looked for beside the file first."""
 
 
-_INCLUDE = regex(rb"^[ \t]*#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]", MULTILINE)
+_INCLUDE = regex(rb"#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]")
 
 
 def read_includes(data: bytes) -> tuple[Include, ...]:
     """What a file includes, in order, each once."""
-    found = dict.fromkeys(_INCLUDE.findall(data))
+    lines = (one for one in _INCLUDE.finditer(data) if _begins_line(data, one.start()))
+    found = dict.fromkeys(one.groups() for one in lines)
     return tuple(Include(name.decode(), mark == b'"') for mark, name in found)
+
+
+def _begins_line(data: bytes, at: int) -> bool:
+    """Whether nothing but space stands in front of an offset on its line."""
+    return not data[data.rfind(b"\n", 0, at) + 1 : at].strip(b" \t")

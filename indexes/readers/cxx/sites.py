@@ -30,11 +30,17 @@ _ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCI
 _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
 _MADE = rf"\s*(?=({_PATH}))\1\s*({_TEMPLATE})?\s*\{{"
+# It begins with a plain set of characters, through which the engine skips.
 _SIGN = regex(
-    r"([-+*/%&|^<>=)]\s)?(?<![\w.>:])([A-Za-z_]\w*) ([-+*/%&|^<>]|[<>=!]=) "
+    r"([-+*/%&|^<>=!](?:(?<= [-+*/%&|^<>])|(?<= [<>=!])=)) "
     r"(?=(\d[\d.]*|[A-Za-z_]\w*)(\s?[-+*/%&|^<>=(\[.:])?)",
     ASCII,
 )
+_LEFT = regex(r"(?<![\w.>:])[A-Za-z_]\w*$", ASCII)
+_BESIDE = regex(r"[-+*/%&|^<>=)]\s", ASCII)
+_LONGEST_NAME = 160
+_OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
+"""A brace that may stand behind a name or its template arguments."""
 _BRACED = regex(rf"[(,=]{_MADE}", ASCII)
 _RETURNED = regex(rf"return\b{_MADE}", ASCII)
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
@@ -117,9 +123,9 @@ class Reader:
 
     def _as_declared(self, rows: list[_Row], start: int, end: int) -> list[_Row]:
         """Calls with the scopes that the body's ``using a::b::f;`` give their names."""
-        scopes = {name: scope for scope, name in _USING.findall(self.text.plain, start, end)}
-        if not scopes:
+        if self.text.plain.find("using", start, end) < 0:
             return rows
+        scopes = {name: scope for scope, name in _USING.findall(self.text.plain, start, end)}
         return [
             (row[0], row[1], scopes[row[1]], *row[3:])
             if row[1] in scopes and not row[2] and row[3] in ("call", "launch")
@@ -224,15 +230,21 @@ class _Reading:
             self.known.declare(parameters)
         if not self.known.declares("T"):
             return
+        behind_last = self.start
         for found in _SIGN.finditer(self.plain, self.start, self.end):
-            before, left, sign, right, behind = found.groups()
-            marks = [
-                self._side(left, found.start(2), before),
-                self._side(right, found.start(4), behind),
-            ]
-            if "T" in marks:
-                row = (found.start(3), f"operator{sign}", "", "call", "", " ".join(marks), "")
-                self._rows.append(row)
+            sign, right, behind = found.groups()
+            at = found.start()
+            if left := _LEFT.search(self.plain, max(self.start, at - _LONGEST_NAME), at - 1):
+                begin = max(behind_last, left.start() - 2)
+                before = _BESIDE.fullmatch(self.plain, begin, left.start())
+                marks = [
+                    self._side(left[0], left.start(), before and before[0]),
+                    self._side(right, found.start(2), behind),
+                ]
+                behind_last = found.end()
+                if "T" in marks:
+                    row = (at, f"operator{sign}", "", "call", "", " ".join(marks), "")
+                    self._rows.append(row)
 
     def _side(self, name: str, at: int, beside: str | None) -> str:
         """The mark of a side that is a name or a number; with more beside it than that, a tensor
@@ -245,8 +257,15 @@ class _Reading:
     def _made(self) -> None:
         """Objects that are made in braces where an expression stands: ``f(Sort<128>{}, x)``,
         ``Unique<T>{}(x)``."""
-        given = _BRACED.finditer(self.plain, self.start, self.end)
-        for found in (*given, *_RETURNED.finditer(self.plain, self.start, self.end)):
+        for brace in _OBJECT.finditer(self.plain, self.start, self.end):
+            stop = brace.end()
+            begin = max(self.plain.rfind(char, self.start, stop - 1) for char in ";(){}")
+            begin = max(begin, self.start)
+            found = _BRACED.search(self.plain, begin, stop) or _RETURNED.search(
+                self.plain, begin, stop
+            )
+            if not found:
+                continue
             path, template = found.groups()
             qualifier, _, name = path.rpartition("::")
             if name not in _NO_OBJECT and type_mark(path) == name:
@@ -326,7 +345,8 @@ class _Reading:
         for found in _ASSIGNED.finditer(self.plain, self.start, self.end):
             if not _ALIAS.search(self.plain, max(self.start, found.start() - 80), found.start()):
                 self._name(found.start(3), *found.groups())
-        for found in _CHOSEN.finditer(self.plain, self.start, self.end):
+        asked = self.plain.find("?", self.start, self.end)
+        for found in _CHOSEN.finditer(self.plain, asked, self.end) if asked >= 0 else ():
             self._name(found.start(3), *found.groups()[:4])
             self._name(found.start(7), *found.groups()[4:])
 
