@@ -326,7 +326,7 @@ class Index:
         """
         from indexes.queries.naming.finding import find
 
-        return find(text, self._facts, limit)
+        return find(text, self, limit)
 
     def at(self, path: str, line: int) -> tuple[Place, ...]:
         """Tell what stands at a line.

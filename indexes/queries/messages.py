@@ -80,11 +80,6 @@ class Pasted(NamedTuple):
     """Files and lines that the traceback names, the last one first."""
 
 
-def is_message(text: str) -> bool:
-    """Whether a text reads like a message rather than a name: it is said in words."""
-    return len(text.split()) > 2 or _RAISED.match(text) is not None
-
-
 def pasted(text: str) -> Pasted:
     """The message in what was pasted, without the traceback around it."""
     bare = _MARGIN.sub("", text)

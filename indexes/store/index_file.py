@@ -19,7 +19,6 @@ from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.idioms import meaning_of, stub_of
 from indexes.readers.cxx.lexer import MacroFact
-from indexes.readers.messages import MessageFact
 from indexes.readers.python.facts import PythonFact
 from indexes.source.files import read_file
 from indexes.store.tables import (
@@ -36,6 +35,7 @@ from indexes.store.tables import (
 
 if TYPE_CHECKING:
     from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
+    from indexes.readers.messages import MessageFact
     from indexes.readers.python.opinfo_tests import SuiteFacts
 
 _PACKAGE = Path(__file__).parents[1]

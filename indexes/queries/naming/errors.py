@@ -1,16 +1,109 @@
-"""Messages of errors, as a person pastes them."""
+"""Messages of errors, as a person pastes them: the lines that say them, the functions around, the
+dtypes that a macro does cover, the operators that get there."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexes.model.places import NameMatch
+from indexes.model.errors import NotFound
+from indexes.model.places import Hit, NameMatch, Place
+from indexes.model.vocabulary import Location
+from indexes.queries.messages import Message, messages
 from indexes.queries.naming.spelling import NameQuery
+from indexes.readers.messages import DISPATCH
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
 
+_LOOKED_AT = 5
+"""Lines of which is told what is around them and what reaches them."""
+_OPERATORS = 8
+
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
-    """The lines that can raise ``query.raw``, with the operators that reach them."""
-    return None
+    """The lines that can say ``query.raw``, then the operators that reach the first of them."""
+    found = messages(query.raw, index.facts.store)
+    if not found:
+        return None
+    around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
+    reached = next((places for places in around if _operators(places)), ())
+    hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
+    hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
+    hits += _named(index, found[0], query.raw)
+    hits += _operator_hits(index, _operators(reached))
+    match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(found))
+    return match if len(found) == 1 else replace(match, confidence="ambiguous")
+
+
+def _note(found: tuple[Message, ...]) -> str:
+    if len(found) == 1:
+        return ""
+    return f"{len(found)} lines can say this; the values or the traceback tell which did"
+
+
+def _around(index: Index, where: Location) -> tuple[Place, ...]:
+    """What stands around a line, innermost first."""
+    try:
+        return index.at(where.path, where.line)
+    except NotFound:
+        return ()
+
+
+def _operators(places: Iterable[Place]) -> tuple[str, ...]:
+    """The operators that reach the innermost function."""
+    return next((place.operators for place in places if place.operators), ())
+
+
+def _hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
+    if one.kind == DISPATCH:
+        return _dispatch_hit(index, one, places)
+    where = one.location
+    known = index.facts.definitions_at(where.path, where.line) if not places else []
+    name = places[0].name if places else known[0].definition.qualified if known else where.path
+    told = f"{one.kind}: " if one.kind else ""
+    return Hit(one.does, name, where, f"{told}{one.text}", _first(places))
+
+
+def _first(places: tuple[Place, ...]) -> str | None:
+    return next(iter(_operators(places)), None)
+
+
+def _dispatch_hit(index: Index, one: Message, places: tuple[Place, ...]) -> Hit:
+    """The macro that knows no such dtype, with those that it does."""
+    where = one.location
+    known = index.facts.definitions_at(where.path, where.line)
+    uses = [use for each in known for use in index.dtypes.of(each.definition)]
+    here = [use for use in uses if where.line <= use.location.line <= where.end_line]
+    said = [f"{use.macro} covers {', '.join(use.dtypes)}" for use in here]
+    name = known[0].definition.qualified if known else where.path
+    told = "; ".join(dict.fromkeys(said)) or "what it covers is not known"
+    return Hit("error", name, where, f'"{one.text}": {told}', _first(places))
+
+
+def _named(index: Index, one: Message, text: str) -> list[Hit]:
+    """The operators that a text names: ``Could not run 'aten::add.out'``, ``linear(): got``."""
+    called = [value for value in one.values if value.startswith("aten::")]
+    called += [value for value in one.values[:1] if f"{value}():" in text]
+    names = [name.removeprefix("aten::") for name in called]
+    natives = (
+        index.native(name) or next(iter(index.facts.overloads(name)), None) for name in names
+    )
+    return [
+        Hit("operator", one.full_name, one.location, "named in the text", one.full_name)
+        for one in dict.fromkeys(natives)
+        if one
+    ]
+
+
+def _operator_hits(index: Index, operators: tuple[str, ...]) -> list[Hit]:
+    """Operators that get to the line, those that people call first."""
+    hits: list[Hit] = []
+    for name in sorted(operators, key=lambda name: (name[0] == "_", "backward" in name)):
+        native = index.native(name)
+        if native and len(hits) < _OPERATORS:
+            more = len(operators) - _OPERATORS
+            rest = f" ({more} more do: torchnav at)" if len(hits) == _OPERATORS - 1 < more else ""
+            hits.append(Hit("operator", name, native.location, f"reaches this line{rest}", name))
+    return hits

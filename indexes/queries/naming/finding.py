@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from indexes.model.places import Hit
 from indexes.model.vocabulary import Location
@@ -13,6 +14,9 @@ from indexes.queries.naming.spelling import parse_name
 from indexes.queries.search import Wanted
 from indexes.store.lookup import Lookup
 from indexes.store.names import Names
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
 
 _KIND_RANK = {"operator": 0, "grad_fn": 1, "stub": 2, "impl_func": 3, "function": 3, "class": 4}
 _OTHERS = 5
@@ -25,11 +29,14 @@ Scored = tuple[Score, Callable[[], Hit]]
 """A hit that is made if it is among the best."""
 
 
-def find(text: str, facts: Lookup, limit: int) -> tuple[Hit, ...]:
-    """Operators, Node classes, symbols, stubs and files whose name holds ``text``, best first."""
-    word = text.strip()
+def find(text: str, index: Index, limit: int) -> tuple[Hit, ...]:
+    """Operators, Node classes, symbols, stubs and files whose name holds ``text``, best first; of
+    the words of a message the lines that say it."""
+    word, facts = text.strip(), index.facts
     if not word or limit < 1:
         return ()
+    if said := _said(word, index):
+        return said[:limit]
     simple = _searched(word)
     wanted = Wanted(simple)
     found = [
@@ -43,9 +50,20 @@ def find(text: str, facts: Lookup, limit: int) -> tuple[Hit, ...]:
     return tuple(hit() for _, hit in found[:limit])
 
 
+def _said(text: str, index: Index) -> tuple[Hit, ...]:
+    """The lines that say a text."""
+    query = parse_name(text)
+    if query.kind != "text":
+        return ()
+    from indexes.queries.naming.errors import find as find_message
+
+    found = find_message(query, index)
+    return found.hits if found else ()
+
+
 def _searched(word: str) -> str:
     """The name to look for in what was typed or pasted."""
-    if (query := parse_name(word)).kind == "stub":
+    if (query := parse_name(word)).kind in ("stub", "grad_fn"):
         return query.base
     return word.rpartition("::")[2].partition("(")[0].strip() or word
 

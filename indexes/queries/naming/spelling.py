@@ -64,6 +64,34 @@ def parse_name(text: str) -> NameQuery:
     return NameQuery(text, kind, name, symbols=() if kind == "text" else _some(name))
 
 
+_ERROR_LINE = regex(r"(?:^|\n)\s*(?:\[?\w+\]?:?\s+)?(?:\w+\.)*\w+(?:Error|Exception|Warning): ?\S")
+_TRACEBACK_HEAD = "Traceback (most recent call last)"
+_ENCLOSED = regex(r"\([^()]*\)|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|<[^<>]*>")
+_PLAIN_WORD = regex(r"[A-Za-z][a-z']*[,.!;]?\Z")
+_PROSE = 4
+"""Plain words, outside of brackets and quotes, that no spelling of a name has."""
+
+
+def _error(raw: str, name: str) -> NameQuery | None:
+    """A traceback, or a line that begins with the class of an exception."""
+    is_error = _TRACEBACK_HEAD in raw or _ERROR_LINE.match(raw)
+    return NameQuery(raw, "text", name) if is_error else None
+
+
+def _message(raw: str, name: str) -> NameQuery | None:
+    """A message, though it may begin with a name."""
+    return NameQuery(raw, "text", name) if _is_said(raw) else None
+
+
+def _is_said(text: str) -> bool:
+    if text.count(" ") < _PROSE:
+        return False
+    outside, removed = text, 1
+    while removed:
+        outside, removed = _ENCLOSED.subn(" ", outside)
+    return sum(1 for word in outside.split() if _PLAIN_WORD.match(word)) >= _PROSE
+
+
 def _has_words(name: str) -> bool:
     return any(map(str.isspace, name))
 
@@ -418,7 +446,9 @@ def _dunder_operators(name: str) -> Iterator[str]:
 
 
 _RECOGNISERS: tuple[Callable[[str, str], NameQuery | None], ...] = (
+    _error,
     _place,
+    _message,
     _macro,
     _stub,
     _grad_fn,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.queries.index import Index
-from indexes.queries.messages import is_message, messages, pasted
+from indexes.queries.messages import messages, pasted
 from tests.tree_marks import Mark, marks
 
 SAID = marks("says")
@@ -57,8 +57,3 @@ def test_what_is_pasted() -> None:
     assert pasted(text).raised == "ValueError"
     assert pasted(text).places == (("torch/nn/functional.py", 29),)
     assert pasted("one is {x}").text == "one is {x}"
-
-
-@pytest.mark.parametrize("name", ["add.Tensor", "at::native::add", "add(Tensor self)"])
-def test_names_are_no_messages(name: str) -> None:
-    assert not is_message(name)

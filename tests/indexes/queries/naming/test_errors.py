@@ -1,0 +1,55 @@
+"""Messages of errors through the resolver: the line, the function around it, the operators."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.index import Index
+from indexes.queries.naming.spelling import parse_name
+
+LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
+
+
+def test_a_check_with_its_function_and_operators(tree_index: Index) -> None:
+    found = tree_index.resolve("RuntimeError: self must be a matrix")
+    first, *others = found.hits
+    assert (found.kind, found.confidence, first.kind) == ("error", "exact", "error")
+    assert first.location.path == LINEAR_ALGEBRA
+    assert first.name.endswith("mm")
+    assert first.detail == "TORCH_CHECK: self must be a matrix"
+    assert {hit.op for hit in others} >= {"mm"}
+
+
+def test_a_dispatch_tells_what_it_covers(tree_index: Index) -> None:
+    found = tree_index.resolve("\"addmm_impl_cpu_\" not implemented for 'Half'")
+    first, *others = found.hits
+    assert first.name == "at::native::addmm_impl_cpu_"
+    said = '"addmm_impl_cpu_": AT_DISPATCH_FLOATING_TYPES covers Double, Float'
+    assert (first.kind, first.detail) == ("error", said)
+    assert {hit.op for hit in others} >= {"mm", "addmm"}
+
+
+def test_find_gives_the_same(tree_index: Index) -> None:
+    text = "self must be a matrix"
+    assert tree_index.find(text) == tree_index.resolve(text).hits
+    (first, *_) = tree_index.find("tensor([1.], grad_fn=<AddmmBackward0>)")
+    assert (first.kind, first.name) == ("grad_fn", "AddmmBackward0")
+
+
+def test_what_nobody_says(tree_index: Index) -> None:
+    assert tree_index.resolve("the moon is made of green cheese").kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("linear(): argument 'input' (position 1) must be Tensor, not int", "text"),
+        ('Traceback (most recent call last):\n  File "x.py", line 3, in f\nKeyError: 3', "text"),
+        ("RuntimeError: add", "text"),
+        ("add(Tensor self, Tensor other) -> Tensor", "operator"),
+        ("void at::native::add(int x, const Tensor& y)", "symbol"),
+        ("x = torch.add(a, b)", "python"),
+    ],
+)
+def test_what_reads_like_a_message(text: str, kind: str) -> None:
+    assert parse_name(text).kind == kind
