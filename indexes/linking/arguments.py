@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
-from indexes.linking.facts import Call, Known
-from indexes.linking.overloads import by_hand
+from indexes.linking.facts import Call, Facts, Known
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.marks import PACK, UNKNOWN
@@ -146,6 +145,37 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
 
 
 # ------------------------------------------------------------------------------ operators
+
+
+def operator_base(call: Call) -> str:
+    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``."""
+    if "_ops" in call.qualifier:
+        name = call.qualifier.rpartition("::")[2]
+        return name.rpartition("_")[0] or name
+    return call.name.removesuffix("_symint").removesuffix("_outf").removesuffix("_out")
+
+
+def mark_of_result(facts: Facts, name: str) -> str:
+    """The mark of what an operator returns, by its name; ``name#1`` for one of several."""
+    name, _, place = name.partition("#")
+    overloads = facts.overloads(operator_base(Call(name, "at", 0, "call", "")))
+    returned = {
+        tuple(one.type for one in parse_schema(overload.schema).returns) for overload in overloads
+    }
+    parts = (
+        {types[int(place)] for types in returned if len(types) > int(place)}
+        if place
+        else {types[0] for types in returned if len(types) == 1}
+    )
+    if len(parts) != 1:
+        return UNKNOWN
+    return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), UNKNOWN)
+
+
+def by_hand(function: NativeFunction) -> bool:
+    """Whether its C++ function or method is not made by torchgen: it may answer by itself, as
+    ``x.is_complex()`` and ``x.size(0)`` do, instead of calling the dispatcher."""
+    return function.flags.get("manual_cpp_binding", "").lower() == "true"
 
 
 def fitting(

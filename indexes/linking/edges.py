@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
-from indexes.linking.arguments import chosen, fitting
+from indexes.linking.arguments import by_hand, chosen, fitting, mark_of_result, operator_base
 from indexes.linking.facts import Call, Edge, EdgeKind, Facts, Known
-from indexes.linking.overloads import by_hand, call_arguments, fitting_overloads, formula_functions
+from indexes.linking.formulas import calls_in, formula_functions
 from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
 from indexes.linking.visible import (
     APPLE,
@@ -28,12 +28,10 @@ from indexes.linking.visible import (
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, NativeFunction
 from indexes.readers.cxx.bodies import LOOPS
 from indexes.readers.cxx.facts import holds_operators
-from indexes.readers.yaml.schema import parse_schema
 
-_MOST = 24
-"""Overloads of one name that a call can mean; with more, nothing is told by them."""
 _MOST_METHODS = 8
-"""The same of a class that is written anew for each architecture, as ``Vectorized`` is."""
+"""Methods of one name that a call can mean, of a class that is written anew for each architecture,
+as ``Vectorized`` is; with more, nothing is told by them."""
 _NESTED = 4
 """Macros in macros."""
 
@@ -98,7 +96,7 @@ class EdgeResolver:
     def __init__(self, facts: EdgeFacts) -> None:
         self.facts = facts
         self._scopes = Scopes(facts)
-        self._returned = lru_cache(4096)(self._mark_of_result)
+        self._returned = lru_cache(4096)(partial(mark_of_result, facts))
         self._methods_run = lru_cache(4096)(self._find_methods_run)
         self._sites = lru_cache(1024)(facts.sites)
         self._path = ""
@@ -149,14 +147,16 @@ class EdgeResolver:
         if macro in macros or not holds_operators(macro.definition.location.path):
             return  # what c10's macros do is to check, to warn and to log
         for inner in self._sites(macro):
-            placed = inner._replace(line=call.line)
-            for one in self._edges(placed, caller, (*macros, macro)):
-                if one.kind != "call" or (one.candidates < 4 and self._is_of_operators(one)):
+            found = list(self._edges(inner._replace(line=call.line), caller, (*macros, macro)))
+            of_c10 = {one.symbol for one in found if self._is_of_c10(one)}
+            for one in found:
+                if one.symbol not in of_c10:
                     yield one._replace(macro=one.macro or call.name)
 
-    def _is_of_operators(self, edge: _Meant) -> bool:
-        """Whether an edge leads to a function of a file that holds operators, not of c10."""
-        return isinstance(edge.target, int) and holds_operators(self.facts.path_of(edge.target))
+    def _is_of_c10(self, edge: _Meant) -> bool:
+        """Whether an edge leads to a function of a file that holds no operators."""
+        target = edge.target if edge.kind == "call" else ""
+        return isinstance(target, int) and not holds_operators(self.facts.path_of(target))
 
     def _meant(self, call: Call, caller: Known) -> Iterator[_Meant]:
         is_stub = self.facts.is_stub(call.name)
@@ -235,7 +235,7 @@ class EdgeResolver:
         for by_types in (True, False):
             for among in (here, seen) if here else (seen,):
                 if found := chosen(call, among, self._returned, by_types):
-                    return found[:_MOST]
+                    return found
         return []
 
     def _signs(self, call: Call, caller: Known) -> list[Known]:
@@ -341,7 +341,8 @@ class EdgeResolver:
     def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[_Meant]:
         overloads = self.facts.overloads(operator_base(call))
         if overloads and not is_sure and self.facts.is_method_name(call.name):
-            return  # some class has a method of that name: nothing tells that this is a tensor
+            yield self._edge(call, caller, "unknown", _TENSOR_OR_NOT)
+            return
         found = fitting(call, overloads, self._returned)
         names = [one.full_name for one in found]
         if any(map(by_hand, found)):
@@ -399,25 +400,9 @@ class EdgeResolver:
         found = (self._returned(m[1:]) if m[:1] == "." else m for m in marks)
         return any(mark in ("T", "L") for mark in found)
 
-    def _mark_of_result(self, name: str) -> str:
-        """The mark of what an operator returns, by its name; ``name#1`` for one of several."""
-        name, _, place = name.partition("#")
-        overloads = self.facts.overloads(operator_base(Call(name, "at", 0, "call", "")))
-        returned = {
-            tuple(one.type for one in parse_schema(overload.schema).returns)
-            for overload in overloads
-        }
-        parts = (
-            {types[int(place)] for types in returned if len(types) > int(place)}
-            if place
-            else ({types[0] for types in returned if len(types) == 1})
-        )
-        if len(parts) != 1:
-            return "?"
-        return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), "?")
-
 
 _LAUNCHED = "launched with <<<>>>"
+_TENSOR_OR_NOT = "nothing tells whether it is called on a tensor or on an object of a class"
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 
 
@@ -459,12 +444,10 @@ def _are_stand_ins(found: Sequence[Known]) -> bool:
     return all(one.definition.guard and not one.definition.scope for one in found)
 
 
-_MEMBER = re.compile(r"\.\s*([A-Za-z_]\w*)\s*\(")
-
-
 def formula_edges(caller: int, entry: DerivativeEntry, facts: Facts) -> list[Edge]:
     """What the formulas of an entry call."""
     edges: list[Edge] = []
+    operators: set[tuple[str, int]] = set()
     for function in formula_functions(entry, facts):
         line, several = function.formula.location.line, function.candidates > 1
         sure: Confidence = "ambiguous" if several else "exact"
@@ -473,30 +456,20 @@ def formula_edges(caller: int, entry: DerivativeEntry, facts: Facts) -> list[Edg
                 what = (function.name, known.id, sure, function.candidates)
                 edges.append(Edge(caller, line, "call", *what))
         elif function.operator:
-            edges += _formula_operator(caller, line, function.formula.text, function.name, facts)
+            operators.add((function.name.rpartition("::")[2], line))
+    native = facts.native(entry.op)
     for formula in (one for each in entry.sets for one in each.formulas):
-        for name in dict.fromkeys(_MEMBER.findall(formula.text)):
-            edges += _formula_operator(
-                caller, formula.location.line, formula.text, name, facts, "member"
-            )
+        line = formula.location.line
+        for call in calls_in(formula.text, native):
+            if call.kind == "member" or (call.name, line) in operators:
+                edges += _formula_operator(caller, line, call, facts)
     return list(dict.fromkeys(edges))
 
 
-def _formula_operator(
-    caller: int, line: int, text: str, name: str, facts: Facts, kind: str = "call"
-) -> Iterator[Edge]:
-    simple = name.rpartition("::")[2]
-    call = Call(simple, "at", 1, kind, "")
-    arguments = call_arguments([text], 1, simple)
-    fitting = fitting_overloads(call, facts.overloads(operator_base(call)), arguments)
-    sure: Confidence = "exact" if len(fitting) == 1 else "ambiguous"
-    for one in fitting:
-        yield Edge(caller, line, "operator", name, one.full_name, sure, len(fitting))
-
-
-def operator_base(call: Call) -> str:
-    """The operator in a call: ``add`` for ``at::add_out``, ``at::_ops::add_Tensor::call``."""
-    if "_ops" in call.qualifier:
-        name = call.qualifier.rpartition("::")[2]
-        return name.rpartition("_")[0] or name
-    return call.name.removesuffix("_symint").removesuffix("_outf").removesuffix("_out")
+def _formula_operator(caller: int, line: int, call: Call, facts: Facts) -> Iterator[Edge]:
+    name = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
+    call = call._replace(qualifier="at")
+    found = fitting(call, facts.overloads(operator_base(call)), partial(mark_of_result, facts))
+    sure: Confidence = "exact" if len(found) == 1 else "ambiguous"
+    for one in found:
+        yield Edge(caller, line, "operator", name, one.full_name, sure, len(found))

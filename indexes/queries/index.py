@@ -436,7 +436,7 @@ class Index:
 
     def formula_functions(self, entry: DerivativeEntry) -> tuple[Definition, ...]:
         """The C++ functions that an entry's formulas call."""
-        from indexes.linking.overloads import formula_functions
+        from indexes.linking.formulas import formula_functions
 
         return tuple(f.definition for f in formula_functions(entry, self._facts) if f.definition)
 

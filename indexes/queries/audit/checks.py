@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from indexes.linking.formulas import FormulaFunction, formula_calls, formula_functions
 from indexes.linking.graph import Graph, Node
-from indexes.linking.overloads import FormulaFunction, formula_calls, formula_functions
 from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Location, StubRow

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import deque
 
 from indexes.linking.facts import HopList, Link
+from indexes.linking.formulas import FormulaFunction, formula_functions
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.overloads import FormulaFunction, formula_functions
 from indexes.linking.python.around import around, owners
 from indexes.linking.registrations import around_dispatch
 from indexes.linking.works import Works

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known
-from indexes.linking.overloads import formula_calls
+from indexes.linking.formulas import formula_calls
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Impact, Step
 from indexes.model.regex import regex

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from indexes.linking.arguments import by_hand
 from indexes.linking.facts import BY_HAND, StubUse
 from indexes.linking.facts import Edge as Use
+from indexes.linking.formulas import formula_functions
 from indexes.linking.graph import Graph
 from indexes.linking.graph import Node as Place
-from indexes.linking.overloads import by_hand, formula_functions
 from indexes.linking.registrations import device_of
 from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.vocabulary import DerivativeEntry, Formula, Location

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from indexes.linking.arguments import chosen
+import pytest
+
+from indexes.linking.arguments import by_hand, chosen, fitting
 from indexes.linking.facts import Call, Known
 from indexes.model.vocabulary import Definition, Location
+from indexes.readers.yaml.native_functions import read_native_functions
+
+YAML = b"""
+- func: size.int(Tensor self, int dim) -> int
+  variants: function
+  manual_cpp_binding: True
+- func: size.Dimname(Tensor self, Dimname dim) -> int
+  variants: function, method
+- func: sub.Scalar(Tensor self, Scalar other) -> Tensor
+  variants: function
+"""
+NATIVES = read_native_functions(YAML, "native_functions.yaml")[0]
 
 
 def function(number: int, parameters: str) -> Known:
@@ -29,3 +43,17 @@ def test_one_that_takes_as_many_arguments_comes_before_defaults() -> None:
 
 def test_more_arguments_than_parameters_mean_something_else() -> None:
     assert meant("T i i", function(1, "const Tensor& x, int64_t dim")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "found"),
+    [("size", "i", ["size.int"]), ("size", "?", ["size.int", "size.Dimname"]), ("sub", "?", [])],
+)
+def test_a_method_is_made_by_torchgen_or_written_by_hand(
+    name: str, argument: str, found: list[str]
+) -> None:
+    overloads = [one for one in NATIVES if one.name == name]
+    call = Call(name, "", 1, "member", "", argument, "T")
+    able = fitting(call, overloads, lambda name: "?")
+    assert [one.full_name for one in able] == found
+    assert [by_hand(one) for one in able] == [one == "size.int" for one in found]

@@ -84,8 +84,12 @@ Tensor edges_of_objects(const Tensor& self) {
   TORCH_CHECK(false, "detail::helper(self)");
   return self;
 }
+struct Counter { int sub(int n) { return n; } };
+template <typename T> int edges_of_the_unknown(T& counter) { return counter.sub(1); }
+MANY
+int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
-""",
+""".replace("MANY", "\n".join(f"static int many(Type{n} x) {{ return {n}; }}" for n in range(30))),
     f"{NATIVE}/cuda/Edges.cu": """
 namespace at::native {
 namespace {
@@ -173,6 +177,17 @@ def test_objects_and_macros_are_followed_and_strings_are_not(index: Index) -> No
     assert not [
         e for e in edges(index, "edges_of_objects") if e.line == checked and e.kind == "call"
     ]
+
+
+def test_a_method_of_an_unknown_object_is_said_to_be_unknown(index: Index) -> None:
+    (edge,) = edges(index, "edges_of_the_unknown")
+    assert (edge.kind, edge.symbol) == ("unknown", "sub")
+    assert "a tensor or on an object of a class" in str(edge.target)
+
+
+def test_all_that_a_call_can_mean_is_kept(index: Index) -> None:
+    found = [edge for edge in edges(index, "edges_of_many") if edge.symbol == "many"]
+    assert [edge.candidates for edge in found] == [30] * 30
 
 
 @pytest.mark.parametrize("name", ["edges_of_launches", "edges_of_macros", "edges_of_pointers"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.overloads import chosen_overloads, formula_calls
+from indexes.linking.formulas import calls_in, chosen_overloads, formula_calls
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.yaml.native_functions import read_native_functions
 
@@ -39,6 +39,11 @@ OVERLOADS = {
 }
 
 
+def unknown(name: str) -> str:
+    """What a call returns of which nothing is known."""
+    return "?"
+
+
 def overloads(name: str) -> list[Definition]:
     return [
         Definition(name, "details", "function", Location("F.cpp", line), parameters)
@@ -64,14 +69,23 @@ def overloads(name: str) -> list[Definition]:
     ],
 )
 def test_what_the_call_means(op: str, formula: str, name: str, lines: list[int]) -> None:
-    found = chosen_overloads(formula, name, overloads(name), NATIVES[op])
+    found = chosen_overloads(formula, name, overloads(name), NATIVES[op], unknown)
     assert [d.location.line for d in found] == lines
 
 
-def test_calls_that_differ_decide_nothing() -> None:
+def test_calls_that_differ_mean_each_their_own() -> None:
     text = "unsqueeze_to(grad, self.sym_sizes()) + unsqueeze_to(grad, dim, self.sym_sizes())"
-    found = chosen_overloads(text, "unsqueeze_to", overloads("unsqueeze_to"), None)
-    assert len(found) == 3
+    native = NATIVES["squeeze.dim"]
+    found = chosen_overloads(text, "unsqueeze_to", overloads("unsqueeze_to"), native, unknown)
+    assert [d.location.line for d in found] == [1, 3]
+
+
+def test_what_a_formula_gives_has_the_types_of_the_schema() -> None:
+    text = 'clamp(grads[0] * f("a(b)"), min, result0_t).sum(self.sym_sizes())'
+    calls = {one.name: one for one in calls_in(text, NATIVES["clamp"])}
+    assert list(calls) == ["clamp", "f", "sum"]
+    assert calls["clamp"].arguments == "T S T"
+    assert (calls["sum"].kind, calls["sum"].arguments) == ("member", "I")
 
 
 def test_calls_of_a_formula() -> None:

@@ -43,7 +43,10 @@ def lost(walk: ChainWalk) -> Iterator[str]:
 
 def _is_listed(edge: Edge, below: list[Hop], parent: int, walk: ChainWalk) -> bool:
     if edge.kind == "unknown":
-        return any(u.parent == parent and u.symbol == edge.symbol for u in walk.hops.unresolved)
+        said = [one for one in walk.hops.unresolved if one.parent == parent]
+        return any(
+            edge.symbol in one.symbol.split(", ") and str(edge.line) in one.reason for one in said
+        )
     return any(_says(hop, edge, walk) for hop in below)
 
 
