@@ -42,7 +42,8 @@ class Functions:
         said: set[object] = set()
         if not self.extent.full:
             listed.sort(key=lambda use: use.unusual)
-        for use in _merged(listed):
+        self._unknown(place, known, listed)
+        for use in _merged(use for use in listed if use.edges[0].kind != "unknown"):
             call = (use.edges[0].line, use.edges[0].symbol)
             if call in said and self._is_repeated(use):
                 self.walk.fold(place, use.work, len(use.edges))
@@ -92,12 +93,15 @@ class Functions:
             self._function_call(place, known, use)
         elif edge.kind == "macro":
             self._macro(place, known, use)
-        elif edge.kind == "unknown":
-            self.hops.miss(place.hop, "call", edge.symbol, f"{edge.target}, at {at(known, edge)}")
         elif edge.kind == "library":
             self._library(place, known, use)
         else:
             self._loop(place, known, use)
+
+    def _unknown(self, place: Place, known: Known, uses: Sequence[Use]) -> None:
+        """Notes what is called and not known."""
+        for edge in (edge for use in uses for edge in use.edges if edge.kind == "unknown"):
+            self.walk.note_unknown(place, edge, at(known, edge))
 
     def _function_call(self, place: Place, known: Known, use: Use) -> None:
         edge, nodes = use.edges[0], use.nodes

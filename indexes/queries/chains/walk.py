@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
-from indexes.linking.facts import HopList
+from indexes.linking.facts import Edge, HopList
 from indexes.linking.graph import Graph, Node
 from indexes.linking.works import Works
 from indexes.model.vocabulary import (
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
     from indexes.store.lookup import Lookup
 
+_PLACES = 3
+"""Places of calls whose target is not known that are told where not everything is."""
+
 
 class ChainWalk:
     """Lists hops from an operator on, the nearest first."""
@@ -50,6 +53,8 @@ class ChainWalk:
         """Of each hop whose steps are not listed at all, the operator that has them."""
         self.again: dict[int, int] = {}
         """Of each hop that comes again, the one that shows what is below it."""
+        self.unknown: dict[tuple[int | None, str], list[tuple[str, Location]]] = {}
+        """What is called and not known, by reason, with where; in full by hop too."""
         self.expanded: dict[int, list[Node]] = {}
         """Of each hop whose steps are listed or folded, where it is."""
         self._root: NativeFunction | None = None
@@ -71,6 +76,7 @@ class ChainWalk:
         self.enter(Place(root, (node,), True, 0))
         while self._places:
             self._expand(heappop(self._places)[-1])
+        self._say_unknown()
         return root
 
     def enter(self, place: Place) -> None:
@@ -114,6 +120,23 @@ class ChainWalk:
         self.folded.setdefault(place.hop, Counter())[work] += count
         if self._root and self.is_full:
             self.continues.setdefault(place.hop, f"{self._root.full_name} --full")
+
+    def note_unknown(self, place: Place, edge: Edge, where: Location) -> None:
+        """Notes a call whose target is not known: in full it is said of each function, otherwise
+        once for each reason."""
+        hop = place.hop if self.extent.full else None
+        self.unknown.setdefault((hop, str(edge.target)), []).append((edge.symbol, where))
+
+    def _say_unknown(self) -> None:
+        for (hop, reason), calls in self.unknown.items():
+            names = Counter(name for name, _ in calls)
+            told = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in names.items())
+            places = list(dict.fromkeys(str(place) for _, place in calls))
+            shown = len(places) if self.extent.full else _PLACES
+            where = ", ".join(places[:shown])
+            more = len(places) - shown
+            where += f" and {more} more: --full lists them" if more > 0 else ""
+            self.hops.miss(hop, "call", told, f"{reason}: at {where}")
 
     def _schema(self, native: NativeFunction, parent: int | None) -> int:
         if "generated" in native.tags:

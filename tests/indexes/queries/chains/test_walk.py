@@ -43,10 +43,13 @@ def lost(walk: ChainWalk) -> Iterator[str]:
 
 def _is_listed(edge: Edge, below: list[Hop], parent: int, walk: ChainWalk) -> bool:
     if edge.kind == "unknown":
-        said = [one for one in walk.hops.unresolved if one.parent == parent]
-        return any(
-            edge.symbol in one.symbol.split(", ") and str(edge.line) in one.reason for one in said
-        )
+        said = [
+            one
+            for (hop, _), calls in walk.unknown.items()
+            if hop in (None, parent)
+            for one in calls
+        ]
+        return any(name == edge.symbol and place.line == edge.line for name, place in said)
     return any(_says(hop, edge, walk) for hop in below)
 
 
