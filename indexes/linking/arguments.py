@@ -49,6 +49,9 @@ _SEVERAL = regex(r"\.\.\.|^\s*[A-Z][A-Z0-9_]{3,}\s*(?:\(|$)")
 """A parameter that stands for several: a pack, or a macro that holds them."""
 _OTHER = "X"
 """A type of schemas that nothing with a mark of its own becomes: ``Dimname[]``, ``Layout``."""
+_ANY = "?t"
+"""A type with a name such as templates give to their own: ``T``, ``scalar_t``."""
+_OWN_TYPE = regex(r"(?:[A-Z]\d?|\w*scalar_t|opmath_t)$")
 _NUMBERS = frozenset("idb")
 _WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
 """What a value of each kind becomes without being asked."""
@@ -77,25 +80,37 @@ def chosen(
         return list(candidates)
     if not by_types:
         marks = [UNKNOWN] * len(marks)
-    scored = _scored(candidates, marks, returned, all_given=True)
+    given = bool(call.template)
+    scored = _scored(candidates, marks, returned, given, all_given=True)
     if not scored:  # defaults stand where a function is declared, not where it is defined
-        scored = _scored(candidates, marks, returned, all_given=False)
+        scored = _scored(candidates, marks, returned, given, all_given=False)
     best = max((score for score, _ in scored), default=-1)
     return [one for score, one in scored if score == best]
 
 
 def _scored(
-    candidates: Sequence[Known], marks: Sequence[str], returned: Returned, all_given: bool
+    candidates: Sequence[Known],
+    marks: Sequence[str],
+    returned: Returned,
+    types_given: bool,
+    all_given: bool,
 ) -> list[tuple[int, Known]]:
-    """Those that a call can mean, with how well they fit."""
-    scored = ((_score(one, marks, returned, all_given), one) for one in candidates)
+    """Those that a call can mean, with how well they fit; ``types_given`` for a call that says
+    the types of a template: ``f<scalar_t>(x)``."""
+    said = (marks, returned)
+    scored = (
+        (_score(one, *said, types_given and one.definition.template, all_given), one)
+        for one in candidates
+    )
     return [(score, one) for score, one in scored if score >= 0]
 
 
-def _score(known: Known, marks: Sequence[str], returned: Returned, all_given: bool) -> int:
+def _score(
+    known: Known, marks: Sequence[str], returned: Returned, own_types: bool, all_given: bool
+) -> int:
     if known.definition.kind == "macro":
         return 0
-    parameters, fewest = _parameters(known.definition.parameters)
+    parameters, fewest = _parameters(known.definition.parameters, own_types)
     fewest = fewest if all_given else 0
     variadic = bool(parameters) and parameters[-1] == PACK
     if len(marks) < fewest or (len(marks) > len(parameters) and not variadic):
@@ -105,7 +120,7 @@ def _score(known: Known, marks: Sequence[str], returned: Returned, all_given: bo
 
 
 @lru_cache(65536)
-def _parameters(text: str) -> tuple[tuple[str, ...], int]:
+def _parameters(text: str, own_types: bool) -> tuple[tuple[str, ...], int]:
     """The mark of each parameter, and how many have no default."""
     listed = written_parameters(text)
     if [one.strip() for one in listed] in (["void"], [""]):
@@ -113,15 +128,15 @@ def _parameters(text: str) -> tuple[tuple[str, ...], int]:
     several = [_SEVERAL.search(one) is not None for one in listed]
     needed = sum(1 for one in listed if "=" not in one)
     fewest = 0 if any(several) else needed
-    marks = (_parameter_mark(one) for one in listed)
+    marks = (_parameter_mark(one, own_types) for one in listed)
     return tuple(PACK if many else mark for many, mark in zip(several, marks, strict=True)), fewest
 
 
-def _parameter_mark(text: str) -> str:
+def _parameter_mark(text: str, own_types: bool) -> str:
     plain = normalize(next(iter(split_parameters(text)), ""))
     if plain.startswith("optional<"):
         return _MARKS.get(plain[9:-1], "?") + "?"
-    return _MARKS.get(plain, "?")
+    return _MARKS.get(plain) or (_ANY if own_types and _OWN_TYPE.match(plain) else "?")
 
 
 def fit(mark: str, parameter: str, returned: Returned) -> int:
@@ -133,6 +148,8 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
     if wanted == _OTHER:
         return {UNKNOWN: 1, "N": 2 if optional else -1}.get(mark, -1)
+    if parameter == _ANY and mark != UNKNOWN:
+        return 2  # what a template takes of any type becomes nothing else
     if mark == UNKNOWN or wanted == "?" or parameter == PACK:
         return 1
     if mark == "N":

@@ -318,12 +318,27 @@ class EdgeResolver:
         mark = call.receiver
         if mark[:1] == ".":  # what a call returns, or an object that is made there
             mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
-        if library := library_of(call):
+        if library := library_of(call) or _front_end(call, mark, caller):
             yield self._edge(call, caller, "library", library, "by rule")
+        elif mark == "?" and not self.facts.overloads(operator_base(call)):
+            yield from self._overriders(call, caller)
         elif mark in ("T", "?"):
             yield from self._method_operators(call, caller, is_sure=mark == "T")
         elif len(mark) > 1:
             yield from self._methods(call, caller, mark)
+
+    def _overriders(self, call: Call, caller: Known) -> Iterator[_Meant]:
+        """The methods of a name, where all their classes derive from one: an object of no known
+        type, of which it is called, is of that class, and runs one of them."""
+        if not self.facts.is_method_name(call.name):
+            return
+        named = self.facts.named(call.name)
+        others = [k for k in named if k.definition.kind == "function" and k.id != caller.id]
+        found = chosen(call, others, self._returned)
+        owners = dict.fromkeys(plain_scope(one.definition.scope) for one in found)
+        families = [{one, *self.facts.all_bases(one)} - _COUNTED for one in owners]
+        if len(families) > 1 and any(map(self.facts.is_scope, set.intersection(*families))):
+            yield from self._each(call, caller, "call", [one.id for one in found])
 
     def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[_Meant]:
         classes = _own_class(caller) if mark == "this" else self.facts.classes_named(mark)
@@ -331,12 +346,19 @@ class EdgeResolver:
         named = self.facts.named(call.name)
         found = [k for k in named if plain_scope(k.definition.scope) in wanted]
         found = [k for k in found if k.definition.kind == "function" and k.id != caller.id]
+        if not found:  # declared in the class, and defined in those that derive from it
+            found = [k for k in named if self._derives(k, classes) and k.id != caller.id]
         targets = [one.id for one in chosen(call, found, self._returned)]
         if len(targets) > _MOST_METHODS:
             reason = f"{len(targets)} classes named {mark} have a method of that name"
             yield self._edge(call, caller, "unknown", reason)
             return
         yield from self._each(call, caller, "call", targets, "by rule")
+
+    def _derives(self, method: Known, classes: Collection[str]) -> bool:
+        """Whether a function is a method of a class that derives from one of some."""
+        bases = self.facts.all_bases(plain_scope(method.definition.scope))
+        return method.definition.kind == "function" and not set(classes).isdisjoint(bases)
 
     def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[_Meant]:
         overloads = self.facts.overloads(operator_base(call))
@@ -401,6 +423,10 @@ class EdgeResolver:
         return any(mark in ("T", "L") for mark in found)
 
 
+_COUNTED = {"c10::intrusive_ptr_target"}
+"""What every class derives from whose objects count who holds them: their only kinship."""
+_FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
+"""The folders of a vendor's callers, whose objects run what they built by ``execute``."""
 _LAUNCHED = "launched with <<<>>>"
 _TENSOR_OR_NOT = "nothing tells whether it is called on a tensor or on an object of a class"
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
@@ -424,6 +450,14 @@ def _named_in(call: Call) -> Iterator[Call]:
 def _is_launch(edge: Edge) -> bool:
     """Whether an edge is a launch of nobody knows what."""
     return edge.kind == "unknown" and str(edge.target).startswith(_LAUNCHED)
+
+
+def _front_end(call: Call, mark: str, caller: Known) -> str:
+    """The library whose object runs what it holds; empty for another call."""
+    path = caller.definition.location.path
+    if call.name != "execute" or mark != "?":
+        return ""
+    return next((library for folder, library in _FRONT_ENDS if folder in path), "")
 
 
 def _own_class(caller: Known) -> tuple[str, ...]:

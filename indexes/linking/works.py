@@ -33,11 +33,11 @@ _SET_UP = regex(
 )
 """What vendors call functions that prepare, ask and tidy up, and types that they construct."""
 _RUNS = {
-    "oneDNN": regex(r"::(?:compute|execute)\w*$"),
+    "oneDNN": regex(r"(?:::|^)(?:compute|execute)\w*$"),
     "MPSGraph": regex(r"^run|encode"),
     "Metal": regex(r"dispatch|encode|exec"),
     "CUB": regex(r"::Device"),
-    "cuDNN": regex(r"^cudnn[A-Z]"),
+    "cuDNN": regex(r"^cudnn[A-Z]|^execute$"),
     "CUTLASS": regex(r"::device::"),
     "AOTriton": regex(r"::attn_"),
 }
