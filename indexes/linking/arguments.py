@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
-from indexes.linking.facts import Call, Facts, Known
+from indexes.linking.facts import Call, Facts, Known, by_hand
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.marks import PACK, UNKNOWN
@@ -187,12 +187,6 @@ def mark_of_result(facts: Facts, name: str) -> str:
     if len(parts) != 1:
         return UNKNOWN
     return {"Tensor": "T", "Tensor[]": "L", "Scalar": "S"}.get(parts.pop(), UNKNOWN)
-
-
-def by_hand(function: NativeFunction) -> bool:
-    """Whether its C++ function or method is not made by torchgen: it may answer by itself, as
-    ``x.is_complex()`` and ``x.size(0)`` do, instead of calling the dispatcher."""
-    return function.flags.get("manual_cpp_binding", "").lower() == "true"
 
 
 def fitting(

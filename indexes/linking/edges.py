@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
-from indexes.linking.arguments import by_hand, chosen, fitting, mark_of_result, operator_base
-from indexes.linking.facts import Call, Edge, EdgeKind, Facts, Known
+from indexes.linking.arguments import chosen, fitting, mark_of_result, operator_base
+from indexes.linking.facts import Call, Edge, EdgeKind, Facts, Known, by_hand
 from indexes.linking.formulas import calls_in, formula_functions
 from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
 from indexes.linking.visible import (

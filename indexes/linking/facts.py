@@ -173,6 +173,12 @@ class Edge(NamedTuple):
         return said
 
 
+def by_hand(function: NativeFunction) -> bool:
+    """Whether its C++ function or method is not made by torchgen: it may answer by itself, as
+    ``x.is_complex()`` and ``x.size(0)`` do, instead of calling the dispatcher."""
+    return function.flags.get("manual_cpp_binding", "").lower() == "true"
+
+
 class Facts(Protocol):
     """The questions of the linker."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from indexes.linking.arguments import by_hand
-from indexes.linking.facts import BY_HAND, TO_DEFINITIONS, Details, Edge, Known
+from indexes.linking.facts import BY_HAND, TO_DEFINITIONS, Details, Edge, Known, by_hand
 from indexes.linking.graph import DEVICES, Node, node_kind
 from indexes.linking.usual import taken
 from indexes.linking.visible import APPLE, is_header, path_device

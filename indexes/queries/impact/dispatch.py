@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from indexes.linking.arguments import by_hand
-from indexes.linking.facts import BY_HAND, StubUse
+from indexes.linking.facts import BY_HAND, StubUse, by_hand
 from indexes.linking.facts import Edge as Use
 from indexes.linking.formulas import formula_functions
 from indexes.linking.graph import Graph

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.arguments import by_hand, chosen, fitting
-from indexes.linking.facts import Call, Known
+from indexes.linking.arguments import chosen, fitting
+from indexes.linking.facts import Call, Known, by_hand
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.yaml.native_functions import read_native_functions
 
