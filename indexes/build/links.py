@@ -64,7 +64,8 @@ def link_kernels(store: Store, has_sources: bool) -> None:
 
 
 def _rows(store: Store, natives: Mapping[str, NativeFunction]) -> list[tuple[int, Row]]:
-    sql = "SELECT id,op,key,symbol,hint,source_op,line,rule FROM kernels ORDER BY id"
+    sql = "SELECT id,op,key,symbol,hint,source_op,line,rule FROM kernels"
+    sql += " WHERE path IS NULL ORDER BY id"
     return [
         (number, Row(op, key, symbol, hint, natives[op], natives[source_op], line, rule))
         for number, op, key, symbol, hint, source_op, line, rule in store.query(sql)

@@ -19,6 +19,7 @@ def expand(store: Store, files: Collection[int] | None) -> None:
     libraries = LibraryMacros(MacroTable(_all_macros(store)))
     uses, blocks = _uses(store), _library_uses(store)
     wanted = sorted({*uses, *blocks})
+    registering = set(store.column("SELECT DISTINCT file FROM libraries WHERE made=0"))
     if files is None:
         store.drop_made(store.column("SELECT id FROM files WHERE kind='cpp'"))
     else:
@@ -26,16 +27,21 @@ def expand(store: Store, files: Collection[int] | None) -> None:
     for placed in wanted:
         number, path = placed
         if files is None or number in files:
-            made = _made(path, uses.get(placed, []), blocks.get(placed, []), libraries)
+            given = (uses.get(placed, []), blocks.get(placed, []))
+            made = _made(path, *given, libraries, number in registering)
             store.add_cpp(number, made, made=1)
 
 
 def _made(
-    path: str, uses: list[UseFact], blocks: list[LibraryFact], libraries: LibraryMacros
+    path: str,
+    uses: list[UseFact],
+    blocks: list[LibraryFact],
+    libraries: LibraryMacros,
+    registers: bool,
 ) -> CppFacts:
-    """What macros make in one file."""
+    """What macros make in one file; ``registers`` is whether it has blocks of registrations."""
     made = CppFacts(libraries=list(libraries.expand(path, blocks, uses)))
-    if uses and holds_operators(path):
+    if uses and (holds_operators(path) or registers):
         expansion = expand_file(path, CppFacts(uses=uses), libraries.table)
         made.definitions, made.uses = expansion.definitions, expansion.uses
     return made

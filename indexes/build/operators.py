@@ -83,7 +83,7 @@ def _keep_overloads(
     for at, (name, function) in enumerate(named.items()):
         how = derived.get(name)
         by = (how.position, how.rule, json.dumps(how.grad_fns)) if how else (None, None, None)
-        ops.append((at, name, function.name, dump(function), *by, None))
+        ops.append((at, name, function.name, dump(function), *by, None, 0))
         nodes += [(None, node, name, how.position) for node in how.grad_fns.values()] if how else []
     store.insert("ops", ops)
     store.insert("nodes", nodes)

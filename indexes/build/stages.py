@@ -11,6 +11,8 @@ from itertools import chain
 from indexes.build.documents import DOCUMENT_FILES, read_documents
 from indexes.build.edges import link_edges
 from indexes.build.libraries import library_inputs, link_libraries
+from indexes.build.library_operators import STAGE as LIBRARY_OPERATORS
+from indexes.build.library_operators import keep_library_operators, library_operator_inputs
 from indexes.build.links import link_inputs, link_kernels
 from indexes.build.macros import expand, macro_rows
 from indexes.build.operators import read_operators
@@ -105,7 +107,7 @@ def _link_edges(work: Work, differs: bool) -> None:
 
 
 def _reach_inputs(work: Work) -> Iterable[object]:
-    return (work.store.meta("links"),)
+    return work.store.meta("links"), work.store.meta(LIBRARY_OPERATORS)
 
 
 def _reach(work: Work, differs: bool) -> None:
@@ -160,6 +162,12 @@ STAGES = (
     ),
     Stage("macros", "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
     Stage("links", "linking kernels", _link_inputs, _link),
+    Stage(
+        LIBRARY_OPERATORS,
+        "linking kernels",
+        lambda work: library_operator_inputs(work.store),
+        lambda work, _: keep_library_operators(work.store),
+    ),
     Stage("edges", "linking calls", lambda work: (), _link_edges, always=True),
     Stage(
         "library kernels",

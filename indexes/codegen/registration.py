@@ -16,7 +16,9 @@ from indexes.readers.cxx.idioms import library_block, names_of
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.yaml.schema import SchemaKind, parse_schema
 
-_NAME = regex(r'"((?:\w+::)?[\w.]+)\s*(?:\(|")')
+_NAME = regex(
+    r'"((?:\w+::)?[\w.]+)\s*(?:\(|")|R"(?P<raw>\w*)\(\s*((?:\w+::)?[\w.]+)\s*(?:\(|\)(?P=raw)")'
+)
 _DISPATCH = regex(r"(?:torch::)?dispatch\s*\(\s*(?:\w+::)*(?:DispatchKey::)?(?:k)?(\w+)\s*,")
 _FALLTHROUGH = regex(r"\bmakeFallthrough\s*\(")
 _BOXED = regex(r"\bmakeFrom(?:Boxed|Unboxed)\w*\s*(?:<\s*&?\s*([\w:]+)|\(\s*&?\s*([\w:]+))")
@@ -95,7 +97,7 @@ def registered_operator(block: str, method: str, arguments: str) -> str | None:
     if name is None:
         return None
     namespace = library_block(block).namespace
-    op = name[1].removeprefix("aten::")
+    op = (name[1] or name[3]).removeprefix("aten::")
     return op if "::" in op or namespace in ("aten", "_") else f"{namespace}::{op}"
 
 

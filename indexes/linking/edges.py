@@ -26,7 +26,7 @@ from indexes.linking.visible import (
     visible_stub,
 )
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, NativeFunction
-from indexes.readers.cxx.bodies import LOOPS
+from indexes.readers.cxx.bodies import LOOPS, SCHEMA
 from indexes.readers.cxx.facts import holds_operators
 
 _MOST_METHODS = 8
@@ -159,6 +159,9 @@ class EdgeResolver:
         return isinstance(target, int) and not holds_operators(self.facts.path_of(target))
 
     def _meant(self, call: Call, caller: Known) -> Iterator[_Meant]:
+        if call.kind == SCHEMA:
+            yield self._by_name(call, caller)
+            return
         is_stub = self.facts.is_stub(call.name)
         if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
@@ -171,6 +174,13 @@ class EdgeResolver:
             yield from self._launch(call, caller)
         else:
             yield from self._named(call, caller)
+
+    def _by_name(self, call: Call, caller: Known) -> _Meant:
+        """An operator that the dispatcher is asked for by its name."""
+        name = call.name.removeprefix("aten::") + (f".{call.template}" if call.template else "")
+        if self.facts.native(name):
+            return self._edge(call, caller, "operator", name)
+        return self._edge(call, caller, "unknown", f"no operator {name} is defined in this tree")
 
     def _edge(
         self,

@@ -183,7 +183,9 @@ class Graph:
 
     def _above_operator(self, node: Node, name: str) -> Iterator[Step]:
         native = self.facts.native(name)
-        for caller in generated_callers(native, self.facts.overloads) if native else ():
+        if native is None or native.defined_by:
+            return  # torchgen makes kernels for the operators of the YAML alone
+        for caller in generated_callers(native, self.facts.overloads):
             for row in self.facts.kernels(caller.full_name):
                 if row.kind == "generated":
                     yield Step(Node("operator", caller.full_name, node.device), node, row)

@@ -24,6 +24,13 @@ _WRAPPERS = regex(r"\bSINGLE_ARG\s*\(|\bstatic_cast\s*<\s*decltype\s*\(.*?\)\s*>
 _NAMES = regex(r"(?:::)?(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*")
 _SPECIALIZED = regex(r"<[^<>()]*(?:<[^<>()]*>[^<>()]*)*>(?=\s*::)")
 _KINDS = frozenset(("function", "macro", "class", "method"))
+_NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
+"""Files that are no part of torch's own libraries."""
+
+
+def is_built(path: str) -> bool:
+    """Whether what a file registers is there in a build."""
+    return not _NOT_BUILT.search(path)
 
 
 # ---------------------------------------------------------------------------------- stubs

@@ -95,6 +95,8 @@ class Kernel:
     key: str
     symbol: str
     line: int
+    path: str = ""
+    """The file of the line, where it is not that of the operator."""
 
 
 FLAGS = frozenset(
@@ -108,10 +110,11 @@ FLAGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NativeFunction:
-    """An entry of native_functions.yaml."""
+    """An operator's overload: an entry of native_functions.yaml, or what ``m.def`` defines."""
 
     name: str
-    """Operator name without namespace, as in the schema: ``add``, ``add_``."""
+    """Operator name as in the schema: ``add``, ``add_``; with its namespace where that is not
+    aten: ``quantized::add``."""
     overload: str
     """``Tensor`` in ``add.Tensor``; empty for the default overload."""
     schema: str
@@ -133,6 +136,13 @@ class NativeFunction:
     python_module: str | None = None
     flags: Mapping[str, str] = field(default_factory=dict)
     """Every other field as written: ``device_check``, ``manual_cpp_binding`` ..."""
+    defined_by: str = ""
+    """What defines an operator that has no entry: ``m.def in TORCH_LIBRARY(quantized)``."""
+
+    @property
+    def space(self) -> str:
+        """What its name begins with for its namespace: ``quantized::``; empty for aten."""
+        return "".join(self.name.rpartition("::")[:2])
 
     @property
     def not_understood(self) -> tuple[str, ...]:
@@ -280,6 +290,11 @@ class OperatorSummary:
     called: bool = False
     """Whether operators call it in their own code."""
 
+    @property
+    def namespace(self) -> str:
+        """``aten``, ``quantized``, ``prims`` ..."""
+        return self.full_name.rpartition("::")[0] or "aten"
+
 
 @dataclass(frozen=True, slots=True)
 class DtypeDispatch:
@@ -322,6 +337,8 @@ class KernelRow:
     confidence: Confidence
     rule: str
     reason: str = ""
+    registered: Location | None = None
+    """The line that registers it, for an operator that has no entry in native_functions.yaml."""
 
 
 @dataclass(frozen=True, slots=True)

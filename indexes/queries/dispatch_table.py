@@ -11,10 +11,14 @@ from indexes.codegen.registration import MetaRules, Registration, Row, python_me
 from indexes.codegen.registrations import generated_registrations
 from indexes.codegen.table import NOT_HERE, AliasSets, TableModel, TableRow
 from indexes.linking.python.helpers import resolve
-from indexes.linking.registrations import Written, registered_definition, written_registrations
+from indexes.linking.registrations import (
+    Written,
+    is_built,
+    registered_definition,
+    written_registrations,
+)
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.readers.python.facts import PythonFact
@@ -31,8 +35,6 @@ _ELSEWHERE = "this tree holds no kernels of the back end, an extension may regis
 _FROM_PYTHON = (
     "Python may register a meta kernel while torch is imported: that is not followed here"
 )
-_NOT_BUILT = regex(r"/templates/|/tests?/|_test\.\w+$")
-"""Files that are no part of torch's own libraries."""
 
 _Where = tuple[Location | None, Location | None, tuple[Location, ...], str]
 """Of a registration: its line, its kernel's definition, evidence, ``#if`` guard."""
@@ -102,7 +104,7 @@ class Dispatch:
     @cached_property
     def _written(self) -> Mapping[int, Written]:
         """Registrations in TORCH_LIBRARY blocks, by the identity of the registration."""
-        uses = [u for u in library_uses(self._facts) if not _NOT_BUILT.search(u.location.path)]
+        uses = [u for u in library_uses(self._facts) if is_built(u.location.path)]
         # One under a condition comes before one that is always built, so that that one wins.
         found = sorted(
             written_registrations(uses, named_macros(self._facts, uses)),

@@ -172,7 +172,8 @@ class Index:
         return tuple(self._facts.summaries())
 
     def operators(self) -> tuple[OperatorSummary, ...]:
-        """Every overload, those that torchgen generates too, in YAML order."""
+        """Every overload in YAML order, those that torchgen generates too, then the operators that
+        have no entry there."""
         return self._operators
 
     def filter(self, text: str) -> tuple[OperatorSummary, ...]:
@@ -198,7 +199,8 @@ class Index:
         return next(iter(self._facts.summaries([full_name])), None)
 
     def native(self, full_name: str) -> NativeFunction | None:
-        """The entry of an overload in native_functions.yaml; None when there is none."""
+        """An overload, as native_functions.yaml or what else defines it says; None when there is
+        none."""
         return self._facts.native(full_name)
 
     def chain(
@@ -420,8 +422,12 @@ class Index:
     # ------------------------------------------------------------------- exports
 
     def kernel_rows(self) -> Iterator[KernelRow]:
-        """Every (overload, dispatch key) pair with its kernel."""
+        """Every (overload, dispatch key) pair of native_functions.yaml with its kernel."""
         yield from self._facts.all_kernels()
+
+    def library_kernel_rows(self) -> Iterator[KernelRow]:
+        """The same for the operators that have no entry there, with the lines that register."""
+        yield from self._facts.library_kernels()
 
     def stub_rows(self) -> Iterator[StubRow]:
         """Every registration of a stub with the function it registers."""
@@ -455,6 +461,10 @@ class Index:
     def all_natives(self) -> Iterator[NativeFunction]:
         """Every entry, in YAML order."""
         yield from self._facts.natives()
+
+    def library_operators(self) -> Iterator[NativeFunction]:
+        """Every operator that has no entry: what TORCH_LIBRARY blocks and torch.library define."""
+        yield from self._facts.library_operators()
 
     def table(self, op: str) -> DispatchTable:
         """Compute the dispatch table of an operator from the source alone.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.registrations import written_registrations
@@ -44,12 +44,21 @@ def _registrations(facts: Lookup, uses: list[LibraryUse], place: Location) -> li
         registration = one.registration
         found.setdefault(registration.key, []).append(registration.op)
         rules[registration.key] = registration.rule
-    places = []
+    places = list(_definitions(facts, uses, place))
     for key, ops in found.items():
         name, known = f"{key}: {_named(ops)}", tuple(op for op in ops if facts.native(op))
         why = "registered with the dispatcher here"
         places.append(Place("registration", name, place, rules[key], known, why))
     return places
+
+
+def _definitions(facts: Lookup, uses: list[LibraryUse], place: Location) -> Iterator[Place]:
+    """The operators that ``m.def`` defines here."""
+    for use in uses:
+        native = facts.native(use.op) if use.method == "def" else None
+        if native is not None and native.defined_by:
+            said = (native.schema, (use.op,), f"defined here: {native.defined_by}")
+            yield Place("operator", use.op, place, *said)
 
 
 def _named(ops: list[str]) -> str:

@@ -53,6 +53,8 @@ class _Finder:
             nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
+        if found and native.defined_by and found[0][0] >= min(_ASIDE.values()):
+            found = []  # a copy or a new tensor is not what an operator of a library is for
         return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
 
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
@@ -78,6 +80,8 @@ class _Finder:
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
         """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""
+        if native.defined_by:
+            return None  # what it does to objects that are no tensors, no schema tells
         schema = parse_schema(native.schema)
         works = self.works.of(Node("operator", native.full_name, device))
         if is_view(schema) and works == "helps":

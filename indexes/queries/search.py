@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from indexes.model.regex import regex
 from indexes.model.vocabulary import OperatorSummary
 
-_TERM = regex(r"(no|has|key|file|tag|kind|module|name|schema):(\S*)")
+_TERM = regex(r"(no|has|key|file|tag|kind|module|name|ns|schema):(\S*)")
 
 Rank = tuple[int, int, int]
 """How well a name fits, smaller is better: one of ``ITSELF`` ... ``SCATTERED`` first."""
@@ -78,8 +78,8 @@ class OperatorFilter:
         """Operators that fit every term of ``text``, best first.
 
         A plain word matches the name, letters in order; ``key:CUDA``, ``file:SoftMax``,
-        ``tag:core``, ``kind:structured``, ``module:nn``, ``schema:SymInt``, ``has:derivative``
-        and ``no:derivative`` (or ``no:CUDA``) narrow the list.
+        ``tag:core``, ``kind:structured``, ``module:nn``, ``ns:quantized``, ``schema:SymInt``,
+        ``has:derivative`` and ``no:derivative`` (or ``no:CUDA``) narrow the list.
         """
         kept: list[int] = list(range(len(self._operators)))
         terms = [(word, _TERM.fullmatch(word)) for word in text.split()]
@@ -123,6 +123,7 @@ _TEXTS: dict[str, Callable[[OperatorSummary], str]] = {
     "tag": lambda op: "\n".join(op.tags).lower(),
     "kind": lambda op: op.kind,
     "module": lambda op: op.python_module or "",
+    "ns": lambda op: f"{op.namespace.lower()}::",
     "name": lambda op: op.full_name.lower(),
     "schema": lambda op: op.schema.lower(),
 }

@@ -116,7 +116,7 @@ def _functional(index: Index, native: NativeFunction) -> NativeFunction | None:
     if schema.kind is SchemaKind.FUNCTIONAL:
         return None
     signature = signature_of(native)
-    for other in index.facts.overloads(schema.base):
+    for other in index.facts.overloads(native.space + schema.base):
         is_functional = parse_schema(other.schema).kind is SchemaKind.FUNCTIONAL
         if is_functional and signature_of(other) == signature:
             return other

@@ -27,7 +27,9 @@ from indexes.store.tables import (
     numbers,
 )
 
-_KERNELS = "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions FROM kernels"
+_KERNELS = (
+    "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line FROM kernels"
+)
 _FEW = 50
 """Definitions that are looked for one by one before a table of all is made."""
 
@@ -44,7 +46,7 @@ class Operators(Definitions):
 
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
-        """The full names of all overloads, in YAML order."""
+        """The full names of all overloads, in YAML order, then of those without an entry."""
         rows = self.store.query("SELECT full_name FROM ops ORDER BY position")
         return tuple(name for (name,) in rows)
 
@@ -57,9 +59,20 @@ class Operators(Definitions):
         return load_all(self.store.column(sql, (base,)), NativeFunction)
 
     def natives(self) -> Sequence[NativeFunction]:
-        """Every overload, in YAML order."""
-        sql = "SELECT data FROM ops ORDER BY position"
+        """Every overload of native_functions.yaml, in YAML order."""
+        sql = "SELECT data FROM ops WHERE library=0 ORDER BY position"
         return load_all(self.store.column(sql), NativeFunction)
+
+    def library_operators(self) -> Sequence[NativeFunction]:
+        """Every overload that has no entry there: of TORCH_LIBRARY blocks, of torch.library."""
+        sql = "SELECT data FROM ops WHERE library=1 ORDER BY position"
+        return load_all(self.store.column(sql), NativeFunction)
+
+    def named_in_libraries(self, name: str) -> Sequence[NativeFunction]:
+        """The overloads of a bare name in namespaces other than aten."""
+        sql = "SELECT data FROM ops WHERE library=1 AND base LIKE '%::%' ORDER BY position"
+        found = load_all(self.store.column(sql), NativeFunction)
+        return [one for one in found if one.name.rpartition("::")[2] == name]
 
     def summaries(self, full_names: Sequence[str] | None = None) -> Sequence[OperatorSummary]:
         """Rows of the operator list in YAML order: all, or those of some overloads."""
@@ -85,14 +98,22 @@ class Operators(Definitions):
         rule: str,
         reason: str,
         listed: str,
+        path: str | None,
+        line: int,
     ) -> KernelRow:
         found = (self.by_id(number) for number in numbers(listed))
         definitions = tuple(one.definition for one in found if one)
-        return KernelRow(op, key, symbol, kind, definitions, confidence, rule, reason)
+        placed = Location(path, line) if path else None
+        return KernelRow(op, key, symbol, kind, definitions, confidence, rule, reason, placed)
 
     def all_kernels(self) -> list[KernelRow]:
-        """Every row, in YAML order."""
-        rows = self.store.query(f"{_KERNELS} ORDER BY rowid")
+        """Every row of the operators of native_functions.yaml, in its order."""
+        rows = self.store.query(f"{_KERNELS} WHERE path IS NULL ORDER BY rowid")
+        return [self._kernel_row(*row) for row in rows]
+
+    def library_kernels(self) -> list[KernelRow]:
+        """Every row of the operators that have no entry there."""
+        rows = self.store.query(f"{_KERNELS} WHERE path NOT NULL ORDER BY rowid")
         return [self._kernel_row(*row) for row in rows]
 
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:

@@ -74,12 +74,12 @@ CREATE TABLE suites(file INTEGER, data TEXT);
 CREATE TABLE messages(file INTEGER, line INTEGER, end_line INTEGER, kind TEXT, text TEXT);
 CREATE TABLE includes(file INTEGER, names TEXT);
 CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
-  derivative INTEGER, derivative_rule TEXT, grad_fns TEXT, summary TEXT);
+  derivative INTEGER, derivative_rule TEXT, grad_fns TEXT, summary TEXT, library INTEGER);
 CREATE TABLE derivatives(position INTEGER PRIMARY KEY, op TEXT, data TEXT, words TEXT);
 CREATE TABLE nodes(id INTEGER PRIMARY KEY, grad_fn TEXT, op TEXT, position INTEGER);
 CREATE TABLE kernels(id INTEGER PRIMARY KEY, op TEXT, key TEXT, symbol TEXT, hint TEXT,
   source_op TEXT, line INTEGER, rule TEXT, kind TEXT, confidence TEXT, link_rule TEXT, reason TEXT,
-  definitions TEXT);
+  definitions TEXT, path TEXT);
 CREATE TABLE edges(caller INTEGER, line INTEGER, kind TEXT, symbol TEXT, target, confidence TEXT,
   candidates INTEGER, branch INTEGER, macro TEXT);
 CREATE TABLE registrations(file INTEGER, stub TEXT, device TEXT, macro TEXT, function TEXT,

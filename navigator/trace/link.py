@@ -128,7 +128,7 @@ class Linker:
 
     def path(self, op: TraceOp) -> DispatchPath | None:
         """The keys that this call went through; None for what no dispatcher calls."""
-        if op.kind != "op" or not op.name.startswith("aten::"):
+        if op.kind != "op":
             return None
         link = self.link(op)
         if not link.full_name:
@@ -202,7 +202,7 @@ class Linker:
 
     def _overload(self, op: TraceOp) -> tuple[tuple[str, ...], str]:
         """Full names the operator can be, and by which rule."""
-        if op.kind != "op" or not op.name.startswith("aten::"):
+        if op.kind != "op" or "::" not in op.name:
             return (), ""
         base = op.name.removeprefix("aten::")
         if op.overload is not None or self._trace.meta.overloads:
@@ -224,18 +224,26 @@ class Linker:
     def _no_schema(self, op: TraceOp, candidates: tuple[str, ...]) -> str:
         if op.kind != "op":
             return "not an operator: a timed region of the program or of torch"
-        namespace = op.name.partition("::")[0]
-        if namespace != "aten":
-            return f"not an ATen operator: the namespace {namespace} is registered elsewhere"
         if len(candidates) > 1:
             why = "" if op.inputs else " (the trace has no inputs: record_shapes=True)"
             return f"ambiguous: one of {', '.join(candidates)}{why}"
         version = self.schemas.info.version
+        if not op.name.startswith("aten::"):
+            return (
+                f"{op.name} is in no TORCH_LIBRARY block and no torch.library call of "
+                f"{self._trees}: registered elsewhere"
+            )
         if candidates:
             return f"{candidates[0]} is not in the native_functions.yaml of {version}"
         if op.name.removeprefix("aten::") in self._overloads:
             return f"its inputs fit no overload in the native_functions.yaml of {version}"
         return f"{op.name} is not in the native_functions.yaml of {version}: registered elsewhere"
+
+    @property
+    def _trees(self) -> str:
+        """The versions in which operators were looked for."""
+        versions = (self.index.info.version, self.schemas.info.version)
+        return " and ".join(dict.fromkeys(versions))
 
     def _kernel(
         self, full_name: str, keys: tuple[str, ...], reasons: list[str]
@@ -302,17 +310,28 @@ class Linker:
 
     @cached_property
     def _summaries(self) -> dict[str, OperatorSummary]:
-        return {op.full_name: op for op in self.schemas.operators()}
+        """The operators that the torch has which ran; of those without a YAML entry, which C++
+        may define, those of the tree too."""
+        own = {op.full_name: op for op in self.schemas.operators()}
+        others = (op for op in self.index.operators() if op.namespace != "aten")
+        return {**{op.full_name: op for op in others}, **own}
+
+    @cached_property
+    def _of_tree(self) -> frozenset[str]:
+        return frozenset(op.full_name for op in self.index.operators())
 
     @cached_property
     def _overloads(self) -> Overloads:
-        return Overloads(parse_schema(op.schema) for op in self.schemas.operators())
+        return Overloads(parse_schema(op.schema) for op in self._summaries.values())
 
     @cached_property
     def _kernels(self) -> dict[str, dict[str, KernelRow]]:
         table: defaultdict[str, dict[str, KernelRow]] = defaultdict(dict)
-        for row in self.index.kernel_rows():
+        for row in (*self.index.kernel_rows(), *self.index.library_kernel_rows()):
             table[row.op][row.key] = row
+        for row in self.schemas.library_kernel_rows():
+            if row.op not in self._of_tree:
+                table[row.op][row.key] = row
         return table
 
 

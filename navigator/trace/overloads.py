@@ -31,14 +31,16 @@ class Overloads:
     def __init__(self, schemas: Iterable[Schema]) -> None:
         self._schemas: defaultdict[str, list[Schema]] = defaultdict(list)
         for schema in schemas:
-            self._schemas[schema.name].append(schema)
+            space = f"{schema.namespace}::" if schema.namespace not in ("", "aten") else ""
+            self._schemas[f"{space}{schema.name}"].append(schema)
         self._names = cache(self._fitting_names)
 
     def __contains__(self, name: object) -> bool:
         return name in self._schemas
 
     def fitting(self, name: str, inputs: Sequence[Input]) -> tuple[str, ...]:
-        """Overload names (empty for the default one) of ``add`` that fit; best first.
+        """Overload names (empty for the default one) of ``add`` that fit; best first. A name
+        outside aten has its namespace: ``quantized::add``.
 
         Without recorded inputs: all of them.
         """

@@ -208,6 +208,8 @@ _BASE = {"torch": "torch._VF", "torch.Tensor": "torch._C.TensorBase"}
 def python_ways(op: NativeFunction, facts: PythonIndex) -> tuple[Link, ...]:
     """The Python names that lead to an operator: functions of torch and its modules, those of
     torch.nn.functional, methods, modules of torch.nn, then private names."""
+    if op.defined_by:
+        return (_torch_ops(op),)
     made = bindings(op)
     found = list(entries([one.path for one in made], facts))
     names = [*(one.path for one in made), *(entry.name for entry in found)]
@@ -219,6 +221,13 @@ def python_ways(op: NativeFunction, facts: PythonIndex) -> tuple[Link, ...]:
         *_modules(names, facts),
     ]
     return tuple(sorted(dict.fromkeys(links), key=lambda link: _order(link, op)))
+
+
+def _torch_ops(op: NativeFunction) -> Link:
+    """How Python calls an operator that has no binding of its own."""
+    name = op.full_name.replace("::", ".") if "::" in op.name else f"aten.{op.full_name}"
+    rule = "torch.ops finds every operator of the dispatcher by its name"
+    return Link("python", f"torch.ops.{name}", op.location, rule, "by rule")
 
 
 def names_of(op: NativeFunction, facts: PythonIndex) -> tuple[str, ...]:

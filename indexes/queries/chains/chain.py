@@ -43,7 +43,7 @@ def build_chain(
 def _add_siblings(native: NativeFunction, parent: int, walk: ChainWalk) -> None:
     """Adds the in-place, functional and out overloads of the same signature."""
     signature = signature_of(native)
-    base = parse_schema(native.schema).base
+    base = native.space + parse_schema(native.schema).base
     expanded = {n.what for nodes in walk.expanded.values() for n in nodes if n.kind == "operator"}
     for name in (base, f"{base}_"):
         for other in walk.facts.overloads(name):

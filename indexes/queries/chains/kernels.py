@@ -75,6 +75,10 @@ class Kernels:
         return self.walk.entry(parent, "delegate", out, rule, evidence=evidence)
 
     def _no_kernel(self, native: NativeFunction, parent: int) -> None:
+        if native.defined_by:
+            reason = "nothing in this tree registers a kernel for it"
+            self.hops.miss(parent, "kernel", native.full_name, reason)
+            return
         line = native.field_lines.get("dispatch", native.location.line)
         reason = f"dispatch: {{}} at {native.location.path}:{line}: no C++ kernel at all"
         self.hops.miss(parent, "kernel", native.full_name, reason)
@@ -195,6 +199,9 @@ class Kernels:
         return Location(path, 1) if path else None
 
     def _yaml_line(self, row: KernelRow) -> Location:
+        """The line that makes it a kernel: of the YAML, or of a registration."""
+        if row.registered:
+            return row.registered
         native = self.facts.native(row.op)
         assert native is not None
         source = native

@@ -142,7 +142,8 @@ class ChainWalk:
         if "generated" in native.tags:
             rule = "autogen: torchgen derives this overload from the entry that lists it here"
             return self.entry(parent, "schema", native, rule, "by rule")
-        return self.entry(parent, "schema", native, "its entry in native_functions.yaml")
+        rule = native.defined_by or "its entry in native_functions.yaml"
+        return self.entry(parent, "schema", native, rule)
 
     def entry(
         self,

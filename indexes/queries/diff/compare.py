@@ -20,7 +20,7 @@ from indexes.readers.project.allow_list import Allowed, read_allow_list
 from indexes.readers.yaml.deprecated import Deprecated, read_deprecated
 
 if TYPE_CHECKING:
-    from indexes.model.vocabulary import DerivativeEntry, NativeFunction
+    from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction
     from indexes.queries.index import Index
 
 _CHECK = "test/forward_backward_compatibility/check_forward_backward_compatibility.py"
@@ -33,7 +33,8 @@ def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Di
     changes: list[Change] = []
     if wanted & {"operator", "schema", "dispatch", "entry", "tags"}:
         allowed = _allow_list(after)
-        found = operator_changes(_natives(before), _natives(after))
+        libraries = not any(one.source.kind == "wheel" for one in (before, after))
+        found = operator_changes(_natives(before, libraries), _natives(after, libraries))
         changes += (_allowed(change, allowed) for change in found)
     if "formula" in wanted:
         changes += formula_changes(_entries(before), _entries(after))
@@ -49,7 +50,7 @@ def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Di
 
 def _of_functions(before: Index, after: Index, with_dtypes: bool) -> Iterator[Change]:
     functions = Functions(Bodies(before.source, before.dtypes), Bodies(after.source, after.dtypes))
-    yield from kernel_changes(before.kernel_rows(), after.kernel_rows(), functions)
+    yield from kernel_changes(_kernels(before), _kernels(after), functions)
     operators = (_operators(before), _operators(after))
     yield from stub_changes(before.stub_rows(), after.stub_rows(), functions, operators)
 
@@ -62,8 +63,16 @@ def _operators(index: Index) -> Operators:
     return cache(reaching_stub)
 
 
-def _natives(index: Index) -> dict[str, NativeFunction]:
-    return {function.full_name: function for function in index.all_natives()}
+def _natives(index: Index, libraries: bool) -> dict[str, NativeFunction]:
+    """The operators of a version; those of ``libraries`` too, which a wheel has no sources of."""
+    found = {function.full_name: function for function in index.all_natives()}
+    others = index.library_operators() if libraries else ()
+    return {**found, **{function.full_name: function for function in others}}
+
+
+def _kernels(index: Index) -> Iterator[KernelRow]:
+    yield from index.kernel_rows()
+    yield from index.library_kernel_rows()
 
 
 def _entries(index: Index) -> dict[str, DerivativeEntry]:

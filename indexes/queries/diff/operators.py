@@ -113,7 +113,11 @@ def _dispatch(
 
 
 def _kernel(row: Row | None) -> Side | None:
-    return Side(row.symbol, Location(row.native.location.path, row.line)) if row else None
+    if row is None:
+        return None
+    own = (one.path for one in row.native.dispatch or () if one.key == row.key)
+    path = next(filter(None, own), row.native.location.path)
+    return Side(row.symbol, Location(path, row.line))
 
 
 def _fields(old: NativeFunction, new: NativeFunction) -> Iterator[tuple[str, str, str]]:

@@ -38,6 +38,10 @@ LOOPS = frozenset(
     "parallel_for parallel_reduce for_each serial_for_each foreach_reduced_elt".split()
 )
 """How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
+BY_NAME = frozenset(("findSchemaOrThrow", "findSchema", "findOp"))
+"""The dispatcher's methods that give the operator of a name."""
+SCHEMA = "schema"
+"""The kind of such a call: its name is the operator's, its template the overload's."""
 _LOOPS_BACKWARDS = frozenset(word[::-1] for word in LOOPS)
 # A look-ahead is not tried again in another way, so that a name in it is whole, and what
 # turns out to be a member that runs no loop is passed over at once.

@@ -228,7 +228,13 @@ def assemble(
 ) -> CppFacts:
     """The facts of a scanned text of a file, or of what a macro makes in one; bodies of the
     ``unread`` kinds are not looked into."""
-    return _Assembler(scan, path, unread, keeps_bodies(path)).run()
+    with_bodies = keeps_bodies(path) or registers_operators(scan)
+    return _Assembler(scan, path, unread, with_bodies).run()
+
+
+def registers_operators(scan: Scan) -> bool:
+    """Whether a text has blocks that register kernels, which stand beside them as a rule."""
+    return any(meaning_of(one.name) == "library" for one in scan.found if one.kind == "macro")
 
 
 def holds_operators(path: str) -> bool:

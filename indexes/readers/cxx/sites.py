@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.bodies import LOOPS, Branch, Call, Site, call_sites
+from indexes.readers.cxx.bodies import BY_NAME, LOOPS, SCHEMA, Branch, Call, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
 from indexes.readers.cxx.branches import Branches, Directive, find_arms
 from indexes.readers.cxx.expressions import Expressions
@@ -20,6 +20,7 @@ from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
 from indexes.readers.cxx.marks import PACK, STANDARD, UNKNOWN, type_mark, word_mark
 
 _MOST_ARGUMENTS = 40
+_STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
 _TEMPLATE = r"<[^;(){}<>]*(?:<[^;(){}<>]*(?:<[^;(){}<>]*>[^;(){}<>]*)*>[^;(){}<>]*)*>"
 _PATH = r"[A-Za-z_]\w*(?:::\w+)*"
@@ -201,6 +202,9 @@ class _Reading:
         parts = self.known.arguments(opened)
         if self.plain[start - 1 : start] == "#":
             return  # a part of a name that a macro pastes together
+        if name in BY_NAME and (named := self._operator_named(parts)):
+            self._rows.append((start, named[0], "", SCHEMA, named[1], "", ""))
+            return
         if self._leads_nowhere(name, qualifier, kind, receiver):
             self._names_in(parts)
             return
@@ -221,6 +225,13 @@ class _Reading:
                 self._given_back(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _operator_named(self, parts: Sequence[tuple[int, int]]) -> tuple[str, str] | None:
+        """The operator and overload that are asked of the dispatcher by their names."""
+        written = self.reader.text.written
+        found = [one for start, end in parts for one in _STRING.findall(written, start, end)]
+        is_named = bool(found) and "::" in found[0]
+        return (found[0], found[1] if len(found) > 1 else "") if is_named else None
 
     def _signs(self, parameters: str) -> None:
         """``x * y`` of tensors is a call of ``operator*``."""

@@ -191,7 +191,8 @@ def parse_schema(text: str) -> Schema:
     name, _, overload = qualified.partition(".")
     if not _is_name(name) or (overload and not _is_name(overload)):
         raise ValueError(f"not an operator name: {_short(head)}")
-    return Schema(name, overload, _arguments(body), _returns(returns.strip()), space)
+    arguments = _arguments(body, is_varied=bool(space))
+    return Schema(name, overload, arguments, _returns(returns.strip()), space)
 
 
 def _is_name(text: str) -> bool:
@@ -222,7 +223,9 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _arguments(body: str) -> tuple[Argument, ...]:
+def _arguments(body: str, is_varied: bool) -> tuple[Argument, ...]:
+    """The arguments; ``...``, which stands for any others, where a schema of the dispatcher's has
+    it."""
     if not body.strip():
         return ()
     arguments: list[Argument] = []
@@ -230,7 +233,7 @@ def _arguments(body: str) -> tuple[Argument, ...]:
     for part in _parts(body):
         if part == "*":
             kwarg_only = True
-        else:
+        elif not (is_varied and part == "..."):
             arguments.append(_argument(part, kwarg_only))
     return tuple(arguments)
 

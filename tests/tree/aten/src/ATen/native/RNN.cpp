@@ -102,18 +102,18 @@ using quantized_gru_cell_dynamic_type = GRUCell<QuantizedCellParamsDynamic>;
 
 DEFINE_QUANTIZED_RNN_CELL(quantized_gru_cell, simple_hx_type, quantized_gru_cell_type, Tensor, prepare_quantized_hx) //! kernel quantized_gru_cell CompositeImplicitAutograd by DEFINE_QUANTIZED_RNN_CELL
 
-static DEFINE_QUANTIZED_RNN_CELL_DYNAMIC(quantized_gru_cell_dynamic, simple_hx_type, quantized_gru_cell_dynamic_type, Tensor, prepare_quantized_hx)
+static DEFINE_QUANTIZED_RNN_CELL_DYNAMIC(quantized_gru_cell_dynamic, simple_hx_type, quantized_gru_cell_dynamic_type, Tensor, prepare_quantized_hx) //! runs quantized::quantized_gru_cell_dynamic CPU
 
 namespace {
 
 TORCH_LIBRARY_FRAGMENT(aten, m) {
-  m.def(
+  m.def( //! operator quantized_lstm.input
       TORCH_SELECTIVE_SCHEMA("aten::quantized_lstm.input(Tensor input, Tensor[] hx) -> (Tensor, Tensor)"));
 }
 
 TORCH_LIBRARY_FRAGMENT(quantized, m) { //! library quantized
-  m.def(TORCH_SELECTIVE_SCHEMA("quantized::make_quantized_cell_params_dynamic(Tensor bias_ih) -> Tensor"));
-  m.def(TORCH_SELECTIVE_SCHEMA("quantized::quantized_gru_cell_dynamic(Tensor input, Tensor hx) -> Tensor"));
+  m.def(TORCH_SELECTIVE_SCHEMA("quantized::make_quantized_cell_params_dynamic(Tensor bias_ih) -> Tensor")); //! operator quantized::make_quantized_cell_params_dynamic
+  m.def(TORCH_SELECTIVE_SCHEMA("quantized::quantized_gru_cell_dynamic(Tensor input, Tensor hx) -> Tensor")); //! operator quantized::quantized_gru_cell_dynamic
 }
 
 TORCH_LIBRARY_IMPL(quantized, CPU, m) {

@@ -1,0 +1,97 @@
+"""The stage that makes operators of what TORCH_LIBRARY blocks define: those that have no entry in
+native_functions.yaml."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from indexes.linking.facts import LibraryUse
+from indexes.linking.library_operators import (
+    LibraryKernelRow,
+    LibraryOperator,
+    add_kernels,
+    defined_operators,
+    library_kind,
+    names_in,
+)
+from indexes.linking.registrations import is_built
+from indexes.model.vocabulary import OperatorSummary
+from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
+from indexes.store.registrations import library_uses, named_macros
+from indexes.store.tables import DEFINITION_COLUMNS, DEFINITION_FROM, dump
+
+STAGE = "library operators"
+_NO_FORMULA = "an operator of a library has no entry in derivatives.yaml"
+
+
+def library_operator_inputs(store: Store) -> Iterable[object]:
+    """What decides which operators there are, and their kernels: the blocks, the macros that they
+    name, and the definitions that can be meant."""
+    lookup = Lookup(store)
+    uses = _uses(lookup)
+    yield store.meta("operators")
+    yield from uses
+    yield sorted((path, sorted(one.items())) for path, one in named_macros(lookup, uses).items())
+    named = json.dumps(sorted(set(names_in(uses))))
+    yield from store.query(
+        f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE d.name IN"
+        " (SELECT value FROM json_each(?)) ORDER BY d.id",
+        (named,),
+    )
+
+
+def _uses(lookup: Lookup) -> list[LibraryUse]:
+    """What blocks define, and what they register for operators that are not aten's."""
+    every = (one for one in library_uses(lookup) if is_built(one.location.path))
+    return [one for one in every if one.method == "def" or "::" in one.op]
+
+
+def keep_library_operators(store: Store) -> None:
+    """Writes the operators of libraries, behind those of the YAML, with their kernels."""
+    for table in ("ops WHERE library=1", "kernels WHERE path NOT NULL"):
+        store.db.execute(f"DELETE FROM {table}")
+    lookup = Lookup(store)
+    uses = _uses(lookup)
+    known = dict.fromkeys(lookup.operator_names)
+    found, problems = defined_operators(uses, known)
+    store.set_problems(STAGE, problems)
+    lookup.expect(sorted(set(names_in(uses))))
+    add_kernels(found, uses, named_macros(lookup, uses), lookup)
+    for position, one in enumerate(found.values(), len(known)):
+        _keep(store, lookup, position, one)
+
+
+def _keep(store: Store, lookup: Lookup, position: int, one: LibraryOperator) -> None:
+    native = one.placed
+    what = (native.full_name, native.name, dump(native))
+    row = (position, *what, None, _NO_FORMULA, "{}", dump(_summary(one)), 1)
+    store.insert("ops", [row])
+    rows = [_kernel_row(native.full_name, kernel, lookup) for kernel in one.kernels]
+    store.insert("kernels", rows)
+
+
+def _kernel_row(op: str, one: LibraryKernelRow, lookup: Lookup) -> tuple[object, ...]:
+    known = filter(None, map(lookup.known, one.definitions))
+    listed = ",".join(str(each.id) for each in known)
+    line, path = one.location.line, one.location.path
+    said = (one.kind, one.confidence, one.link_rule, one.reason)
+    return (None, op, one.key, one.symbol, one.kind, op, line, one.rule, *said, listed, path)
+
+
+def _summary(one: LibraryOperator) -> OperatorSummary:
+    native = one.native
+    return OperatorSummary(
+        full_name=native.full_name,
+        schema=native.schema,
+        location=native.location,
+        keys=tuple(dict.fromkeys(kernel.key for kernel in one.kernels)),
+        tags=native.tags,
+        python_module=None,
+        has_derivative=False,
+        kind=library_kind(one.kernels),
+        files=tuple(
+            dict.fromkeys(d.location.path for kernel in one.kernels for d in kernel.definitions)
+        ),
+    )

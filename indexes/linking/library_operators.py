@@ -1,0 +1,198 @@
+"""Operators that have no entry in native_functions.yaml: what ``m.def`` in TORCH_LIBRARY blocks
+defines, with the kernels that blocks register for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from indexes.linking.facts import Facts, LibraryUse
+from indexes.linking.registrations import Written, kernel_definition, written_registrations
+from indexes.model.regex import regex
+from indexes.model.vocabulary import (
+    Confidence,
+    Definition,
+    Kernel,
+    KernelKind,
+    Location,
+    NativeFunction,
+    Problem,
+)
+from indexes.readers.cxx.idioms import library_block
+from indexes.readers.yaml.schema import parse_schema
+
+INFERRED = "?"
+"""What stands for the result in a schema that PyTorch infers from a C++ function."""
+_LITERALS = regex(r'(?:\s*(?:R"(\w*)\((?s:.*?)\)\1"|"(?:[^"\\]|\\.)*"))+')
+_LITERAL = regex(r'R"(\w*)\(((?s:.*?))\)\1"|"((?:[^"\\]|\\.)*)"')
+_ARROW = regex(r"\)\s*->\s*")
+_TAG = regex(r"\bTag::(\w+)")
+_CALLED = regex(r"((?:[A-Za-z_]\w*::)*[A-Za-z_]\w*)\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryKernelRow:
+    """A kernel that a line registers for an operator."""
+
+    key: str
+    symbol: str
+    location: Location
+    rule: str
+    kind: KernelKind
+    confidence: Confidence
+    link_rule: str
+    reason: str
+    definitions: tuple[Definition, ...]
+
+
+@dataclass(slots=True)
+class LibraryOperator:
+    """An operator with the kernels that are registered for it, in the order of their places."""
+
+    native: NativeFunction
+    kernels: list[LibraryKernelRow] = field(default_factory=list)
+
+    @property
+    def placed(self) -> NativeFunction:
+        """The operator with its kernels by key."""
+        dispatch = (
+            Kernel(one.key, one.symbol, one.location.line, one.location.path)
+            for one in self.kernels
+        )
+        return replace(self.native, dispatch=tuple(dispatch))
+
+
+def written_text(arguments: str) -> str:
+    """The text of the first literals, side by side, in what is given to ``m.def``."""
+    found = _LITERALS.search(arguments)
+    if found is None:
+        return ""
+    parts = _LITERAL.finditer(arguments, found.start(), found.end())
+    return "".join(part[2] if part[3] is None else part[3] for part in parts)
+
+
+def defined_operators(
+    uses: Iterable[LibraryUse], known: Mapping[str, object]
+) -> tuple[dict[str, LibraryOperator], list[Problem]]:
+    """The operators that ``m.def`` defines, by their full names, those that have an entry in the
+    YAML (``known``) left out; of several definitions under ``#if`` the first."""
+    found: dict[str, LibraryOperator] = {}
+    problems: list[Problem] = []
+    for use in uses:
+        if use.method != "def" or use.op in known or use.op in found:
+            continue
+        try:
+            found[use.op] = LibraryOperator(_native(use))
+        except ValueError as error:
+            where = use.location
+            problems.append(Problem(where.path, where.line, f"m.def of {use.op}: {error}"))
+    return found, problems
+
+
+def _native(use: LibraryUse) -> NativeFunction:
+    """Raises ValueError for a schema that is none."""
+    base, _, overload = use.op.partition(".")
+    text, line = written_text(use.arguments), use.location.line
+    block = library_block(use.block)
+    by = f"m.def in {block.macro}({block.namespace}) at line {use.block_line}"
+    if "(" in text:
+        schema = f"{use.op}({_ARROW.sub(') -> ', text.partition('(')[2])}"
+    else:
+        schema = f"{use.op}() -> {INFERRED}"
+        by += ", without a schema: PyTorch infers it from the C++ function"
+    parse_schema(schema)
+    return NativeFunction(
+        name=base,
+        overload=overload,
+        schema=" ".join(schema.split()),
+        location=Location(use.location.path, line, line),
+        field_lines={"func": line},
+        dispatch=(),
+        variants=(),
+        tags=tuple(_TAG.findall(use.arguments)),
+        defined_by=by,
+    )
+
+
+def add_kernels(
+    operators: Mapping[str, LibraryOperator],
+    uses: Iterable[LibraryUse],
+    macros: Mapping[str, Mapping[str, str]],
+    facts: Facts,
+) -> None:
+    """Gives operators the kernels that blocks register for them."""
+    for one in written_registrations(uses, macros):
+        operator = operators.get(one.registration.op)
+        if operator is not None:
+            _keep(operator.kernels, _kernel(one, facts))
+
+
+def _keep(kernels: list[LibraryKernelRow], row: LibraryKernelRow) -> None:
+    """Adds a kernel; what is registered twice alike, under two conditions, is one."""
+    for at, other in enumerate(kernels):
+        if (other.key, other.symbol) == (row.key, row.symbol):
+            both = dict.fromkeys((*other.definitions, *row.definitions))
+            kernels[at] = replace(other, definitions=tuple(both))
+            return
+    kernels.append(row)
+
+
+def _kernel(one: Written, facts: Facts) -> LibraryKernelRow:
+    made, use = one.registration, one.use
+    found, rule, reason = _definition(one, facts)
+    sure: Confidence = "by rule" if use.macro or made.kernel == "lambda" else "exact"
+    kind: KernelKind = "composite" if made.key.startswith("Composite") else "plain"
+    if found is None and not made.fallthrough:
+        kind = "missing"
+    symbol = _symbol(made.kernel, found)
+    what = (made.key, symbol, use.location, made.rule, kind, sure, rule, reason)
+    return LibraryKernelRow(*what, (found,) if found else ())
+
+
+def _symbol(kernel: str, found: Definition | None) -> str:
+    """A kernel's name, as written where that says which function it is."""
+    if found is None or kernel == found.name or "::" in kernel:
+        return kernel
+    return found.qualified if found.scope else found.name
+
+
+def _definition(one: Written, facts: Facts) -> tuple[Definition | None, str, str]:
+    """Where a kernel is defined, by which rule; else why that is not known."""
+    made, use = one.registration, one.use
+    path = use.location.path
+    if made.fallthrough:
+        return None, made.rule, f"falls through to the next key, at {use.location}"
+    if made.kernel == "lambda":
+        found = _called_by_lambda(use.arguments, path, facts)
+        rule = f"{made.rule}: a lambda, which calls this"
+        return found, rule, "" if found else f"a lambda: its body is at {use.location}"
+    found = kernel_definition(made.kernel, path, facts)
+    reason = "" if found else f"no single definition of {made.kernel} can be meant in {path}"
+    return found, made.rule, reason
+
+
+def _called_by_lambda(arguments: str, path: str, facts: Facts) -> Definition | None:
+    """The first function of the tree that a lambda's body calls."""
+    body = arguments[arguments.find("{", arguments.find("[")) :]
+    for name in dict.fromkeys(_CALLED.findall(body)):
+        found = kernel_definition(name, path, facts)
+        if found is not None and found.kind == "function":
+            return found
+    return None
+
+
+def names_in(uses: Iterable[LibraryUse]) -> Iterator[str]:
+    """The names that registrations may mean by what they are given."""
+    for use in uses:
+        yield from _WORDS.findall(use.arguments)
+
+
+_WORDS = regex(r"\b[A-Za-z_]\w+\b")
+
+
+def library_kind(kernels: Sequence[LibraryKernelRow]) -> str:
+    """The word for such an operator in the operator list."""
+    if not kernels:
+        return "no kernel"
+    composite = all(one.key.startswith("Composite") for one in kernels)
+    return "composite" if composite else "plain"

@@ -1,0 +1,149 @@
+"""Operators without an entry in native_functions.yaml, on the small tree: what defines each, and
+the functions that are registered for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from indexes.linking.library_operators import INFERRED
+from indexes.model.errors import NotFound
+from indexes.queries.index import Index
+from tests.tree_marks import Spot, marks
+
+OPS = "torch/csrc/distributed/c10d/Ops.cpp"
+
+
+def _line(index: Index, path: str, text: str) -> int:
+    return index.read(path).split(text)[0].count("\n") + 1
+
+
+def _expected_kernels() -> dict[tuple[str, str], set[Spot]]:
+    found: dict[tuple[str, str], set[Spot]] = {}
+    for mark in marks("runs"):
+        ops, keys = (word.split(",") for word in mark.words[:2])
+        for op in ops:
+            for key in keys:
+                found.setdefault((op, key), set()).add(mark.spot)
+    return found
+
+
+def test_each_definition_is_an_operator_at_its_line(tree_index: Index) -> None:
+    expected = {mark.words[0]: mark.spot for mark in marks("operator")}
+    found = {one.full_name: one.location for one in tree_index.library_operators()}
+    assert {name: (at.path, at.line) for name, at in found.items()} == expected
+
+
+def test_each_registration_leads_to_its_function(tree_index: Index) -> None:
+    found: dict[tuple[str, str], set[Spot]] = {}
+    for row in tree_index.library_kernel_rows():
+        spots = {(d.location.path, d.location.line) for d in row.definitions}
+        found.setdefault((row.op, row.key), set()).update(spots)
+    assert found == _expected_kernels()
+
+
+def test_kernels_say_which_line_registers_them(tree_index: Index) -> None:
+    rows = {(row.op, row.key): row for row in tree_index.library_kernel_rows()}
+    row = rows["c10d::send", "CUDA"]
+    assert row.registered is not None
+    assert row.registered.line == _line(tree_index, OPS, "\nREGISTER_C10D_OP(send)") + 1
+    assert row.confidence == "by rule"  # macros make it
+    assert rows["quantized::add", "QuantizedCPU"].confidence == "exact"
+    assert rows["quantized::layer_norm", "QuantizedCPU"].confidence == "by rule"  # in a lambda
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        (
+            "c10d::send",
+            "c10d::send(Tensor[] tensors, int dst, int tag) -> __torch__.torch.classes.c10d.Work",
+        ),
+        ("c10d::barrier", "c10d::barrier(Tensor tensor, int timeout) -> ()"),
+        (
+            "_c10d_functional::all_reduce",
+            '_c10d_functional::all_reduce(Tensor input, str group = "a, b") -> Tensor',
+        ),
+        ("_c10d_functional::is_supported", f"_c10d_functional::is_supported() -> {INFERRED}"),
+        ("_c10d_functional::wait_tensor", "_c10d_functional::wait_tensor(Tensor tensor) -> Tensor"),
+    ],
+)
+def test_schemas(tree_index: Index, name: str, schema: str) -> None:
+    native = tree_index.native(name)
+    assert native is not None
+    assert native.schema == schema
+
+
+def test_what_defines_it_is_said(tree_index: Index) -> None:
+    (first, *_) = tree_index.chain("c10d::send").hops
+    assert first.rule.startswith("m.def in TORCH_LIBRARY(c10d)")
+    native = tree_index.native("_c10d_functional::is_supported")
+    assert native is not None
+    assert "infers it from the C++ function" in native.defined_by
+
+
+def test_a_chain_goes_on_below_the_kernel(tree_index: Index) -> None:
+    symbols = [hop.symbol for hop in tree_index.chain("c10d::send").hops]
+    assert "c10d::ops::sendCPU" in symbols
+    assert "at::abs" in symbols
+
+
+def test_an_operator_that_the_dispatcher_is_asked_for(tree_index: Index) -> None:
+    calls = [
+        hop
+        for hop in tree_index.chain("_c10d_functional::all_reduce").hops
+        if hop.role == "call" and hop.symbol == "c10d::send"
+    ]
+    assert [hop.location.line for hop in calls if hop.location] == [
+        _line(tree_index, OPS, ".findSchemaOrThrow(")
+    ]
+    assert any(hit.name.endswith("all_reduce") for hit in tree_index.uses("c10d::send"))
+
+
+@pytest.mark.parametrize("name", ["c10d::send", "torch.ops.c10d.send", "c10d::send.default"])
+def test_names(tree_index: Index, name: str) -> None:
+    match = tree_index.resolve(name)
+    assert (match.kind, match.overloads) == ("operator", ("c10d::send",))
+
+
+def test_a_namesake_in_another_namespace_is_not_meant(tree_index: Index) -> None:
+    assert tree_index.resolve("c10d::add").overloads == ()
+    assert tree_index.resolve("quantized::clone").overloads == ()
+    assert "quantized::add" not in tree_index.resolve("aten::add").overloads
+
+
+def test_the_list_is_filtered_by_namespace(tree_index: Index) -> None:
+    assert _names(tree_index.filter("ns:c10d::")) == ["c10d::send", "c10d::barrier"]
+    assert "add.Tensor" in _names(tree_index.filter("ns:aten"))
+    assert "c10d::send" not in _names(tree_index.filter("ns:aten"))
+
+
+def _names(found: Iterable[object]) -> list[str]:
+    return [getattr(one, "full_name", "") for one in found]
+
+
+def test_the_line_that_defines_it_and_the_kernel_lead_to_it(tree_index: Index) -> None:
+    line = _line(tree_index, OPS, '"send(Tensor[] tensors, "')
+    (place, *_) = tree_index.at(OPS, line)
+    assert (place.kind, place.operators) == ("operator", ("c10d::send",))
+    inside = tree_index.at(OPS, _line(tree_index, OPS, "return input.abs();"))
+    assert any("_c10d_functional::wait_tensor" in one.operators for one in inside)
+
+
+def test_the_card(tree_index: Index) -> None:
+    card = tree_index.card("c10d::send")
+    lines = {line.label: line for line in card.lines}
+    assert card.location.path == OPS
+    assert "sendCPU" in lines["CPU"].text
+    assert lines["Python"].text == "torch.ops.c10d.send"
+
+
+def test_the_table(tree_index: Index) -> None:
+    slots = {slot.key: slot for slot in tree_index.table("c10d::send").slots}
+    assert slots["CPU"].kernel == "sendCPU"
+
+
+def test_unknown_operators_are_refused(tree_index: Index) -> None:
+    with pytest.raises(NotFound):
+        tree_index.chain("c10d::nothing")
