@@ -53,7 +53,7 @@ class _Finder:
             nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
-        if found and native.defined_by and found[0][0] >= min(_ASIDE.values()):
+        if found and native.defined_by and found[0][0] >= min(ASIDE.values()):
             found = []  # a copy or a new tensor is not what an operator of a library is for
         return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
 

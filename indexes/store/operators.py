@@ -13,6 +13,7 @@ from indexes.model.vocabulary import (
     DerivativeEntry,
     KernelKind,
     KernelRow,
+    Location,
     NativeFunction,
     OperatorSummary,
 )
