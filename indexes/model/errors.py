@@ -12,17 +12,18 @@ class TorchnavError(Exception):
 
     exit_code = 1
 
-
-class NotFound(TorchnavError):
-    """The question was understood and the answer is: nothing by that name."""
-
     def __init__(
         self, message: str, suggestions: tuple[str, ...] = (), namesakes: tuple[str, ...] = ()
     ) -> None:
         super().__init__(message)
         self.suggestions = suggestions
+        """Near names."""
         self.namesakes = namesakes
         """C++ names that end like the one that was not found, each with its place."""
+
+
+class NotFound(TorchnavError):
+    """The question was understood and the answer is: nothing by that name."""
 
 
 class UsageError(TorchnavError):

@@ -316,19 +316,21 @@ class Index:
 
         return meant(text, self)
 
-    def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
-        """Search operators, Node classes, stubs, C++ symbols and files by a part of their name.
+    def find(self, text: str, limit: int = 50, kinds: Sequence[str] = ()) -> tuple[Hit, ...]:
+        """Search operators, Node classes, stubs, C++ symbols and files by a part of their name;
+        what the text means by itself, as ``resolve`` tells it, comes first.
 
         Parameters:
             text: The part, in whatever case.
             limit: The most hits that are wanted.
+            kinds: Only hits of these kinds; all when empty.
 
         Returns:
             The hits, best first.
         """
         from indexes.queries.naming.finding import find
 
-        return find(text, self, limit)
+        return find(text, self, limit, kinds)
 
     def at(self, path: str, line: int) -> tuple[Place, ...]:
         """Tell what stands at a line.

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from indexes.model.chains import Card, CardLine, Chain, Hop, Route, Unresolved, Way
-from indexes.model.errors import NotFound, TorchnavError
+from indexes.model.errors import TorchnavError
 from indexes.model.places import (
     Callee,
     DeviceKernelAnswer,
@@ -166,11 +166,13 @@ def chain_json(
     overloads: Iterable[str] = (),
     routes: Iterable[Route] = (),
     card: Card | None = None,
+    match: NameMatch | None = None,
 ) -> Object:
-    """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean;
-    ``problems`` are there for an operator that has some."""
+    """The answer of ``torchnav op``. ``overloads`` are all those that the name could mean, and
+    ``match`` what it is; ``problems`` are there for an operator that has some."""
     return envelope(
         chain.source,
+        **({"match": match} if match else {}),
         op=chain.op,
         hops=chain.hops,
         unresolved=chain.unresolved,
@@ -248,15 +250,12 @@ def engine_function_json(function: EngineFunction) -> Object:
 
 def error_json(error: TorchnavError) -> Object:
     """What stands on stdout in place of an answer; the words are on stderr too."""
-    suggestions, namesakes = (
-        (error.suggestions, error.namesakes) if isinstance(error, NotFound) else ((), ())
-    )
     return {
         "schema_version": SCHEMA_VERSION,
         "error": {
             "message": str(error),
             "exit_code": error.exit_code,
-            "suggestions": list(suggestions),
-            **({"namesakes": list(namesakes)} if namesakes else {}),
+            "suggestions": list(error.suggestions),
+            **({"namesakes": list(error.namesakes)} if error.namesakes else {}),
         },
     }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from indexes.model.errors import NotFound, SourceError, TorchnavError
+from indexes.model.errors import SourceError, TorchnavError, UsageError
 from navigator.text.clean import clean, printable
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ def _tell(error: TorchnavError, settings: Settings) -> int:
 
         write_json(error_json(error))
     say(f"torchnav: {error}")
-    if isinstance(error, NotFound) and error.suggestions:
+    if error.suggestions:
         say(f"  near names: {', '.join(error.suggestions)}")
-    if isinstance(error, NotFound) and error.namesakes:
+    if error.namesakes:
         say(f"  C++ namesakes: {', '.join(error.namesakes)}")
     return error.exit_code
 
@@ -141,6 +141,23 @@ def source_options(command: _F) -> _F:
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
     return tree(cache(command))
+
+
+class Choice(click.Choice[str]):
+    """One word of a list. Raises UsageError with near words for another."""
+
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        super().__init__(choices, case_sensitive=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            from indexes.queries.naming.near import near
+
+            close = near(str(value), self.choices) or tuple(self.choices)
+            name = param.opts[0] if param is not None and param.opts else "the option"
+            raise UsageError(f"{name} has no {value!r}", close) from None
 
 
 def json_option(command: _F) -> _F:

@@ -112,6 +112,10 @@ class _Subject(NamedTuple):
     operators: tuple[str, ...] = ()
 
 
+def _places_of(hits: Iterable[Hit]) -> list[Step]:
+    return [Step(one.kind, one.name, one.location, one.detail or "its definition") for one in hits]
+
+
 class Contributions:
     """Prepares contributions to one tree; keeps what it has read of it."""
 
@@ -148,9 +152,12 @@ class Contributions:
 
     def _of_name(self, name: str) -> _Subject:
         match = self._index.meant(name)
-        if match.overloads and match.kind not in ("symbol", "place"):
+        if match.kind in ("operator", "grad_fn", "python") and match.overloads:
             op = match.overloads[0]
-            return _Subject("operator", op, list(_steps(self._index.chain(op))))
+            steps = _places_of(match.hits) if match.kind == "python" else []
+            return _Subject("operator", op, [*steps, *_steps(self._index.chain(op))])
+        if match.kind == "place" and len(match.hits) == 1:
+            return self._of_file(match.hits[0].location.path, match.hits[0].location.line)
         return self._of_symbol(match.text, match.hits)
 
     def _is_file(self, path: str) -> bool:
@@ -163,9 +170,7 @@ class Contributions:
     # ------------------------------------------------------------------------ subjects
 
     def _of_symbol(self, name: str, hits: Sequence[Hit]) -> _Subject:
-        steps = [
-            Step(hit.kind, hit.name, hit.location, hit.detail or "its definition") for hit in hits
-        ]
+        steps = _places_of(hits)
         return _Subject("symbol", name, steps, self._operators_at(hit.location for hit in hits))
 
     def _of_file(self, path: str, line: int) -> _Subject:

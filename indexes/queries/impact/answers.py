@@ -11,6 +11,7 @@ from indexes.linking.facts import Known
 from indexes.linking.formulas import formula_calls
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Impact, Step
+from indexes.model.places import Hit
 from indexes.model.regex import regex
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
@@ -19,6 +20,7 @@ from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
+from indexes.queries.naming.places import files_named
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -126,11 +128,12 @@ class Impacts:
         """What a symbol, a ``FILE:LINE`` or a file means. Raises NotFound."""
         place = _PLACE.match(symbol)
         if place:
-            found = self._at(place["path"], int(place["line"]))
+            paths, line = self._paths(place["path"]), int(place["line"])
+            found = [start for path in paths for start in self._at(path, line)]
         elif "/" in symbol or symbol.endswith(".py"):
-            found = self._file(symbol)
+            found = [start for path in self._paths(symbol) for start in self._file(path)]
         else:
-            found = self._python(symbol) or self._named(symbol) or self._defined(symbol)
+            found = self._named(symbol) or self._python(symbol) or self._defined(symbol)
             found = found or self._macros(symbol) or self._in_formulas(symbol)
         if not found:
             self.index.meant(symbol)
@@ -138,7 +141,6 @@ class Impacts:
         return list(dict.fromkeys(found))
 
     def _at(self, path: str, line: int) -> list[Start]:
-        path = self.path(path)
         if path.endswith(".py"):
             from indexes.readers.python.blocks import innermost
 
@@ -168,21 +170,17 @@ class Impacts:
         side = "backward" if "derivatives" in path else "schema"
         return [Start(self.facts.operator(name, side)) for name in names]
 
-    def path(self, given: str) -> str:
-        """A file of the index by its path or the end of it. Raises NotFound."""
-        wanted = given.replace("\\", "/").removeprefix("./")
+    def _paths(self, given: str) -> Sequence[str]:
+        """The files of the index with a path, or whose path ends so. Raises NotFound."""
         kinds = ("cpp", "python", "test", "yaml")
-        paths = [p for kind in kinds for p in self.facts.corpus.paths(kind)]
-        found = [p for p in paths if p == wanted] or [p for p in paths if p.endswith(f"/{wanted}")]
-        if len(found) != 1:
-            raise NotFound(
-                f"{given} names {len(found) or 'no'} files of this index", tuple(found[:5])
-            )
-        return found[0]
+        known = {path for kind in kinds for path in self.facts.corpus.paths(kind)}
+        found = [path for path in files_named(given, self.index) if path in known]
+        if not found:
+            raise NotFound(f"{given} names no file of this index that anything is read of")
+        return found
 
-    def _file(self, given: str) -> list[Start]:
+    def _file(self, path: str) -> list[Start]:
         """All that a file defines."""
-        path = self.path(given)
         if path.endswith(".py"):
             outer = [b for b in self.python.blocks(path) if b.head.parent < 0]
             return [Start(python_node(path, b)) for b in outer]
@@ -190,14 +188,18 @@ class Impacts:
 
     def _named(self, symbol: str) -> list[Start]:
         match = self.index.resolve(symbol)
+        if match.kind == "place":
+            return [start for hit in match.hits for start in self._file(hit.location.path)]
         if match.kind == "stub":
             uses = self.facts.stub_uses(match.text)
             return [Start(stub_node(use)) for use in uses if use.what == "registered"] or [
                 Start(stub_node(use)) for use in uses[:1]
             ]
+        if match.kind == "python" and (found := self._blocks(match.hits)):
+            return found
         if match.kind == "grad_fn":
             return [Start(self.facts.operator(op, "backward")) for op in match.overloads]
-        if match.kind == "operator":
+        if match.kind in ("operator", "python"):
             return [Start(self.facts.operator(op, "schema")) for op in match.overloads]
         wanted = {(hit.name, hit.location) for hit in match.hits}
         names = {hit.name.rpartition("::")[2] for hit in match.hits}
@@ -206,6 +208,16 @@ class Impacts:
             for name in names
             for known in self.facts.named(name)
             if (known.definition.qualified, known.definition.location) in wanted
+        ]
+
+    def _blocks(self, hits: Iterable[Hit]) -> list[Start]:
+        """The Python functions and classes that begin at some places."""
+        return [
+            Start(python_node(hit.location.path, block))
+            for hit in hits
+            if hit.location.path in self.python_paths
+            for block in self.python.blocks(hit.location.path)
+            if block.head.line == hit.location.line
         ]
 
     def _macros(self, symbol: str) -> list[Start]:

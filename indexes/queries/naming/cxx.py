@@ -55,10 +55,13 @@ def _ends_with(definition: Definition, symbol: str) -> bool:
 
 
 def find_stub(query: NameQuery, index: Index) -> NameMatch | None:
-    """The lines that declare, define and register a dispatch stub."""
+    """The lines that define, declare and register a dispatch stub."""
     for symbol in query.symbols:
         simple = symbol.rpartition("::")[2]
         if uses := index.facts.stub_uses(simple):
-            hits = tuple(Hit("stub", f"{u.macro}({u.arguments})", u.location, u.what) for u in uses)
+            ordered = sorted(uses, key=lambda use: use.what != "defined")
+            hits = tuple(
+                Hit("stub", f"{u.macro}({u.arguments})", u.location, u.what) for u in ordered
+            )
             return NameMatch("stub", simple, hits=hits)
     return None

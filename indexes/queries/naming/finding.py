@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from indexes.model.places import Hit
+from indexes.model.places import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.cxx import definition_hit
 from indexes.queries.naming.spelling import parse_name
@@ -29,14 +29,36 @@ Scored = tuple[Score, Callable[[], Hit]]
 """A hit that is made if it is among the best."""
 
 
-def find(text: str, index: Index, limit: int) -> tuple[Hit, ...]:
-    """Operators, Node classes, symbols, stubs and files whose name holds ``text``, best first; of
-    the words of a message the lines that say it."""
-    word, facts = text.strip(), index.facts
+KINDS = (
+    "operator grad_fn stub function class method module attribute macro impl_func meta_func"
+    " macro_use enum global __global__ variable error key file"
+).split()
+"""What a hit can be."""
+
+
+def find(text: str, index: Index, limit: int, kinds: Sequence[str] = ()) -> tuple[Hit, ...]:
+    """What a text means, then operators, Node classes, symbols, stubs and files whose name holds
+    it, best first; of the words of a message the lines that say it. Of some kinds only, where any
+    are asked for."""
+    word = text.strip()
     if not word or limit < 1:
         return ()
-    if said := _said(word, index):
-        return said[:limit]
+    match = index.resolve(word)
+    hits = [*_meant(match, index.facts)]
+    if match.kind != "error":
+        hits += _holding(word, index.facts, limit, kinds)
+    wanted = (hit for hit in hits if not kinds or hit.kind in kinds)
+    return tuple(dict.fromkeys(wanted))[:limit]
+
+
+def _meant(match: NameMatch, facts: Lookup) -> Iterator[Hit]:
+    """What a name means. Stubs, of which each line is a hit, are found once by their names."""
+    if match.kind != "stub":
+        yield from match.hits
+        yield from (_operator(name, facts) for name in match.overloads if facts.native(name))
+
+
+def _holding(word: str, facts: Lookup, limit: int, kinds: Sequence[str]) -> list[Hit]:
     simple = _searched(word)
     wanted = Wanted(simple)
     found = [
@@ -47,18 +69,23 @@ def find(text: str, index: Index, limit: int) -> tuple[Hit, ...]:
         *_files(wanted, word, facts, limit),
     ]
     found.sort(key=itemgetter(0))
-    return tuple(hit() for _, hit in found[:limit])
+    hits = (hit() for _, hit in (found if kinds else found[: _most(word, limit)]))
+    return [hit for hit in hits if _fits(hit, word)]
 
 
-def _said(text: str, index: Index) -> tuple[Hit, ...]:
-    """The lines that say a text."""
-    query = parse_name(text)
-    if query.kind != "text":
-        return ()
-    from indexes.queries.naming.errors import find as find_message
+def _most(word: str, limit: int) -> int:
+    """How many of the hits are looked at: of a qualified name some do not fit."""
+    return _DEFINITIONS if "::" in word else limit
 
-    found = find_message(query, index)
-    return found.hits if found else ()
+
+def _fits(hit: Hit, word: str) -> bool:
+    """Whether the scope that was written is that of a hit."""
+    scope = word.partition("(")[0].rpartition("::")[0].replace("(anonymous namespace)", "")
+    if not scope or hit.kind in ("stub", "file"):
+        return True
+    if hit.kind == "operator":
+        return scope == "aten"
+    return f"{scope.strip(':')}::".lower() in hit.name.replace("(anonymous)::", "").lower()
 
 
 def _searched(word: str) -> str:

@@ -145,8 +145,14 @@ def _variables(query: NameQuery, index: Index) -> NameMatch | None:
     return find(query, index)
 
 
+def _keys(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.keys import find
+
+    return find(query, index)
+
+
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
-    "bare": (_operators, _python, _libraries, _variables, _stubs, _symbols),
+    "bare": (_operators, _python, _keys, _libraries, _variables, _stubs, _symbols),
     "operator": (_operators, _symbols),
     "library": (_libraries, _symbols, _stubs),
     "python": (_python, _operators, _variables, _places),

@@ -10,6 +10,7 @@ import click
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
+from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
 from navigator.live.schema_check import plan_operator
@@ -63,7 +64,7 @@ def contribute(
         value, text = partial(new_operator_json, plan), partial(plan_lines, plan)
         as_markdown = partial(plan_markdown, plan)
     else:
-        found = Contributions(index).of(name or "", device, histories)
+        found = Contributions(index).of(name or "", known_device(device, index), histories)
         value, text = partial(contribution_json, found), partial(text_lines, found)
         as_markdown = partial(markdown_lines, found)
     if markdown:

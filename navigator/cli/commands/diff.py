@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexes.model.errors import NotFound, SourceError
+from indexes.model.errors import SourceError
 from indexes.queries.diff.compare import compare, select
 from indexes.queries.diff.model import FACETS
 from indexes.queries.index import Index
+from indexes.queries.naming.keys import known_key
+from indexes.queries.naming.resolve import not_found
 from indexes.serialize.diff import diff_json
 from indexes.source.versions import open_version
-from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
+from navigator.cli.session import Choice, ProgressLine, Settings, json_option, pass_settings
 from navigator.text.diff import diff_lines, markdown_lines
 
 if TYPE_CHECKING:
     from indexes.source.source import Source
 
-_FACETS = click.Choice(FACETS)
+_FACETS = Choice(tuple(FACETS))
 
 
 @click.command()
@@ -52,6 +54,7 @@ def diff(
     with contextlib.closing(one), contextlib.closing(other):
         found = compare(one, other, [facet for facet in FACETS if not only or facet in only])
         names = [name for op in ops for name in _overloads(op, one, other)]
+        key = known_key(key, other) if key else None
         found = select(found, names, key, breaking)
     settings.answer(
         lambda: diff_json(found), lambda: markdown_lines(found) if markdown else diff_lines(found)
@@ -81,6 +84,5 @@ def _overloads(name: str, *indexes: Index) -> list[str]:
     matches = [index.resolve(name) for index in indexes]
     found = [overload for match in matches for overload in match.overloads]
     if not found:
-        near = tuple(s for match in matches for s in match.suggestions)
-        raise NotFound(f"no operator is named {name!r} in either version", near)
+        raise not_found(matches[0], f"no operator is named {name!r} in either version")
     return list(dict.fromkeys(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -9,34 +10,45 @@ import click
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.model.regex import regex
+from indexes.queries.naming.finding import KINDS
+from indexes.queries.naming.resolve import not_found
 from indexes.serialize.answers import envelope
-from navigator.cli.session import Settings, json_option, pass_settings, say
+from navigator.cli.session import Choice, Settings, json_option, pass_settings, say
 from navigator.text.answers import hit_lines, source_lines
 from navigator.text.places import place_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexes.model.places import Hit
+    from indexes.model.places import Hit, Place
     from indexes.queries.index import Index
 
 FIND_LIMIT = 50
 USES_LIMIT = 200
 _AT_MOST = click.IntRange(1)
+_KINDS = Choice(tuple(KINDS))
+_FILE = regex(r"\S+\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|mm?|metal|pyi?|ya?ml)")
+"""A file without a line."""
 _PLACE = regex(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)?:?\Z")
 
 
 @click.command()
 @click.argument("text")
 @click.option("--limit", default=FIND_LIMIT, show_default=True, type=_AT_MOST, help="At most.")
+@click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
 @json_option
 @pass_settings
-def find(settings: Settings, text: str, limit: int) -> None:
-    """Search operators, kernels, functions, macros, node classes and files by part of a name."""
+def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> None:
+    """Search by part of a name, or by any name, place or message as it was pasted.
+
+    Operators, kernels, functions, Python names, macros, node classes, variables and files.
+    """
     index = settings.index()
-    hits = index.find(text, limit)
+    hits, match = index.find(text, limit, kinds), index.resolve(text)
     if not hits:
-        raise NotFound(f"nothing matches {text!r}", index.resolve(text).suggestions)
+        raise not_found(match, f"nothing matches {text!r}")
+    if match.kind == "none":
+        say(f"torchnav: nothing is named {text!r}; these names hold it")
     _write_hits(settings, index, hits, limit)
 
 
@@ -50,7 +62,8 @@ def uses(settings: Settings, symbol: str, limit: int) -> None:
     index = settings.index()
     hits = index.uses(symbol, limit)
     if not hits:
-        raise NotFound(f"no use of {symbol!r} found", index.resolve(symbol).suggestions)
+        match = index.meant(symbol)
+        raise NotFound(f"no use of {match.text} found")
     _write_hits(settings, index, hits, limit)
 
 
@@ -71,25 +84,48 @@ def _write_hits(settings: Settings, index: Index, hits: Sequence[Hit], limit: in
 def at(settings: Settings, place: str, everything: bool) -> None:
     """What stands at a line, what it calls, and which operators reach it.
 
-    FILE is a path in the tree, absolute or relative to the tree or to the current folder.
+    FILE is a path in the tree, absolute or relative to the tree or to the current folder. Of a
+    name, what stands where it is defined.
     """
-    path, line = _parse(place)
     index = settings.index()
-    relative = _in_tree(path, index.info.root)
-    places = index.at(relative, line)
-    if not places:
-        raise NotFound(f"nothing that the index knows stands at {relative}:{line}")
+    found = _PLACE.match(place)
+    if found:
+        places = _standing(index, _in_tree(found["path"], index.info.root), int(found["line"]))
+    else:
+        places = _defined(index, place)
     settings.answer(
         lambda: envelope(index.info, places=places),
         lambda: [*place_lines(places, everything), *source_lines(index.info)],
     )
 
 
-def _parse(place: str) -> tuple[str, int]:
-    found = _PLACE.match(place)
-    if not found or int(found["line"]) == 0:
-        raise UsageError(f"expected FILE:LINE with a line from 1, not {place!r}")
-    return found["path"], int(found["line"])
+def _standing(index: Index, path: str, line: int) -> Sequence[Place]:
+    """What stands at a line of each file whose path ends so. Raises NotFound."""
+    if line == 0:
+        raise UsageError(f"expected FILE:LINE with a line from 1, not {path}:0")
+    paths = index.facts.paths_ending(path)
+    if len(paths) <= 1:
+        return index.at(path, line)
+    found: list[Place] = []
+    for one in paths:
+        with contextlib.suppress(NotFound):
+            found += index.at(one, line)
+    if not found:
+        raise NotFound(f"nothing known stands at line {line} of {len(paths)} files", paths[:5])
+    return found
+
+
+def _defined(index: Index, name: str) -> Sequence[Place]:
+    """What stands at the first place that a name means. Raises NotFound."""
+    if _FILE.fullmatch(name):
+        raise UsageError(f"expected FILE:LINE with a line from 1, not {name!r}")
+    match = index.meant(name)
+    natives = (index.native(op) for op in match.overloads)
+    places = [*(hit.location for hit in match.hits), *(one.location for one in natives if one)]
+    where = next((place for place in places if place.line), None)
+    if where is None:
+        raise UsageError(f"{match.text}: which line? FILE:LINE")
+    return index.at(where.path, where.line)
 
 
 def _in_tree(path: str, root: str) -> str:

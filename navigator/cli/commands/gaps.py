@@ -12,8 +12,9 @@ from indexes.model.errors import NotFound
 from indexes.queries.gaps.find import find_gaps, with_ages
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import GapFilter
+from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
-from navigator.cli.session import Settings, json_option, pass_settings, say
+from navigator.cli.session import Choice, Settings, json_option, pass_settings, say
 from navigator.text.answers import source_lines
 from navigator.text.gaps import count_lines, gap_lines, gap_markdown
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 _FEW = 3
-_LEVELS = click.Choice(["easy", "medium", "hard"])
-_KINDS = click.Choice([kind.name for kind in KINDS])
+_LEVELS = Choice(("easy", "medium", "hard"))
+_KINDS = Choice(tuple(kind.name for kind in KINDS))
 
 
 @click.command()
@@ -64,6 +65,7 @@ def gaps(
     TEXT leaves those that hold every word. Where this source cannot tell, it says why.
     """
     index = settings.index()
+    key = known_key(key, index) if key else ""
     wanted = GapFilter(kinds, difficulty or "", key, module, owner, " ".join(text))
     answer = find_gaps(index, wanted)
     whole = settings.json or markdown

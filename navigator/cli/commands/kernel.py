@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from indexes.model.errors import NotFound
 from indexes.serialize.answers import device_kernel_json
 from navigator.cli.session import Settings, json_option, pass_settings, write_json
 from navigator.text.answers import device_kernel_lines, source_lines
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
 
 
 @click.command()
@@ -33,4 +37,16 @@ def kernel(settings: Settings, name: str) -> None:
         lambda: [*device_kernel_lines(answer), *source_lines(index.info)],
     )
     if not (answer.source or answer.launcher or answer.library or answer.candidates):
-        raise NotFound(answer.reason or f"no source found for {name}")
+        raise NotFound(_instead(index, name) or answer.reason or f"no source found for {name}")
+
+
+def _instead(index: Index, name: str) -> str:
+    """What a name is that is no device kernel's; empty for nothing."""
+    match = index.resolve(name)
+    if match.kind == "none":
+        return ""
+    natives = (index.native(op) for op in match.overloads)
+    places = [*(hit.location for hit in match.hits), *(one.location for one in natives if one)]
+    kind = "a Python name" if match.kind == "python" else f"of kind {match.kind}"
+    where = f", {places[0].path}:{places[0].line}" if places else ""
+    return f"{match.text} is no device kernel: it is {kind}{where}"

@@ -10,7 +10,14 @@ import click
 
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Role, Work
-from navigator.cli.session import Settings, json_option, pass_settings, write_json, write_lines
+from navigator.cli.session import (
+    Choice,
+    Settings,
+    json_option,
+    pass_settings,
+    write_json,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from indexes.model.chains import Chain, Hop
@@ -29,8 +36,8 @@ WORKS: tuple[str, ...] = get_args(Work)
 @click.option("--full", is_flag=True, help="Show all of the chain, nothing folded.")
 @click.option("--depth", metavar="N", type=click.IntRange(0), help="Follow so many dispatches.")
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="List about so many hops.")
-@click.option("--role", type=click.Choice(ROLES), metavar="ROLE", help="Only hops of this role.")
-@click.option("--work", type=click.Choice(WORKS), metavar="WORK", help="Only hops of this work.")
+@click.option("--role", type=Choice(ROLES), metavar="ROLE", help="Only hops of this role.")
+@click.option("--work", type=Choice(WORKS), metavar="WORK", help="Only hops of this work.")
 @click.option("--key", metavar="KEY", help="Only hops for this dispatch key or device: CPU, CUDA.")
 @json_option
 @pass_settings
@@ -54,6 +61,10 @@ def op(
     torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel ...
     """
     index = settings.index()
+    if key is not None:
+        from indexes.queries.naming.keys import known_key
+
+        key = known_key(key, index)
     match = index.meant(name)
     overloads = _chosen(match, overload)
     shown = overloads if every else overloads[:1]
@@ -120,7 +131,7 @@ def _write_json(index: Index, match: NameMatch, shown: Iterable[str], cut: _Cut)
     for full_name in shown:
         routes = index.routes(full_name)
         card = index.card(full_name, routes)
-        write_json(chain_json(cut.chain(index, full_name), match.overloads, routes, card))
+        write_json(chain_json(cut.chain(index, full_name), match.overloads, routes, card, match))
 
 
 _MOST_LINES = 40
@@ -133,10 +144,7 @@ def _text(
     from navigator.text.cards import card_lines, route_lines
     from navigator.text.chains import chain_lines
 
-    if match.note:
-        yield from plaintext.wrap(match.note, "")
-    if not match.overloads:
-        yield from plaintext.hit_lines(match.hits)
+    yield from _meaning(match)
     below = [*_others(match, shown), *plaintext.source_lines(index.info)]
     for full_name in shown:
         routes = index.routes(full_name)
@@ -151,6 +159,27 @@ def _text(
             yield from route_lines(routes, room)
         yield ""
     yield from below
+
+
+_OPERATORS = ("operator", "grad_fn")
+
+
+def _meaning(match: NameMatch) -> Iterator[str]:
+    """What a name is that is no operator's."""
+    from navigator.text import answers as plaintext
+
+    if match.kind not in _OPERATORS or not match.overloads:
+        yield from plaintext.hit_lines(match.hits)
+    if match.kind == "python" and not match.overloads:
+        kind = match.hits[0].kind if match.hits else "name"
+        yield f"Python {kind}, not an ATen operator"
+    if match.note:
+        yield from plaintext.wrap(match.note, "")
+    if match.namesakes:
+        said = (f"{one.name} {one.location.path}:{one.location.line}" for one in match.namesakes)
+        yield from plaintext.wrap(f"C++ namesakes: {', '.join(said)}", "")
+    if match.kind not in _OPERATORS and match.overloads:
+        yield ""
 
 
 def default_answer(index: Index, name: str) -> Iterator[str]:

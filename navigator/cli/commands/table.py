@@ -43,11 +43,12 @@ def table(settings: Settings, name: str, overload: str | None, live: bool) -> No
 
 def _operator(index: Index, name: str, overload: str | None) -> str:
     """The overload that is meant; a name of another namespace stays as it is."""
+    match = index.resolve(name)
+    wanted = None if overload is None else overload.replace("default", "")
+    found = [o for o in match.overloads if wanted is None or o.partition(".")[2] == wanted]
+    if found:
+        return found[0]
     if name in index.dispatch.operators():
         return name
     match = index.meant(name)
-    wanted = None if overload is None else overload.replace("default", "")
-    found = [o for o in match.overloads if wanted is None or o.partition(".")[2] == wanted]
-    if not found:
-        raise NotFound(f"{match.text} leads to no operator", match.overloads)
-    return found[0]
+    raise NotFound(f"{match.text} leads to no operator", match.overloads)

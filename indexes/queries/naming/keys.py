@@ -1,0 +1,68 @@
+"""Dispatch keys and devices as people write them: in whatever case, checked against the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import SourceError, UsageError
+from indexes.model.places import Hit, NameMatch
+from indexes.model.vocabulary import Location
+from indexes.queries.naming.near import near
+from indexes.queries.naming.spelling import NameQuery
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+
+def find(query: NameQuery, index: Index) -> NameMatch | None:
+    """Where DispatchKey.h declares a key."""
+    name = query.base
+    if not name[:1].isupper() or name not in (places := _places(index)):
+        return None
+    return NameMatch("key", name, hits=(Hit("key", name, places[name]),))
+
+
+def known_key(text: str, index: Index) -> str:
+    """The dispatch key or device that is meant. Raises UsageError with near names."""
+    places = _places(index)
+    name = _in_any_case(text, places)
+    return name or _known(text, "dispatch key", [*places, *_written(index)])
+
+
+def known_device(text: str, index: Index) -> str:
+    """The device that is meant, ``cuda`` or ``cuda:0``. Raises UsageError with near names."""
+    try:
+        devices = [name.lower() for name in index.dispatch.keys.backends]
+    except SourceError:
+        return text.lower()
+    device, colon, number = text.partition(":")
+    return _known(device, "device", devices) + colon + number if devices else text.lower()
+
+
+def _known(text: str, what: str, names: list[str]) -> str:
+    name = _in_any_case(text, names)
+    if name is None:
+        raise UsageError(f"no {what} is called {text!r}", near(text, dict.fromkeys(names), 5))
+    return name
+
+
+def _in_any_case(text: str, names: Iterable[str]) -> str | None:
+    wanted = text.casefold()
+    return next((name for name in names if name.casefold() == wanted), None)
+
+
+def _places(index: Index) -> dict[str, Location]:
+    """The keys that the tree's DispatchKey.h declares, those for several keys included."""
+    try:
+        keys = index.dispatch.keys
+    except SourceError:
+        return {}
+    places = {key.name: key.location for key in keys.runtime} | dict(keys.aliases)
+    synonyms = {old: places[new] for old, new in keys.synonyms.items() if new in places}
+    return places | synonyms
+
+
+def _written(index: Index) -> dict[str, None]:
+    """The keys that operators of the tree have kernels for."""
+    return dict.fromkeys(key for op in index.operators() for key in (*op.keys, *op.devices))
