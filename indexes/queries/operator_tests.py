@@ -13,8 +13,8 @@ from indexes.linking.python.paths import (
     Found,
     NamedTest,
     bindings,
+    named_tests,
     place_of,
-    tests_naming,
 )
 from indexes.linking.python.test_expressions import (
     Expression,
@@ -23,12 +23,10 @@ from indexes.linking.python.test_expressions import (
     opinfo_expression,
     varied_names,
 )
-from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.opinfo_tests import TESTING, OpList, OpTest, Parametrized, SuiteFacts
-from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, tests_in
 from indexes.store.tables import load
@@ -100,8 +98,7 @@ def formatted_name(fact: PythonFact) -> str:
 class Suite:
     """The tests of one tree."""
 
-    def __init__(self, source: Source, facts: Lookup) -> None:
-        self._source = source
+    def __init__(self, facts: Lookup) -> None:
         self._facts = facts
         self._python = StoredPython(facts.store)
         self._devices: dict[str, dict[str, frozenset[str]]] = {}
@@ -243,7 +240,7 @@ class Suite:
         words = dict.fromkeys(
             one.rpartition(".")[2].strip("_") for one in (op.name, *(b.path for b in bindings(op)))
         )
-        for test in tests_naming(tuple(filter(None, words)), self._python, self._bytes, MAX_TESTS):
+        for test in named_tests(tuple(filter(None, words)), self._python, MAX_TESTS):
             yield self._named_file(test)
 
     def _named_file(self, test: NamedTest) -> Selection:
@@ -294,12 +291,6 @@ class Suite:
 
     def _tests_in(self, path: str) -> list[PythonFact]:
         return tests_in(self._facts.store, path)
-
-    def _bytes(self, path: str) -> bytes | None:
-        try:
-            return self._source.read(path)
-        except SourceError:
-            return None
 
 
 _NOTHING = SuiteFacts((), {}, (), (), {}, ())

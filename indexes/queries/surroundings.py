@@ -11,9 +11,8 @@ from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
 from indexes.linking.python.around import python_ways, registered, words_of
 from indexes.linking.python.compilers import Compilers
-from indexes.linking.python.paths import NamedTest, Reader, tests_naming
+from indexes.linking.python.paths import NamedTest, named_tests
 from indexes.linking.registrations import around_dispatch
-from indexes.model.errors import SourceError
 from indexes.model.surroundings import (
     AutocastPolicy,
     Counted,
@@ -48,7 +47,7 @@ def surroundings(index: Index, native: NativeFunction) -> Surroundings:
         batch_rule=next(iter(_named(dispatched["batch_rule"])), None),
         docs=_counted(links["docs"]),
         opinfo=_named(links["opinfo"]),
-        tests=_tests(tests_naming(words_of(native, python), python, _reader(index), most=None)),
+        tests=_tests(named_tests(words_of(native, python), python)),
     )
 
 
@@ -74,16 +73,6 @@ def _counted(links: Sequence[Link]) -> Counted:
 def _how_far(test: NamedTest) -> tuple[bool, int, int]:
     name = test.symbol.rpartition(".")[2]
     return not test.qualified, test.path.count("/"), len(name)
-
-
-def _reader(index: Index) -> Reader:
-    def read(path: str) -> bytes | None:
-        try:
-            return index.source.read(path)
-        except SourceError:
-            return None
-
-    return read
 
 
 def _tests(named: Sequence[NamedTest]) -> TestCount:

@@ -31,10 +31,6 @@ class StoredPython:
         """The rows with this ``target``."""
         return self._found("p.target=? AND p.target!=''", target)
 
-    def tests_containing(self, text: str) -> Iterable[Found]:
-        """The ``test`` rows whose symbol contains a text."""
-        return tests_containing(self._store, text)
-
     def definitions(self, qualified: str) -> Iterable[Found]:
         """The ``def`` and ``class`` rows with this symbol."""
         rows = self._found("p.symbol=? AND p.kind IN ('def','class')", qualified)
@@ -73,11 +69,6 @@ def _marks(values: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------- tests
 
 _TEST_COLUMNS = "t.kind,t.symbol,t.line,t.end_line"
-
-
-def tests_containing(store: Store, text: str) -> list[Found]:
-    """The tests whose symbol contains a text, with their paths."""
-    return _tests(store, "t.kind='test' AND instr(t.symbol,?)", text)
 
 
 def classes_named(store: Store, symbol: str) -> list[Found]:

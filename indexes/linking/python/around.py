@@ -21,13 +21,12 @@ from indexes.linking.python.paths import (
     Entry,
     Found,
     PythonIndex,
-    Reader,
     bindings,
     entries,
+    named_tests,
     operator_targets,
     place_of,
     skipping_rule,
-    tests_naming,
 )
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
@@ -53,11 +52,10 @@ _REGISTERED: dict[str, tuple[Role, str]] = {
 _ORDER = "python docs decomposition ref meta_registration registration opinfo test owner".split()
 
 
-def around(op: NativeFunction, facts: PythonIndex, read: Reader = None) -> tuple[Link, ...]:
-    """The links of one overload, by role. ``read`` gives the text of a file of the tree; with
-    it, tests are only named where their body really calls the operator."""
+def around(op: NativeFunction, facts: PythonIndex) -> tuple[Link, ...]:
+    """The links of one overload, by role."""
     names = names_of(op, facts)
-    links = [*python_ways(op, facts), *registered(op, facts), *_tests(op, names, facts, read)]
+    links = [*python_ways(op, facts), *registered(op, facts), *_tests(op, names, facts)]
     return tuple(sorted(dict.fromkeys(links), key=lambda link: _ORDER.index(link.role)))
 
 
@@ -419,11 +417,9 @@ def _words(op: NativeFunction, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, words)))
 
 
-def _tests(
-    op: NativeFunction, names: Iterable[str], facts: PythonIndex, read: Reader
-) -> Iterator[Link]:
-    for test in tests_naming(_words(op, names), facts, read, MAX_TESTS):
-        rule = f"its name has {test.word!r}" + (f" and it calls {test.call}" if test.call else "")
+def _tests(op: NativeFunction, names: Iterable[str], facts: PythonIndex) -> Iterator[Link]:
+    for test in named_tests(_words(op, names), facts, MAX_TESTS):
+        rule = f"its name has {test.word!r} and it calls {test.call}"
         where = Location(test.path, test.line, test.end_line)
         sure: Confidence = "by rule" if test.qualified else "ambiguous"
-        yield Link("test", test.symbol, where, rule, sure, evidence=test.evidence)
+        yield Link("test", test.symbol, where, rule, sure, evidence=(test.called_at,))

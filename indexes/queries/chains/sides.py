@@ -12,14 +12,11 @@ from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.python.around import around, owners
 from indexes.linking.registrations import around_dispatch
 from indexes.linking.works import Works
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Confidence, DerivativeEntry, KernelRow, NativeFunction
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import UNSEEN, StoredPython, written_for
-
-MAX_TESTS = 40
 
 
 def add_derivative(
@@ -159,20 +156,8 @@ def add_around(
 ) -> None:
     """Adds what stands around an overload in Python, its batch rules and autocast policies, and
     who owns its kernels' files."""
-
-    def read(path: str) -> bytes | None:
-        try:
-            return source.read(path)
-        except SourceError:
-            return None
-
-    links = around(native, StoredPython(facts.store), read)
-    tests = [link for link in links if link.role == "test"]
-    for link in [link for link in links if link.role != "test"] + tests[:MAX_TESTS]:
+    for link in around(native, StoredPython(facts.store)):
         _add(link, parent, hops)
-    if len(tests) > MAX_TESTS:
-        reason = f"{len(tests) - MAX_TESTS} more tests name it: `torchnav uses` lists them"
-        hops.miss(parent, "test", native.full_name, reason)
     if source.kind == "wheel":
         hops.miss(parent, "batch_rule", native.full_name, UNSEEN)
     for link in around_dispatch(native.full_name, written_for(facts, native.full_name), facts):

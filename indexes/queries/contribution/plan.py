@@ -133,7 +133,7 @@ class Contributions:
     @cached_property
     def suite(self) -> Suite:
         """The tests of the tree."""
-        return Suite(self._index.source, self._index.facts)
+        return Suite(self._index.facts)
 
     def of(
         self, name: str, device: str = "cpu", histories: int = _DEFAULT_HISTORIES

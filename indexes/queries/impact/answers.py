@@ -118,8 +118,7 @@ class Impacts:
     def with_tests(self, found: Impact, most: int | None = MAX_TESTED) -> Impact:
         """The same with the commands that run the tests of what is reached."""
         told = list(found.unresolved)
-        source = self.index.source
-        commands = tests_of(found.operators, found.steps, self.facts, source, told, most)
+        commands = tests_of(found.operators, found.steps, self.facts, told, most)
         return replace(found, tests=commands, unresolved=tuple(dict.fromkeys(told)))
 
     # -------------------------------------------------------------------------- starts

@@ -12,7 +12,6 @@ from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import Suite
-from indexes.source.source import Source
 from indexes.store.registrations import StoredPython, tests_in
 
 MAX_TESTED = 6
@@ -83,7 +82,6 @@ def tests_of(
     operators: Sequence[ReachedOperator],
     steps: Sequence[Step],
     facts: ImpactFacts,
-    source: Source,
     unresolved: list[str],
     most: int | None,
 ) -> tuple[TestCommand, ...]:
@@ -91,7 +89,7 @@ def tests_of(
     most so many operators, and how many more there are goes to ``unresolved``."""
     found = {one.command: one for one in _reached_tests(steps, facts)}
     ranks = dict.fromkeys(found, 0)
-    suite = Suite(source, facts)
+    suite = Suite(facts)
     for one in _tested(operators, facts, unresolved, most):
         native = facts.native(one.name)
         assert native

@@ -1,12 +1,14 @@
-"""Test functions of ``test/``: name, class and line, without reading their bodies."""
+"""Test functions of ``test/``: name, class and line, and their calls of what they are named for."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.readers.python.blocks import Text, heads, occurrences
-from indexes.readers.python.facts import PythonFact
+from indexes.readers.python.blocks import Head, Text, heads, occurrences, statement_end
+from indexes.readers.python.facts import PythonFact, pack
 
 _TEST_FILE = regex(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
 _OWNERS = regex(rb"#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")
@@ -20,13 +22,81 @@ def is_test_file(path: str) -> bool:
 
 
 def read_tests(text: Text) -> list[PythonFact]:
-    """Test functions (``TestTorch.test_add``), classes, and the file's owners."""
+    """Test functions (``TestTorch.test_add``), what they call by a word of their names, classes,
+    and the file's owners."""
     found = heads(text.data, text.strings, (b"def test", b"class "))
     facts = [
         PythonFact("class" if one.is_class else "test", "", one.qualified, one.line, 0)
         for one in found
     ]
-    return [*read_owners(text.data), *facts]
+    calls = (fact for at, one in enumerate(found) for fact in _named_calls(text, one, found[at:]))
+    return [*read_owners(text.data), *facts, *calls]
+
+
+# ------------------------------------------------------------------------ named and called
+
+_CALL = regex(rb"\.(\w+)(\.\w+)?\(")
+_ROOTS = frozenset((b"torch", b"aten", b"F", b"nn", b"refs", b"prims"))
+_DOTTED = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+_TELLING = 4
+"""A method with a shorter name (``.to(``, ``.add(``) may be anything's."""
+
+
+class _Call(NamedTuple):
+    word: bytes
+    text: bytes
+    """``torch.add(``, or ``.add(`` on something."""
+    offset: int
+    qualified: bool
+    """Whether it names the function in PyTorch's namespace."""
+
+
+def _named_calls(text: Text, test: Head, following: Sequence[Head]) -> Iterator[PythonFact]:
+    """For each word of a test's name that its body calls, how it does so first: by its full name
+    if it ever does."""
+    after = (one.start for one in following[1:] if one.indent <= test.indent)
+    body = b"" if test.is_class else text.data[test.start : next(after, None)]
+    calls = [call for words in _words(test.name) for call in _calls_of(body, words)]
+    if not calls:
+        return
+    end = statement_end(text.data, test.start, test.indent, text.strings) - test.start
+    last = test.line + body.count(b"\n", 0, end)
+    chosen: dict[bytes, _Call] = {}
+    for call in sorted(calls, key=lambda one: (not one.qualified, one.offset)):
+        if call.offset < end:
+            chosen.setdefault(call.word, call)
+    for word, call in chosen.items():
+        line = test.line + body.count(b"\n", 0, call.offset)
+        written = call.text.decode("utf-8", "replace").rstrip("(")
+        said = pack(calls=written, at=line, qualified=int(call.qualified))
+        yield PythonFact("test_call", word.decode(), test.qualified, test.line, last, said)
+
+
+def _words(name: str) -> Iterator[bytes]:
+    """The whole words of a test's name, and those side by side: ``add``, ``out`` and ``add_out``
+    of ``test_add_out``."""
+    parts = name.encode().split(b"_")
+    for first in range(len(parts)):
+        for last in range(first, len(parts)):
+            if parts[first] and parts[last]:
+                yield b"_".join(parts[first : last + 1])
+
+
+def _calls_of(body: bytes, word: bytes) -> Iterator[_Call]:
+    """The calls ``torch.add(`` and ``.add(`` of a word, those of its in-place form too."""
+    at = body.find(b"." + word)
+    while at >= 0:
+        found = _CALL.match(body, at)
+        if found and found[1] in (word, word + b"_"):
+            line = body.rfind(b"\n", 0, at) + 1
+            before = body[line:at]
+            path = before[len(before.rstrip(_DOTTED)) :]
+            root, *parts = path.split(b".")
+            if root in _ROOTS and all(parts):
+                yield _Call(word, path + found[0], at - len(path), True)
+            elif not found[2] and len(word) >= _TELLING:
+                yield _Call(word, found[0], at, False)
+        at = body.find(b"." + word, at + 1)
 
 
 def read_owners(data: bytes) -> list[PythonFact]:

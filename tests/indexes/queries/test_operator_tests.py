@@ -23,7 +23,7 @@ from indexes.source.source import Source
 
 @pytest.fixture(scope="module")
 def suite(tree_index: Index) -> Suite:
-    return Suite(tree_index.source, tree_index.facts)
+    return Suite(tree_index.facts)
 
 
 def _native(index: Index, name: str) -> NativeFunction:
@@ -77,7 +77,7 @@ def test_a_tree_without_tests_says_so(tree_copy: Path, cache: Path) -> None:
 
     shutil.rmtree(tree_copy / "test")
     with contextlib.closing(Index.open(Source.find(str(tree_copy)), cache)) as index:
-        found = Suite(index.source, index.facts).of(_native(index, "sin"))
+        found = Suite(index.facts).of(_native(index, "sin"))
     assert [one.name for one in found.opinfos] == ["sin"]
     assert (found.files, found.missing != "") == ((), True)
 

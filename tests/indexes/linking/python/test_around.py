@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,7 +79,7 @@ class Tree:
 
     def around(self, name: str) -> tuple[Link, ...]:
         """The links of one overload."""
-        return around(self.ops[name], self.facts, self.text)
+        return around(self.ops[name], self.facts)
 
 
 @pytest.fixture(scope="module")
@@ -304,22 +303,15 @@ class TestX(TestCase):
 '''
 
 
-def _tests(name: str, read: Callable[[str], bytes | None] | None) -> list[tuple[str, str]]:
-    links = around(_op(name), _table(test=TESTS), read)
+def _tests(name: str) -> list[tuple[str, str]]:
+    links = around(_op(name), _table(test=TESTS))
     return [(link.symbol, link.confidence) for link in links if link.role == "test"]
 
 
 def test_tests_that_name_and_call_the_operator() -> None:
-    def read(path: str) -> bytes | None:
-        return TESTS.encode() if path == "test/test_x.py" else None
-
-    assert _tests("add", read) == [("TestX.test_add_out", "by rule")]
-    assert _tests("addmm", read) == [("TestX.test_addmm", "by rule")]
-    assert [name for name, _ in _tests("relu", read)] == ["TestX.test_relu_method"]
-    assert _tests("relu", lambda path: None) == []
-    unread = _tests("add", None)
-    assert ("TestX.test_addmm", "ambiguous") not in unread
-    assert ("TestX.test_add_module", "ambiguous") in unread
+    assert _tests("add") == [("TestX.test_add_out", "by rule")]
+    assert _tests("addmm") == [("TestX.test_addmm", "by rule")]
+    assert [name for name, _ in _tests("relu")] == ["TestX.test_relu_method"]
 
 
 def test_a_user_of_an_operator_is_no_entry_to_it() -> None:

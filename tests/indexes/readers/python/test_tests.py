@@ -1,0 +1,41 @@
+"""Test functions and what they call of what they are named for."""
+
+from __future__ import annotations
+
+from indexes.readers.python.blocks import Text
+from indexes.readers.python.facts import unpack
+from indexes.readers.python.tests import read_tests
+
+SOURCE = """# Owner(s): ["module: nn"]
+class TestX(TestCase):
+    def test_add_out(self):
+        class Module:
+            pass
+
+        x.add_(b)
+        y = torch.ops.aten.add.out(a, b)
+        # torch.add(a, b) comes later
+
+    def test_addmm(self):
+        x.mm(y)
+        x.add(y)
+
+    def test_nn_relu_(self):
+        x.relu_()
+
+
+def helper():
+    torch.add_out(a)
+"""
+
+
+def test_calls_by_a_word_of_the_name() -> None:
+    facts = [fact for fact in read_tests(Text(SOURCE.encode())) if fact.kind == "test_call"]
+    assert [(fact.target, fact.symbol, fact.line, fact.end_line) for fact in facts] == [
+        ("add", "TestX.test_add_out", 3, 8),
+        ("out", "TestX.test_add_out", 3, 8),
+        ("relu", "TestX.test_nn_relu_", 15, 16),
+    ]
+    by_full_name, _, method = (unpack(fact.detail) for fact in facts)
+    assert by_full_name == {"calls": "torch.ops.aten.add.out", "at": "8", "qualified": "1"}
+    assert method == {"calls": ".relu_", "at": "16"}
