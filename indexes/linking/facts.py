@@ -37,8 +37,7 @@ class Known(NamedTuple):
     definition: Definition
 
 
-@dataclass(frozen=True, slots=True)
-class StubUse:
+class StubUse(NamedTuple):
     """A DECLARE, DEFINE or REGISTER line of a stub."""
 
     macro: str
@@ -55,8 +54,7 @@ class StubUse:
         return meaning_of(self.macro) or ""
 
 
-@dataclass(frozen=True, slots=True)
-class StubEntry:
+class StubEntry(NamedTuple):
     """A function that a line registers on a stub, for one device."""
 
     stub: str

@@ -40,6 +40,7 @@ _DEVICES = {
 _SPECIAL = regex(r"miopen|magma|xnnpack|nnpack|vulkan|rocm|hip\b|_acl\b|_v7\b", re.IGNORECASE)
 
 
+@lru_cache(8192)
 def is_special(symbol: str) -> bool:
     """Whether a function is for a vendor or a library that a usual build does without."""
     return bool(_SPECIAL.search(symbol))
@@ -101,6 +102,7 @@ def _atom(text: str, device: str) -> bool | None:
     return not value if value is not None and _DIFFERS.search(text) else value
 
 
+@lru_cache(8192)
 def taken(choice: Choice, device: str) -> bool | None:
     """Whether an arm is taken in the usual case; None where that is not known."""
     head, _, case = choice.text.partition(" case ") if choice.arm == "case" else ("", "", "")

@@ -65,6 +65,7 @@ class Works:
         self.computing = lru_cache(16384)(self._computing)
         self.operator = lru_cache(4096)(self._operator_work)
         self._generic = lru_cache(4096)(self._is_generic)
+        self.edge_computing = lru_cache(16384)(self._edge_computing)
 
     def of(self, node: Node) -> Work:
         """The work of a place."""
@@ -138,7 +139,7 @@ class Works:
             edge for edge in self.facts.edges(known.id) if edge.kind not in ("functor", "macro")
         )
 
-    def edge_computing(self, edge: Edge) -> ComputingKind | None:
+    def _edge_computing(self, edge: Edge) -> ComputingKind | None:
         """How an edge makes its caller one that computes: the caller loops, launches, calls a
         library, or gives its work to what headers have for running any work."""
         if edge.kind in ("loop", "launch"):

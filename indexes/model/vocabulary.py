@@ -221,8 +221,7 @@ TEMPLATE = "template"
 """What a reader notes of a function template; no kernel registered by name can be one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A definition in C++, CUDA, Objective-C++ or Python source."""
 
     name: str
@@ -314,8 +313,7 @@ class DtypeDispatch:
     """Cases that are no enumerator: a template's parameter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A condition in the code that decides at run time whether a step is taken."""
 
     text: str
@@ -325,8 +323,7 @@ class Choice:
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRow:
+class KernelRow(NamedTuple):
     """One (overload, dispatch key) pair: a row of ``torchnav export kernels``."""
 
     op: str

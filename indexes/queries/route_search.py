@@ -257,7 +257,7 @@ class Search:
         return price
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:
-        return () if edge.macro else self.facts.conditions(edge)
+        return self.facts.conditions(edge) if edge.branch and not edge.macro else ()
 
     # ------------------------------------------------------------------------ ends
 

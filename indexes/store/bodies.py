@@ -9,7 +9,7 @@ from json import dumps
 from indexes.linking.facts import Call, Edge, Known
 from indexes.model.vocabulary import Choice, Definition, Location
 from indexes.readers.cxx.bodies import LOOPS, Branch
-from indexes.store.definitions import Definitions
+from indexes.store.definitions import Definitions, ReadOnce
 from indexes.store.index_file import PASSED, Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,
@@ -31,6 +31,8 @@ _CALL = (
     f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
     "c.arguments,c.receiver,c.branch"
 )
+_AHEAD = 50
+"""Bodies whose edges are read before they are asked for."""
 _USE_KIND = "macro_use"
 _EDGE = "caller,line,kind,symbol,target,confidence,candidates,branch,macro"
 
@@ -43,7 +45,10 @@ class Bodies(Definitions):
         self._macro_uses = lru_cache(512)(self._macro_uses_in)
         self.calls = lru_cache(4096)(self._calls)
         self._conditions = lru_cache(4096)(self._find_conditions)
-        self.edges = lru_cache(16384)(self._edges)
+        self._edges_of = ReadOnce(self._edges)
+        self.edges = self._edges_of.__getitem__
+        self._reached: dict[int, None] = {}
+        """Functions to which edges lead that were read, and whose own edges were not yet."""
         self.branches = lru_cache(1024)(self._branches)
 
     def _calls(self, known: Known) -> Sequence[Call]:
@@ -141,8 +146,22 @@ class Bodies(Definitions):
     # ------------------------------------------------------------------------- edges
 
     def _edges(self, caller: int) -> Sequence[Edge]:
-        sql = f"SELECT {_EDGE} FROM edges WHERE caller=? ORDER BY rowid"
-        return tuple(Edge(*row) for row in self.store.query(sql, (caller,)))
+        """The edges of a body. Those of what was reached so far, which a walk asks for next, are
+        read with them."""
+        callers = list(dict.fromkeys([caller, *list(self._reached)[-_AHEAD:]]))
+        sql = f"SELECT {_EDGE} FROM edges WHERE caller IN (SELECT value FROM json_each(?))"
+        found: dict[int, list[Edge]] = {one: [] for one in callers}
+        for row in self.store.query(f"{sql} ORDER BY rowid", (dumps(callers),)):
+            edge = Edge(*row)
+            found[edge.caller].append(edge)
+        edges = [edge for listed in found.values() for edge in listed]
+        self._edges_of.update((one, tuple(listed)) for one, listed in found.items())
+        targets = [one.target for one in edges if isinstance(one.target, int)]
+        self.expect_numbers(targets)
+        for one in callers:
+            self._reached.pop(one, None)
+        self._reached.update((one, None) for one in targets if one not in self._edges_of)
+        return found[caller]
 
     def edges_to(self, target: int | str) -> Sequence[Edge]:
         """The edges that lead to a definition, an overload, a stub or a library."""

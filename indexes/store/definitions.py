@@ -5,15 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from json import dumps
+from typing import TypeVar
 
 from indexes.linking.facts import Known
 from indexes.model.vocabulary import Definition
 from indexes.store.index_file import Store
-from indexes.store.tables import DEFINITION_COLUMNS, DEFINITION_FROM, FILE_OF, IN_FILE, known
+from indexes.store.tables import DEFINITION_COLUMNS, DEFINITION_FROM, FILE_OF, IN_FILE, load_known
 
+_MOST_ANSWERS = 16384
+"""Answers that are held; with more, all are let go."""
 _MOST_NAMES = 8192
 """Names whose definitions are held; with more, all are let go."""
 _NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class ReadOnce(dict[_K, _V]):
+    """Answers by their questions, read when they are first asked for, or ahead of that."""
+
+    def __init__(self, read: Callable[[_K], _V]) -> None:
+        self._read = read
+
+    def __missing__(self, question: _K) -> _V:
+        if len(self) > _MOST_ANSWERS:
+            self.clear()
+        answer = self[question] = self._read(question)
+        return answer
 
 
 class Definitions:
@@ -23,7 +43,8 @@ class Definitions:
         self.store = store
         self._by_name: dict[str, list[Known]] = {}
         self.nominated = lru_cache(256)(self._nominated)
-        self.by_id = lru_cache(16384)(self._by_id)
+        self._numbered = ReadOnce(self._by_id)
+        self.by_id = self._numbered.__getitem__
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition of a name, in the order of their numbers."""
@@ -39,8 +60,8 @@ class Definitions:
     def _read(self, names: list[str]) -> dict[str, list[Known]]:
         found: dict[str, list[Known]] = {name: [] for name in names}
         source = f"json_each(?) w CROSS JOIN {_NAMED} ORDER BY d.id"
-        for row in self.store.query(f"SELECT {DEFINITION_COLUMNS} FROM {source}", (dumps(names),)):
-            one = known(row)
+        sql = f"SELECT {DEFINITION_COLUMNS} FROM {source}"
+        for one in load_known(self.store.query(sql, (dumps(names),))):
             found[one.definition.name].append(one)
         if len(self._by_name) > _MOST_NAMES:
             self._by_name.clear()
@@ -55,7 +76,7 @@ class Definitions:
     def definitions(self, where: str, *given: object) -> list[Known]:
         """The definitions ``d`` in files ``f`` of which a condition holds, by their numbers."""
         sql = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where} ORDER BY d.id"
-        return list(map(known, self.store.query(sql, given)))
+        return load_known(self.store.query(sql, given))
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""
@@ -78,6 +99,13 @@ class Definitions:
 
     def _by_id(self, number: int) -> Known | None:
         return next(iter(self.definitions("d.id=?", number)), None)
+
+    def expect_numbers(self, wanted: Iterable[int]) -> None:
+        """Reads definitions, that will be asked for one by one, at once."""
+        new = [number for number in dict.fromkeys(wanted) if number not in self._numbered]
+        if new:
+            numbers = "d.id IN (SELECT value FROM json_each(?))"
+            self._numbered.update((one.id, one) for one in self.definitions(numbers, dumps(new)))
 
     def known(self, wanted: Definition) -> Known | None:
         """The definition with its number."""
@@ -109,7 +137,7 @@ class Definitions:
             f" AND d.name IN ({','.join('?' * len(names))})"
             " ORDER BY f.path,d.line,d.name,d.end_line,d.id LIMIT ?"
         )
-        return list(map(known, self.store.query(sql, (*names, most))))
+        return load_known(self.store.query(sql, (*names, most)))
 
     def made_by(self, macro: Definition) -> list[Known]:
         """What the uses of a macro define."""

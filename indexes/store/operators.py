@@ -19,20 +19,11 @@ from indexes.model.vocabulary import (
 )
 from indexes.store.definitions import Definitions
 from indexes.store.index_file import Store
-from indexes.store.tables import (
-    KERNELS_BEYOND,
-    KERNELS_NAMED,
-    load_all,
-    load_derivative,
-    load_native,
-    numbers,
-)
+from indexes.store.tables import load_all, load_derivative, load_native, numbers
 
 _KERNELS = (
     "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line FROM kernels"
 )
-_FEW = 50
-"""Definitions that are looked for one by one before a table of all is made."""
 
 
 class Operators(Definitions):
@@ -43,7 +34,6 @@ class Operators(Definitions):
         self.native = lru_cache(8192)(self._native)
         self.kernels = lru_cache(4096)(self._kernels)
         self.overloads = lru_cache(2048)(self._overloads)
-        self._kernel_ops: dict[int, Sequence[str]] = {}
 
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
@@ -119,47 +109,22 @@ class Operators(Definitions):
 
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""
-        known = self.by_id(definition)
-        if known is None:
-            return ()
-        ids = sorted(number for number, _ in self._kernels_linked(known))
+        numbered = self._kernels_by_definition.get(definition, ())
         sql = f"{_KERNELS} WHERE id=?"
-        return [self._kernel_row(*row) for one in ids for row in self.store.query(sql, (one,))]
+        return [self._kernel_row(*row) for one in numbered for row in self.store.query(sql, (one,))]
 
     def kernel_of(self, known: Known) -> Sequence[str]:
         """The overloads whose kernel a definition is."""
-        number = known.id
-        if len(self._kernel_ops) >= _FEW:
-            return self._all_kernel_ops.get(number, ())
-        if number not in self._kernel_ops:
-            found = (op for _, op in sorted(self._kernels_linked(known)))
-            self._kernel_ops[number] = tuple(dict.fromkeys(found))
-        return self._kernel_ops[number]
-
-    def _kernels_linked(self, known: Known) -> list[tuple[int, str]]:
-        """The numbers and operators of the kernels that a definition is."""
-        named = self.store.query(KERNELS_NAMED, (known.definition.name,))
-        found = [(row, op) for row, op, listed in named if known.id in numbers(listed)]
-        return [*found, *self._kernels_beyond.get(known.id, ())]
+        return tuple(dict.fromkeys(row.op for row in self.kernel_rows_of(known.id)))
 
     @cached_property
-    def _kernels_beyond(self) -> dict[int, list[tuple[int, str]]]:
-        found: dict[int, list[tuple[int, str]]] = {}
-        for row, op, listed in self.store.query(KERNELS_BEYOND):
-            for number in listed.split(",") if listed else ():
-                found.setdefault(int(number), []).append((row, op))
-        return found
-
-    @cached_property
-    def _all_kernel_ops(self) -> dict[int, list[str]]:
-        """The same for who asks often."""
-        found: dict[int, list[str]] = {}
-        rows = self.store.query("SELECT op,definitions FROM kernels WHERE definitions!=''")
-        for op, listed in rows:
-            for number in numbers(listed):
-                ops = found.setdefault(number, [])
-                if op not in ops:
-                    ops.append(op)
+    def _kernels_by_definition(self) -> dict[int, list[int]]:
+        """The numbers of the kernels that each definition is."""
+        found: dict[int, list[int]] = {}
+        rows = self.store.query("SELECT id,definitions FROM kernels WHERE definitions!=''")
+        for kernel, listed in rows:
+            for number in map(int, listed.split(",")):
+                found.setdefault(number, []).append(kernel)
         return found
 
     # ------------------------------------------------------------------- derivatives

@@ -104,12 +104,8 @@ OF_A_FILE = (
 )
 """Tables whose rows name the file that they were read from."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
-QUALIFIED = "instr(symbol,'::')>0 AND symbol NOT GLOB '*::meta'"
-"""Kernels whose symbol is more than a name: few, with an index of their own."""
-UFUNC = "symbol>='ufunc_' AND symbol<'ufunc`'"
-"""What torchgen calls kernels whose loops have other names."""
 
-INDEXES = f"""
+INDEXES = """
 CREATE INDEX IF NOT EXISTS definitions_name ON definitions(name,kind,is_global);
 CREATE INDEX IF NOT EXISTS calls_definition ON calls(definition);
 CREATE INDEX IF NOT EXISTS branches_definition ON branches(definition);
@@ -140,7 +136,6 @@ CREATE INDEX IF NOT EXISTS ops_base ON ops(base);
 CREATE INDEX IF NOT EXISTS nodes_name ON nodes(grad_fn);
 CREATE INDEX IF NOT EXISTS kernels_op ON kernels(op);
 CREATE INDEX IF NOT EXISTS kernels_symbol ON kernels(symbol);
-CREATE INDEX IF NOT EXISTS kernels_qualified ON kernels(symbol) WHERE {QUALIFIED};
 """
 """Made once the files are read, which costs less than to keep them up meanwhile."""
 
@@ -181,23 +176,17 @@ def known(row: tuple[Any, ...]) -> Known:
     return Known(number, made)
 
 
+def load_known(rows: Iterable[tuple[Any, ...]]) -> list[Known]:
+    """Definitions with their numbers."""
+    return [known(row) for row in rows]
+
+
 def definition(row: tuple[Any, ...]) -> Definition:
     """The same without its number."""
     return known(row).definition
 
 
 # ----------------------------------------------------------------------------- kernels
-
-KERNELS_NAMED = (
-    "SELECT id,op,definitions FROM kernels WHERE symbol IN (?1,'structured_'||?1||'::meta')"
-)
-"""The kernels to which definitions of a name may be linked, as ``linking.kernels.wanted_names``
-says; those of ``KERNELS_BEYOND`` may be too."""
-KERNELS_BEYOND = (
-    f"SELECT id,op,definitions FROM kernels INDEXED BY kernels_qualified WHERE {QUALIFIED}"
-    f" UNION ALL SELECT id,op,definitions FROM kernels WHERE {UFUNC}"
-)
-"""The few kernels whose symbols are no names."""
 
 
 def numbers(listed: str) -> list[int]:

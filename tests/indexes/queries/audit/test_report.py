@@ -46,9 +46,9 @@ def test_a_line_that_is_off_is_noticed(tree_index: Index, lines: int) -> None:
     rows = [row for row in tree_index.kernel_rows() if row.definitions]
     wrong = 0
     for row in rows:
-        shifted = tuple(replace(d, location=moved(d.location, lines)) for d in row.definitions)
+        shifted = tuple(d._replace(location=moved(d.location, lines)) for d in row.definitions)
         total, found = misplaced_kernels(
-            [replace(row, definitions=shifted)], SourceLines(tree_index)
+            [row._replace(definitions=shifted)], SourceLines(tree_index)
         )
         assert total == len(shifted)
         wrong += bool(found)
@@ -62,14 +62,10 @@ def test_a_declaration_is_no_definition(tree_index: Index) -> None:
     header = "torch/csrc/autograd/FunctionsManual.h"
     text = enumerate(tree_index.read(header).split("\n"), 1)
     number, name = next((n, x[1]) for n, line in text if (x := re.match(r".*?(\w+)\(.*\);$", line)))
-    declared = replace(
-        row.definitions[0],
-        name=name,
-        macro="",
-        macro_location=None,
-        location=Location(header, number),
+    declared = row.definitions[0]._replace(
+        name=name, macro="", macro_location=None, location=Location(header, number)
     )
-    _, wrong = misplaced_kernels([replace(row, definitions=(declared,))], SourceLines(tree_index))
+    _, wrong = misplaced_kernels([row._replace(definitions=(declared,))], SourceLines(tree_index))
     assert len(wrong) == 1
 
 
@@ -79,7 +75,7 @@ def test_a_registration_that_is_off_is_noticed(tree_index: Index) -> None:
     lines = SourceLines(tree_index)
     assert list(misplaced_registrations([row], lines)) == []
     off = replace(
-        row, definition=replace(row.definition, location=moved(row.definition.location, 2))
+        row, definition=row.definition._replace(location=moved(row.definition.location, 2))
     )
     assert len(list(misplaced_registrations([off], lines))) == 1
 
