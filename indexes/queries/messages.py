@@ -7,7 +7,8 @@ as much are given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
@@ -39,9 +40,12 @@ _RAISES = regex(r"raise|throw|CHECK|ASSERT|ERROR|ENFORCE|_check|assert|Error|uni
 _WARNS = regex(r"warn|WARN")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 """What tells a log or a test, and so raises nothing."""
-_SHARE = 0.3
-"""A message explains at least so much of a text, or so many letters of it."""
+_SHARE, _PART = 0.3, 0.5
+"""A message explains at least so much of a text, or so many letters of it; more where only a part
+of the message stands there."""
 _LETTERS = 25
+_SPACES = 2
+"""By so many letters messages may differ that are the same but for where values begin."""
 _WORDS = 12
 """So many letters at the end of a literal tell it from others."""
 
@@ -90,70 +94,79 @@ def pasted(text: str) -> Pasted:
     return Pasted(plain(_AFTER.split(said)[0]), name, tuple(reversed(places)))
 
 
-def messages(text: str, store: Store) -> tuple[Message, ...]:
-    """The messages that a text can be, those first that explain most of it: all equal ones."""
-    asked = pasted(text)
-    if not asked.text:
-        return ()
-    named = _NOT_IMPLEMENTED.search(asked.text)
-    if named and (dispatched := _dispatches(named[1], store)):
-        return dispatched
-    found = list(_fitting(asked.text, store))
-    if max((one.covered for one in found), default=0) * 2 < len(asked.text):
-        found += _parts_of(asked.text, store)
-    return _best(asked, found)
+def dispatch_name(text: str) -> str:
+    """The name in the message of a macro that dispatches dtypes; empty for another message."""
+    found = _NOT_IMPLEMENTED.search(text)
+    return found[1] if found else ""
 
 
+_Row = tuple[str, int, int, str, str]
 _ROWS = "SELECT f.path,m.line,m.end_line,m.kind,m.text FROM messages m JOIN files f ON f.id=m.file"
 
 
-def _dispatches(name: str, store: Store) -> tuple[Message, ...]:
-    """Where dtypes are dispatched under a name."""
-    rows = store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))
-    return tuple(
-        Message(Location(path, line, last), kind, said, len(said), True)
-        for path, line, last, kind, said in rows
-    )
+class Messages:
+    """What a tree tells its users; read once, while it lives."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def said(self, text: str) -> tuple[Message, ...]:
+        """The messages that a text can be: those that explain most of it, all equal ones."""
+        asked = pasted(text)
+        if not asked.text:
+            return ()
+        name = dispatch_name(asked.text)
+        if name and (dispatched := self._dispatched(name)):
+            return dispatched
+        found = list(self._fitting(asked.text))
+        if max((one.covered for one in found), default=0) * 2 < len(asked.text):
+            found += self._parts_of(asked.text)
+        return _best(asked, found)
+
+    @cached_property
+    def _rows(self) -> list[_Row]:
+        return self._store.query(f"{_ROWS} WHERE m.kind NOT IN (?,?)", (DISPATCH, ENVIRONMENT))
+
+    def _dispatched(self, name: str) -> tuple[Message, ...]:
+        """Where dtypes are dispatched under a name, or under one that a macro joins to another:
+        ``#op "_vml_cpu"``."""
+        rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))
+        if not rows:
+            joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
+            rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
+        return tuple(_message(row, len(name), True) for row in rows)
+
+    def _fitting(self, text: str) -> Iterator[Message]:
+        """Messages whose longest literal is in a text, or that a text is a part of."""
+        for row in self._rows:
+            said = row[-1]
+            longest = said if HOLE not in said else max(said.split(HOLE), key=len)
+            if longest.lstrip(MAYBE) in text:
+                yield _matched(text, row)
+            elif text in said:
+                yield _message(row, len(text), False)
+
+    def _parts_of(self, text: str) -> Iterator[Message]:
+        """Messages that begin or end in a text: for one that is cut out of a message."""
+        for row in self._rows:
+            if any(
+                piece[:_WORDS].lstrip(MAYBE) in text or piece[-_WORDS:] in text
+                for piece in row[-1].split(HOLE)
+                if len(piece) >= SHORTEST
+            ):
+                yield _matched(text, row)
 
 
-def _fitting(text: str, store: Store) -> Iterator[Message]:
-    """Messages whose longest literal is in a text, or that a text is a part of."""
-    for row in _said(store):
-        said = row[-1]
-        longest = said if HOLE not in said else max(said.split(HOLE), key=len)
-        if longest.lstrip(MAYBE) in text:
-            yield _matched(text, *row)
-        elif text in said:
-            yield _message(row, len(text), False)
-
-
-def _parts_of(text: str, store: Store) -> Iterator[Message]:
-    """Messages that begin or end in a text: for one that is cut out of a message."""
-    for row in _said(store):
-        if HOLE in row[-1] and any(
-            piece[:_WORDS].lstrip(MAYBE) in text or piece[-_WORDS:] in text
-            for piece in row[-1].split(HOLE)
-            if len(piece) >= SHORTEST
-        ):
-            yield _matched(text, *row)
-
-
-def _said(store: Store) -> list[tuple[str, int, int, str, str]]:
-    return store.query(f"{_ROWS} WHERE m.kind NOT IN (?,?)", (DISPATCH, ENVIRONMENT))
-
-
-def _message(
-    row: Sequence[object], covered: int, is_whole: bool, values: tuple[str, ...] = ()
-) -> Message:
+def _message(row: _Row, covered: int, is_whole: bool, values: tuple[str, ...] = ()) -> Message:
     path, line, last, kind, said = row
-    shown = str(said).replace(MAYBE, "").replace(HOLE, " ... ")
-    return Message(Location(path, line, last), kind, shown, covered, is_whole, values)  # type: ignore[arg-type]
+    shown = said.replace(MAYBE, "").replace(HOLE, " ... ")
+    return Message(Location(path, line, last), kind, shown, covered, is_whole, values)
 
 
-def _matched(text: str, *row: object) -> Message:
+def _matched(text: str, row: _Row) -> Message:
     """How much of a text the literals of a message explain, found there in their order."""
     search = _Search(text)
-    parts = pieces(str(row[-1]))
+    parts = pieces(row[-1])
     for at, (piece, may_miss) in enumerate(parts):
         following = next((other for other, absent in parts[at + 1 :] if not absent), "")
         search.find(piece, may_miss, following)
@@ -174,8 +187,8 @@ class _Search:
     def find(self, piece: str, may_miss: bool, following: str) -> None:
         """Looks for a piece behind those before it; ``following`` is the next that is needed."""
         text, at = self.text, self._at
-        start = text.find(piece, at)
-        if start >= 0 and may_miss and following and -1 < text.find(following, at) < start:
+        start = _find(text, piece, at)
+        if start >= 0 and may_miss and following and -1 < _find(text, following, at) < start:
             return
         if start < 0:
             self._look_for_part(piece, may_miss)
@@ -208,6 +221,14 @@ class _Search:
         return (*self._values, rest) if rest else tuple(self._values)
 
 
+def _find(text: str, piece: str, at: int) -> int:
+    """Where a piece stands behind a place, if it does not end within a word."""
+    start = text.find(piece, at)
+    while start >= 0 and piece[-1].isalpha() and text[start + len(piece) :][:1].isalpha():
+        start = text.find(piece, start + 1)
+    return start
+
+
 def _common(first: str, second: str) -> int:
     """How much the end of one text is the beginning of another; 0 for less than a word or two."""
     begin = second[:SHORTEST]
@@ -223,13 +244,14 @@ def _best(asked: Pasted, found: Iterable[Message]) -> tuple[Message, ...]:
     """Those that explain most, the likeliest first."""
     found = [one for one in dict.fromkeys(found) if _is_enough(one, asked.text)]
     most = max((one.covered for one in found), default=0)
-    best = [one for one in found if one.covered == most]
+    best = [one for one in found if one.covered >= most - _SPACES]
     telling = [one for one in best if not _LOGS.search(one.kind)]
     return tuple(sorted(telling or best, key=lambda one: _likeliness(one, asked)))
 
 
 def _is_enough(one: Message, text: str) -> bool:
-    return one.covered >= min(_LETTERS, max(SHORTEST, _SHARE * len(text)), len(text))
+    share = _SHARE if one.is_whole else _PART
+    return one.covered >= min(_LETTERS, max(SHORTEST, share * len(text)), len(text))
 
 
 def _likeliness(one: Message, asked: Pasted) -> tuple[bool, bool, bool, int, str, int]:

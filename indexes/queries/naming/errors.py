@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import NotFound
 from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.vocabulary import Location
-from indexes.queries.messages import Message, messages
+from indexes.queries.messages import Message, Messages, dispatch_name
 from indexes.queries.naming.spelling import NameQuery
 from indexes.readers.messages import DISPATCH
 
@@ -24,9 +24,11 @@ _OPERATORS = 8
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
     """The lines that can say ``query.raw``, then the operators that reach the first of them."""
-    found = messages(query.raw, index.facts.store)
+    found = Messages(index.facts.store).said(query.raw)
     if not found:
         return None
+    if found[0].kind != DISPATCH and (name := dispatch_name(query.raw)):
+        return _of_macro(name, found, index)
     around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
     reached = next((places for places in around if _operators(places)), ())
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
@@ -35,6 +37,13 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     hits += _operator_hits(index, _operators(reached))
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(found))
     return match if len(found) == 1 else replace(match, confidence="ambiguous")
+
+
+def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:
+    """The macro that says it, where none of its uses gives the name as a literal."""
+    note = f'no macro that dispatches dtypes is given "{name}" as a literal; this is what says it'
+    hits = tuple(_hit(index, one, ()) for one in found)
+    return NameMatch("error", found[0].text, hits=hits, note=note, confidence="by rule")
 
 
 def _note(found: tuple[Message, ...]) -> str:

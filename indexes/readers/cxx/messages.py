@@ -19,6 +19,8 @@ _VARIABLE = regex(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _READS = regex(r"env|ENV|Cvar|\b[A-Z]+_[A-Z0-9_]+\s*=")
 """What stands before the name of an environment variable, or of a constant that is called so."""
 _NO_CALLS = frozenset(("if", "while", "for", "switch", "return", "catch", "sizeof", "else", "case"))
+_NOTHING = (",", "<<", "+")
+"""What stands between two literals without a value."""
 _BEFORE = 200
 _LONGEST = 60
 """Characters before a parenthesis in which the name stands that is called."""
@@ -136,14 +138,14 @@ def _called(clean: str, start: int, opened: int) -> tuple[int, str]:
 def _parts(
     text: str, clean: str, group: list[tuple[int, int]], depth: int
 ) -> Iterator[tuple[str, bool]]:
-    """Each run of adjacent literals, with whether it may be absent: in an arm of a conditional,
-    in an argument of an argument, or where something is compared with it."""
+    """Each run of literals without a value between them, with whether it may be absent: in an arm
+    of a conditional, in an argument of an argument, or where something is compared with it."""
     written, may_miss, ended = "", False, 0
     for start, end in group:
         between = clean[ended:start] if ended else clean[max(0, start - 8) : start]
         found = _content(text, start, end)
         stripped = between.strip()
-        if ended and not stripped:
+        if ended and (not stripped or (stripped in _NOTHING and not may_miss)):
             written += found
         else:
             if written:

@@ -33,9 +33,11 @@ _AROUND = frozenset(("format", "join", "str", "dedent", "lambda", "repr"))
 _NO_MESSAGES = frozenset(("add_docstr", "_add_docstr", "parser.add_argument", "def", "class"))
 """What is given texts that no error has."""
 _VARIABLE = regex(r"[A-Z][A-Z0-9_]{2,}")
+_CONTINUED = tuple("([,=+%")
+"""What stands before a literal that is part of an expression."""
 _FURTHEST, _NEAR = 600, 150
 _MARGIN = 120
-_LONGEST = 1000
+_LONGEST = 1500
 """Characters of a message in three quotes; what is longer is a page."""
 
 Span = tuple[int, int]
@@ -64,8 +66,8 @@ def _is_page(text: str, start: int, end: int) -> bool:
     """Whether a literal in three quotes is a docstring or a template rather than a message."""
     if not text.startswith(('"""', "'''"), start) or end - start < 6:
         return False
-    before = text[max(0, start - _MARGIN) : start].rstrip(" bBfFrRuU")
-    return end - start > _LONGEST or before[-1:] in ("\n", "")
+    before = text[max(0, start - _MARGIN) : start].rstrip("bBfFrRuU").rstrip()
+    return end - start > _LONGEST or before[-1:] not in _CONTINUED
 
 
 def _variable(text: str, start: int, end: int, line: LineCount) -> MessageFact | None:
@@ -97,7 +99,7 @@ def _joins(text: str, end: int, start: int) -> bool:
         return False
     if "(" in between or "[" in between or "{" in between:
         between = _BRACKETED.sub("", _BRACKETED.sub("", between))
-    return _NEXT.search(f"{between}x") is None
+    return _NEXT.search(f'"{between}x') is None
 
 
 def _between(text: str, end: int, start: int) -> str:

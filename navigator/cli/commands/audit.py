@@ -47,6 +47,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--names", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
 @click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
 @click.option("--answers", is_flag=True, help="Ask for every operator and public name: minutes.")
+@click.option("--errors", is_flag=True, help="Ask for every error that tests expect: minutes.")
 @click.option("--draw", metavar="N", type=int, help="Draw N steps of the graph to open by hand.")
 @click.option("--seed", metavar="N", type=int, default=0, help="Draw these, and always the same.")
 @click.option("--no-live", is_flag=True, help="Do not ask the installed torch.")
@@ -59,6 +60,7 @@ def audit(
     names: Path | None,
     traces: Path | None,
     answers: bool,
+    errors: bool,
     draw: int | None,
     seed: int,
     no_live: bool,
@@ -76,6 +78,7 @@ def audit(
         _compiled(index) if live else (),
         _screened(index, acceptance) if acceptance else (),
         _answered(index) if answers else (),
+        _expected(index) if errors else (),
         _traced(index, traces) if traces else (),
         (drawn(index, draw, seed),) if draw else (),
     )
@@ -132,6 +135,13 @@ def _answered(index: Index) -> Iterator[Measure]:
     names = [one.full_name for one in index.operators()]
     yield lengths((name, sum(1 for _ in default_answer(index, name))) for name in names)
     yield from named(index)
+
+
+def _expected(index: Index) -> Iterator[Measure]:
+    """What the tests of the tree expect errors to say."""
+    from indexes.queries.audit.errors import error_measure
+
+    yield error_measure(index)
 
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:

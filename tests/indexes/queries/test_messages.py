@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.queries.index import Index
-from indexes.queries.messages import messages, pasted
+from indexes.queries.messages import Messages, pasted
 from tests.tree_marks import Mark, marks
 
 SAID = marks("says")
@@ -13,14 +13,14 @@ SAID = marks("says")
 
 @pytest.mark.parametrize("mark", SAID, ids=lambda mark: " ".join(mark.words)[:40])
 def test_a_text_with_its_values_leads_to_its_line(tree_index: Index, mark: Mark) -> None:
-    found = messages(" ".join(mark.words), tree_index.facts.store)
+    found = Messages(tree_index.facts.store).said(" ".join(mark.words))
     assert found, mark
     where = found[0].location
     assert (where.path, where.line <= mark.line <= where.end_line) == (mark.path, True)
 
 
 def test_a_text_is_found_in_a_traceback_and_as_a_part(tree_index: Index) -> None:
-    store = tree_index.facts.store
+    said = Messages(tree_index.facts.store).said
     line = 'File "/usr/lib/torch/x.py", line 3, in f\n    raise ValueError("no")\n'
     for text in (
         f"Traceback (most recent call last):\n  {line}RuntimeError: self must be a matrix\n",
@@ -28,28 +28,29 @@ def test_a_text_is_found_in_a_traceback_and_as_a_part(tree_index: Index) -> None
         "terminate called after\n  what():  self must be a matrix\nException raised from f at x",
         "self must be a",
     ):
-        (found,) = messages(text, store)
+        (found,) = said(text)
         assert found.location.path == "aten/src/ATen/native/LinearAlgebra.cpp", text
         assert found.does == "error"
 
 
 def test_values_are_told(tree_index: Index) -> None:
     text = "dropout probability has to be between 0 and 1, but got 3.5"
-    (found,) = messages(text, tree_index.facts.store)
+    (found,) = Messages(tree_index.facts.store).said(text)
     assert found.values == ("3.5",)
     assert found.is_whole
 
 
 def test_a_name_of_a_dispatch_leads_to_its_macro(tree_index: Index) -> None:
-    found = messages("\"addmm_impl_cpu_\" not implemented for 'Half'", tree_index.facts.store)
+    text = "\"addmm_impl_cpu_\" not implemented for 'Half'"
+    found = Messages(tree_index.facts.store).said(text)
     assert [one.location.path for one in found] == ["aten/src/ATen/native/LinearAlgebra.cpp"]
 
 
 def test_what_nobody_says(tree_index: Index) -> None:
-    store = tree_index.facts.store
-    assert messages("the moon is made of green cheese", store) == ()
-    assert messages("", store) == ()
-    assert messages("has to be", store)[0].covered == len("has to be")
+    said = Messages(tree_index.facts.store).said
+    assert said("the moon is made of green cheese") == ()
+    assert said("") == ()
+    assert said("has to be")[0].covered == len("has to be")
 
 
 def test_what_is_pasted() -> None:

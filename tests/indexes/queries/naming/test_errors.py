@@ -53,3 +53,8 @@ def test_what_nobody_says(tree_index: Index) -> None:
 )
 def test_what_reads_like_a_message(text: str, kind: str) -> None:
     assert parse_name(text).kind == kind
+
+
+def test_a_dispatch_whose_name_is_no_literal(tree_index: Index) -> None:
+    found = tree_index.resolve("RuntimeError: \"no_such_cpu\" not implemented for 'Half'")
+    assert found.kind == "none" or found.confidence == "by rule"

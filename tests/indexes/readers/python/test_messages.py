@@ -53,3 +53,11 @@ def test_environment_variables() -> None:
         (2, ENVIRONMENT, "TORCH_X"),
         (3, ENVIRONMENT, "RANK"),
     ]
+
+
+def test_a_literal_in_three_quotes_is_a_message_where_it_is_given_to_something() -> None:
+    documented = 'def f():\n    """Does one of two."""\n'
+    code = f'{documented}    raise E(\n        f"""\\\none of {{x}}\nand two"""\n    )\n'
+    assert told(code) == [(3, 6, "raise E", "one of|and two")]
+    code = f'{documented}    raise E(\n        "one of it"\n    )\n'
+    assert told(code) == [(3, 4, "raise E", "one of it")]

@@ -1,0 +1,133 @@
+"""How many texts of errors lead to a line: those that the tree's own tests expect."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+from indexes.queries.audit.report import Measure
+from indexes.queries.index import Index
+from indexes.queries.messages import Message, Messages
+from indexes.readers.messages import HOLE
+
+_STRING = r"[rRuUfF]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
+_EXPECTED = regex(rf"assertRaisesRegex\(\s*(?:[\w.]+|\([^()]*\)),\s*((?:{_STRING}\s*)+)(?=[,)])")
+_LITERAL = regex(_STRING)
+_HELD = regex(r"\{[^{}]*\}")
+_TOKEN = regex(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[.^$|()]|\?[:=!]|[*+?]\??|\{\d+(?:,\d*)?\}|[^\\]")
+_CLASSES = {"\\d": "7", "\\w": "x", "\\s": " ", "\\S": "x", "\\D": "x", "\\W": " ", "\\b": ""}
+_VALUE = "x"
+_SHORT = 6
+"""Letters of a text that can be looked for at all."""
+_WRITTEN = "{}:{} {!r}"
+
+
+class Expected(NamedTuple):
+    """A text that a test expects of an error."""
+
+    path: str
+    line: int
+    text: str
+    """With ``HOLE`` where its regular expression leaves open what stands there."""
+    is_own: bool
+    """Whether the test file says it itself."""
+
+
+def expected_errors(index: Index) -> Iterator[Expected]:
+    """What ``assertRaisesRegex`` is given in the tests of a tree, each text once."""
+    known = set()
+    for path in index.facts.paths("test"):
+        source = index.read(path)
+        for found in _EXPECTED.finditer(source):
+            written = "".join(map(_value, _LITERAL.findall(found[1])))
+            text = filled(written)
+            longest = max(text.split(HOLE), key=len)
+            if len(longest) >= _SHORT and text not in known:
+                known.add(text)
+                line = source.count("\n", 0, found.start(1)) + 1
+                yield Expected(path, line, text, source.count(longest) > 1)
+
+
+def _value(literal: str) -> str:
+    """What a literal of Python says; with a value for what is formatted into it."""
+    prefix = literal[: literal.index(literal[-1])].lower()
+    value = str(
+        ast.literal_eval(
+            literal[len(prefix) :] if "r" not in prefix else f"r{literal[len(prefix) :]}"
+        )
+    )
+    return _HELD.sub(HOLE, value) if "f" in prefix else value
+
+
+def filled(expression: str) -> str:
+    """A text that a regular expression of a test matches, as its message would read."""
+    stack: list[list[str]] = [[]]
+    skipping = 0
+    for token in _TOKEN.findall(expression):
+        if token == "(":
+            stack.append([])
+        elif token == ")" and len(stack) > 1:
+            group = "".join(stack.pop())
+            skipping = min(skipping, len(stack) - 1) if skipping == len(stack) + 1 else skipping
+            stack[-1].append(group)
+        elif skipping == len(stack):
+            continue
+        elif token == "|":
+            skipping = len(stack)
+        else:
+            stack[-1] += _read(token, stack[-1])
+    return "".join(part for level in stack for part in level)
+
+
+def _read(token: str, before: list[str]) -> list[str]:
+    """What a token of a regular expression adds to a text."""
+    if token in ("^", "$", "?:", "?=", "?!") or (token[0] == "{" and token[-1] == "}"):
+        return []
+    if token[0] in "*+?" and len(token) < 3:
+        if before and before[-1] == ".":
+            before[-1] = HOLE
+        return []
+    if token[0] == "\\":
+        return [_CLASSES.get(token, token[1:])]
+    if token[0] == "[" and len(token) > 1:
+        return [token[1:].lstrip("^\\")[:1]]
+    return [token]
+
+
+def leads_to(expected: Expected, messages: Messages) -> tuple[Message, ...]:
+    """What the text leads to; or the longest part of it that is known by the letter."""
+    whole = messages.said(expected.text.replace(HOLE, _VALUE))
+    return whole or messages.said(max(expected.text.split(HOLE), key=len))
+
+
+def error_measure(index: Index) -> Measure:
+    """Which share of the expected texts leads to a line of the tree."""
+    messages = Messages(index.facts.store)
+    counts = dict.fromkeys(("one line", "several", "said by the test itself", "not found"), 0)
+    short = []
+    for one in expected_errors(index):
+        found = leads_to(one, messages)
+        verdict = "one line" if len(found) == 1 else "several"
+        if not found:
+            verdict = "said by the test itself" if one.is_own else "not found"
+        counts[verdict] += 1
+        if verdict == "not found":
+            short.append(_WRITTEN.format(one.path, one.line, one.text.replace(HOLE, "...")))
+    total = sum(counts.values()) - counts["said by the test itself"]
+    share = 1 - counts["not found"] / total if total else 1
+    bar = "95 % of the texts that the tree's own tests expect lead to a line"
+    return Measure("texts of errors", bar, total, counts, share >= _BAR, tuple(short))
+
+
+_BAR = 0.95
+
+
+def drawn_errors(index: Index, count: int, seed: int) -> list[tuple[Expected, tuple[Message, ...]]]:
+    """Some of the texts, to be opened by hand."""
+    messages = Messages(index.facts.store)
+    asked = [one for one in expected_errors(index) if not one.is_own]
+    chosen = random.Random(seed).sample(asked, min(count, len(asked)))
+    return [(one, leads_to(one, messages)) for one in chosen]
