@@ -282,7 +282,8 @@ class HopList:
         else:
             known = self.hops[number]
             both = dict.fromkeys((*known.evidence, *evidence))
-            self.hops[number] = replace(known, evidence=tuple(both))
+            notes = dict.fromkeys(filter(None, (known.note, details.get("note"))))
+            self.hops[number] = replace(known, evidence=tuple(both), note=", ".join(notes))
         return number
 
     def add_definition(

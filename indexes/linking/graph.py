@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from indexes.codegen.variants import called_by_generated, generated_callers
+from indexes.codegen.variants import called_by_generated, generated_callers, is_view
 from indexes.linking.facts import (
     TO_DEFINITIONS,
     TO_OPERATORS,
@@ -23,7 +23,7 @@ from indexes.linking.facts import (
     StubEntry,
 )
 from indexes.linking.visible import path_device, stub_name, stub_scope
-from indexes.model.vocabulary import KernelRow, NativeFunction
+from indexes.model.vocabulary import KernelRow
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "HIP", "MTIA", "PrivateUse1")
 
@@ -62,7 +62,11 @@ class GraphFacts(Facts, Protocol):
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""
 
+    def generated_copies(self) -> Sequence[str]:
+        """The ``_copy`` operators whose kernels torchgen makes."""
 
+
+_CLONE = "clone"
 NodeKind = Literal["definition", "operator", "stub"]
 
 
@@ -148,13 +152,18 @@ class Graph:
         for definition in row.definitions:
             if known := self.facts.known(definition):
                 yield Step(node, Node("definition", known.id, device or node.device), row)
-        if row.kind == "generated" and (called := self._called(row.op)):
-            yield Step(node, Node("operator", called.full_name, node.device), row)
+        for called in self._called(row.op) if row.kind == "generated" else ():
+            yield Step(node, Node("operator", called, node.device), row)
 
-    def _called(self, op: str) -> NativeFunction | None:
-        """The operator that the kernel which torchgen makes for another calls."""
+    def _called(self, op: str) -> Iterator[str]:
+        """The operators that the kernel which torchgen makes for another calls: that of a ``_copy``
+        a view and a clone (CompositeViewCopyKernels.cpp)."""
         native = self.facts.native(op)
-        return native and called_by_generated(native, self.facts.overloads)
+        called = native and called_by_generated(native, self.facts.overloads)
+        if called:
+            yield called.full_name
+            if is_view(called):
+                yield _CLONE
 
     def without_dispatch(self, start: Node) -> Iterator[Step]:
         """All steps below a node on ways that call no operator."""
@@ -185,10 +194,13 @@ class Graph:
         native = self.facts.native(name)
         if native is None or native.defined_by:
             return  # torchgen makes kernels for the operators of the YAML alone
-        for caller in generated_callers(native, self.facts.overloads):
-            for row in self.facts.kernels(caller.full_name):
+        names = [one.full_name for one in generated_callers(native, self.facts.overloads)]
+        if name == _CLONE:
+            names += [op for op in self.facts.generated_copies() if name in self._called(op)]
+        for caller in dict.fromkeys(names):
+            for row in self.facts.kernels(caller):
                 if row.kind == "generated":
-                    yield Step(Node("operator", caller.full_name, node.device), node, row)
+                    yield Step(Node("operator", caller, node.device), node, row)
 
     def _above_function(self, node: Node, number: int) -> Iterator[Step]:
         for entry in self.facts.registered_as(number):

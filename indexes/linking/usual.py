@@ -6,9 +6,11 @@ PyTorch's own words in a condition tell; what they do not tell is unknown.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
@@ -23,10 +25,10 @@ _NEVER = regex(
     r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|Overrideable|Empty\b"
-    r"|kMetal|kVulkan|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
+    r"|(?:CUDART|CUDNN|CUDA)\w*_VERSION\)?\s*<|kMetal|kVulkan|kleidi|KLEIDI|ACL|AVX512|Backend::Magma|isFwGradDefined|InferenceMode|tracing|profiler|is_inference"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame_|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
+    r"defined\(\)|\bnumel\(\)$|\w*(?:numel|seqlen\w*|size)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame_|has_value\(\)|is_contiguous|isFloatingType|is_floating_point|kFloat\b|kStrided"
     r"|is_non_overlapping|canUse32Bit|use_?32|userEnabled|is_macos_13_or_newer"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|use_blas|USE_(?:FLASH|MEM_EFF)|(?:CUDART|CUDNN|CUDA)_VERSION\)?\s*>|has_?magma|hasMAGMA"
@@ -50,17 +52,54 @@ _HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
 _OF_ERRORS = regex(r"TORCH_CHECK\s*\(\s*false|AT_ERROR|throw\b")
 
 
+Defaults = tuple[tuple[str, str], ...]
+"""What arguments are that are not given: ``label_smoothing``, ``0.0``."""
+
+
 @lru_cache(8192)
-def holds(condition: str, device: str) -> bool | None:
-    """Whether a condition holds in the usual case; None where its words do not tell."""
+def holds(condition: str, device: str, defaults: Defaults = ()) -> bool | None:
+    """Whether a condition holds in the usual case; None where neither its words nor the defaults
+    of an operator's arguments tell."""
     text = _unwrapped(condition.strip())
-    for operator, dominant in (("||", True), ("&&", False)):
-        if len(parts := _split(text, operator)) > 1:
-            return _joined([holds(part, device) for part in parts], dominant)
+    for sign, dominant in (("||", True), ("&&", False)):
+        if len(parts := _split(text, sign)) > 1:
+            return _joined([holds(part, device, defaults) for part in parts], dominant)
     if text.startswith("!") and not text.startswith("!="):
-        inner = holds(text[1:], device)
+        inner = holds(text[1:], device, defaults)
         return None if inner is None else not inner
-    return _atom(text, device)
+    usual = _atom(text, device)
+    return _by_default(text, dict(defaults)) if usual is None and defaults else usual
+
+
+_COMPARED = regex(r"(\w+)\s*([=!<>]=|[<>])\s*(?:\w+::)*(-?[\w.]+)$")
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+def _by_default(text: str, defaults: Mapping[str, str]) -> bool | None:
+    """Whether ``name`` or ``name > 0.0`` holds for the default of an argument."""
+    if text in defaults:
+        return {"True": True, "False": False}.get(defaults[text])
+    found = _COMPARED.match(text)
+    if not found or found[1] not in defaults:
+        return None
+    sides = [_number(side) for side in (defaults[found[1]], found[3])]
+    if all(isinstance(side, float) for side in sides) or found[2] in ("==", "!="):
+        return _COMPARISONS[found[2]](*sides)
+    return None
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _joined(values: Sequence[bool | None], dominant: bool) -> bool | None:
@@ -103,12 +142,12 @@ def _atom(text: str, device: str) -> bool | None:
 
 
 @lru_cache(8192)
-def taken(choice: Choice, device: str) -> bool | None:
+def taken(choice: Choice, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether an arm is taken in the usual case; None where that is not known."""
     head, _, case = choice.text.partition(" case ") if choice.arm == "case" else ("", "", "")
     if choice.arm == "case":
         return _atom(case or head, device)
-    held = holds(_HEAD.sub("", choice.text), device)
+    held = holds(_HEAD.sub("", choice.text), device, defaults)
     if held is None or choice.arm not in ("else", "otherwise"):
         return held
     return not held

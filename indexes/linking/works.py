@@ -45,6 +45,11 @@ _RUNS = {
 _CHECK = regex(r"(?:TORCH|AT|C10|CUDA|MPS)_\w*(?:CHECK|ASSERT|ERROR)")
 _INNER_LOOPS = "at::native::ufunc"
 """Where the functions stand around which torchgen writes a loop."""
+_GIVEN = regex(
+    r"\b(?:[Ff]unc(?:tion)?(?:_t)?|func\d?_t|[a-z]+_(?:func|fn|op)_t|F|Fn|Func[A-Z]\w*)"
+    r"\s*(?:const\s*)?&{0,2}\s+?\w+\s*(?:,|=|$)"
+)
+"""A parameter that is a function, of a type of the template's own: ``const func_t& f``."""
 _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
@@ -228,9 +233,13 @@ class Works:
 
 
 def is_generic(known: Known) -> bool:
-    """Whether a function is a template that a header has for many."""
+    """Whether a function is a template that a header has for many, or that runs what it is
+    given."""
     found = known.definition
-    return found.template and is_header(found.location.path)
+    path = found.location.path
+    if not found.template or is_header(path):
+        return found.template
+    return path.endswith(".cpp") and _GIVEN.search(found.parameters) is not None
 
 
 # ------------------------------------------------------------------------------- schemas

@@ -15,9 +15,9 @@ from itertools import count
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
-from indexes.linking.usual import holds, is_special, taken
+from indexes.linking.usual import Defaults, holds, is_special, taken
 from indexes.linking.visible import is_header, path_device
-from indexes.linking.works import ComputingKind, Works, is_generic, is_view
+from indexes.linking.works import ComputingKind, Works, is_generic
 from indexes.model.chains import RouteKind
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
@@ -67,7 +67,12 @@ COMPOSITE = (
 )
 _OTHER_TYPES = regex(r"complex|BFloat16|Half|Symm?Int|qint|Dimname|Float8")
 _FLOAT = regex(r"\bfloat\b")
-"""In the parameters of one of several overloads: those for real floating numbers are usual."""
+_DOUBLE = regex(r"\bdouble\s*[*&]")
+"""In the parameters of one of several overloads: ``float`` is the usual dtype of tensors."""
+_PREPARES = regex(
+    r"(?:^|_)(fill|init|initialize|zero|unpack|memset|preprocess|postprocess|reset)(?:_|$)"
+)
+"""In the name of what is launched: it makes ready what others compute with."""
 _WORDS = regex(r"[a-z]{6,}")
 _LAYOUTS = {
     device: frozenset(
@@ -97,6 +102,8 @@ class Walk:
     device: str
     native: NativeFunction
     before: dict[Node, tuple[Node, Step] | None] = field(default_factory=dict)
+    defaults: Defaults = ()
+    """What the operator's arguments are that nobody gives."""
     base: dict[Node, str] = field(default_factory=dict)
     """The name of the operator whose kernel a node is, by which its functions are often named."""
 
@@ -123,16 +130,20 @@ class Search:
 
     def _goes_on(self, row: KernelRow, device: str) -> bool:
         """Whether a kernel that torchgen makes calls an operator that has one for the device."""
-        native = self.facts.native(row.op) if row.kind == "generated" else None
-        called = native and called_by_generated(native, self.facts.overloads)
+        called = self.called(row)
         return not called or bool(self.rows(called.full_name, device))
+
+    def called(self, row: KernelRow) -> NativeFunction | None:
+        """The operator that a kernel calls which torchgen makes; None for another kernel."""
+        native = self.facts.native(row.op) if row.kind == "generated" else None
+        return native and called_by_generated(native, self.facts.overloads)
 
     # ---------------------------------------------------------------------- the walk
 
     def ways(self, native: NativeFunction, device: str) -> Iterator[tuple[float, Walk, Node, End]]:
         """What computes, in the order of cost."""
         start = Node("operator", native.full_name, device)
-        walk, order = Walk(device, native), count()
+        walk, order = Walk(device, native, defaults=_defaults(native)), count()
         self.missing = []
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
         heapq.heappush(heap, (0.0, next(order), start, None, None))
@@ -182,13 +193,6 @@ class Search:
         for step in self._graph.down(node):
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step
-                if self._is_copied(step):
-                    yield Step(node, Node("operator", "clone", walk.device), step.why)
-
-    def _is_copied(self, step: Step) -> bool:
-        """Whether torchgen makes a kernel of a view and a clone: that of its ``_copy`` operator."""
-        lower = self.facts.native(str(step.lower.what)) if step.lower.kind == "operator" else None
-        return lower is not None and is_view(parse_schema(lower.schema))
 
     def _price(self, step: Step, walk: Walk) -> float:
         price, lower = _STEP, step.lower
@@ -224,7 +228,7 @@ class Search:
         return price + _KINDS.get(edge.kind, 0.0)
 
     def _choice_price(self, choice: Choice, walk: Walk) -> float:
-        usual = taken(choice, walk.device)
+        usual = taken(choice, walk.device, walk.defaults)
         if usual is None:
             return _UNKNOWN.get(choice.arm, 1.0) * (not self._is_asked(choice, walk))
         if choice.arm == "case":
@@ -249,6 +253,7 @@ class Search:
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
+                price += 0.5 * bool(_DOUBLE.search(found.parameters))
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
             if _is_of_operator(known, base):
                 price -= _STEP - 0.1
@@ -273,7 +278,8 @@ class Search:
         if is_generic(known):
             return
         if known.definition.cuda_global:
-            yield 0.0, End("launch", known, None)
+            end = End("launch", known, None)
+            yield self._preparing(end, node, walk), end
             return
         yield from self._weak(known, node, walk)
         if not self._is_of(known, walk.device):
@@ -283,7 +289,15 @@ class Search:
             name = edge.symbol.rpartition("::")[2]
             is_it = edge.kind == "library" and name == known.definition.name
             if kind and not is_it and not (kind == "loop" and walk.device != "CPU"):
-                yield self._end(known, edge, kind, walk)
+                price, end = self._end(known, edge, kind, walk)
+                yield price + self._preparing(end, node, walk), end
+
+    def _preparing(self, end: End, node: Node, walk: Walk) -> float:
+        """What it costs that a function is launched that prepares; of an operator that is named so
+        it is what computes."""
+        found = _PREPARES.search(end.known.definition.name) if end.kind == "launch" else None
+        named = (walk.native.name, walk.base[node])
+        return _HELP * (found is not None and not any(found[1] in one for one in named))
 
     def _end(self, known: Known, edge: Edge, kind: ComputingKind, walk: Walk) -> tuple[float, End]:
         conditions = self.choices(edge)
@@ -324,6 +338,12 @@ class Search:
         """Whether a function without a launch can compute on a device: on others than the CPU,
         only in a file of the device's own."""
         return device == "CPU" or path_device(known.definition.location.path) == device
+
+
+def _defaults(native: NativeFunction) -> Defaults:
+    """What an operator's arguments are that are not given."""
+    arguments = parse_schema(native.schema).arguments
+    return tuple((one.name, one.default) for one in arguments if one.default is not None)
 
 
 def _are_kin(base: str, name: str) -> bool:

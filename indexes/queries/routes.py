@@ -42,7 +42,7 @@ class _Finder:
     def of(self, native: NativeFunction, device: str) -> list[Route]:
         """The routes of an operator on a device, the usual first."""
         if not self.search.rows(native.full_name, device):
-            return []
+            return self._not_here(native, device)
         if is_view(parse_schema(native.schema)):
             nothing = self._nothing(native, device, by_copy=False)
             if nothing is not None:
@@ -53,9 +53,25 @@ class _Finder:
             nothing = self._nothing(native, device, usual)
             if nothing is not None:
                 return [nothing]
+            if self.search.missing and (not found or self._goes_aside(*found[0][1:3])):
+                return self._unseen(native, device)
         if found and native.defined_by and found[0][0] >= min(ASIDE.values()):
             found = []  # a copy or a new tensor is not what an operator of a library is for
         return [self._route(*one) for one in found[:_MOST]] or self._unseen(native, device)
+
+    def _not_here(self, native: NativeFunction, device: str) -> list[Route]:
+        """Why a kernel that torchgen makes from a call of another runs on no tensor of a device."""
+        made = [row for row in self.facts.kernels(native.full_name) if row.key in COMPOSITE]
+        called = next(filter(None, map(self.search.called, made)), None)
+        if called is None:
+            return []
+        here = Way(native.full_name, native.location)
+        note = f"no kernel: {called.full_name} has none for {device}"
+        return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
+
+    def _goes_aside(self, walk: Walk, node: Node) -> bool:
+        """Whether a way passes an operator that stands beside what computes."""
+        return any(self.works.of(one.lower) in ASIDE for one in self._way(walk, node))
 
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""

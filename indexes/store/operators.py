@@ -113,6 +113,11 @@ class Operators(Definitions):
         sql = f"{_KERNELS} WHERE id=?"
         return [self._kernel_row(*row) for one in numbered for row in self.store.query(sql, (one,))]
 
+    def generated_copies(self) -> Sequence[str]:
+        """The ``_copy`` operators whose kernels torchgen makes."""
+        made = self.store.column("SELECT DISTINCT op FROM kernels WHERE kind='generated'")
+        return [one for one in made if one.partition(".")[0].endswith("_copy")]
+
     def kernel_of(self, known: Known) -> Sequence[str]:
         """The overloads whose kernel a definition is."""
         return tuple(dict.fromkeys(row.op for row in self.kernel_rows_of(known.id)))

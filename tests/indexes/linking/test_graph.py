@@ -50,6 +50,7 @@ def _operators_below(graph: Graph, name: str) -> set[object]:
         ("relu.out", "relu"),
         ("copy.out", "copy"),
         ("view_as_real_copy", "view_as_real"),
+        ("view_as_real_copy", "clone"),
         ("view_as_real_copy.out", "view_as_real_copy"),
         ("_foreach_add.Scalar_out", "_foreach_add.Scalar"),
     ],

@@ -26,10 +26,29 @@ from indexes.model.vocabulary import Choice, Location
         ("dim_tensor1 == 1", False),
         ("AT_USE_JITERATOR()", True),
         ("USE_ROCM", False),
+        ("defined(CUDNN_VERSION) && CUDNN_VERSION < 8900", False),
+        ("!q.numel()", False),
+        ("max_seqlen_k > 0", True),
     ],
 )
 def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
     assert holds(condition, "CUDA") is usual
+
+
+@pytest.mark.parametrize(
+    ("condition", "usual"),
+    [
+        ("smoothing > 0.0", False),
+        ("!train || self.is_complex()", False),
+        ("reduction == at::Reduction::Mean", True),
+        ("reduction != at::Reduction::Mean", False),
+        ("reduction > 1", None),
+        ("rate > 0.0", None),
+    ],
+)
+def test_defaults_of_arguments_tell(condition: str, usual: bool | None) -> None:
+    defaults = (("smoothing", "0.0"), ("train", "True"), ("reduction", "Mean"))
+    assert holds(condition, "CUDA", defaults) is usual
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,21 @@ def lost(walk: ChainWalk) -> Iterator[str]:
     for number, nodes in walk.expanded.items():
         below = children.get(number, [])
         whats = dict.fromkeys(node.what for node in nodes)
-        edges = (e for what in whats if isinstance(what, int) for e in walk.facts.edges(what))
+        edges = [e for what in whats if isinstance(what, int) for e in walk.facts.edges(what)]
         unseen = [edge for edge in edges if not _is_listed(edge, below, number, walk)]
         folded = sum(walk.folded.get(number, {}).values())
         # Definitions of one place, made by one macro, stand in one row, and call the same.
-        right = len(unseen) == folded or (len(whats) > 1 and len(unseen) < folded)
+        one_row = len(whats) > 1 or _have_twins(edges, walk)
+        right = len(unseen) == folded or (one_row and len(unseen) < folded)
         if nodes[0].kind == "definition" and not right:
             yield f"{walk.hops.hops[number].symbol}: {len(unseen)} not listed, {folded} folded"
+
+
+def _have_twins(edges: list[Edge], walk: ChainWalk) -> bool:
+    """Whether two of the functions that edges lead to stand in one place."""
+    numbers = {edge.target for edge in edges if isinstance(edge.target, int)}
+    found = [known.definition.location for known in map(walk.facts.by_id, numbers) if known]
+    return len(found) != len(set(found))
 
 
 def _is_listed(edge: Edge, below: list[Hop], parent: int, walk: ChainWalk) -> bool:
