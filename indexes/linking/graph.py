@@ -192,9 +192,10 @@ class Graph:
 
     def _above_operator(self, node: Node, name: str) -> Iterator[Step]:
         native = self.facts.native(name)
-        if native is None or native.defined_by:
+        if native and native.defined_by:
             return  # torchgen makes kernels for the operators of the YAML alone
-        names = [one.full_name for one in generated_callers(native, self.facts.overloads)]
+        made = generated_callers(native, self.facts.overloads) if native else ()
+        names = [one.full_name for one in made]
         if name == _CLONE:
             names += [op for op in self.facts.generated_copies() if name in self._called(op)]
         for caller in dict.fromkeys(names):
