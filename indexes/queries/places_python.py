@@ -17,7 +17,7 @@ from indexes.store.registrations import StoredPython, outline_of
 if TYPE_CHECKING:
     from indexes.queries.index import Index
 
-_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call")
+_HIDDEN = ("def", "class", "deferred", "helpers", "binding_skip", "test_call", "public")
 """Rows that serve the joining, or whose extent is read from the file when asked."""
 
 

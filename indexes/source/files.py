@@ -77,6 +77,10 @@ def content_hash(data: bytes, algorithm: str = "sha1") -> bytes:
     return blob.digest()
 
 
+_IN_WHEEL = ("torch", "torchgen", "functorch")
+"""The packages of an installed torch."""
+
+
 class Folder:
     """A source tree of which files are read, and nothing outside it."""
 
@@ -102,7 +106,7 @@ class Folder:
         parts = path.split("/")
         if not name or "\0" in path or "\\" in path or any(p in ("", ".", "..") for p in parts):
             raise SourceError(f"not a path in the source tree: {path!r}")
-        if self._kind == "wheel" and parts[0] not in ("torch", "torchgen"):
+        if self._kind == "wheel" and parts[0] not in _IN_WHEEL:
             raise SourceError(f"not a part of the installed torch: {path}")
         full = f"{self._top}/{path}"
         if not self._is_inside(folder) or (os.path.islink(full) and not self._leads_inside(full)):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexes.linking.python.paths import Found, place_of
+from indexes.linking.python.paths import Found
 from indexes.model.places import Hit, NameMatch
-from indexes.queries.naming.operators import KINDS, leads_to, passing_on
+from indexes.model.python import PythonAnswer, PythonPlace
+from indexes.queries import python_names
+from indexes.queries.naming.operators import leads_to, passing_on
 from indexes.queries.naming.spelling import NameQuery
 
 if TYPE_CHECKING:
@@ -14,17 +16,24 @@ if TYPE_CHECKING:
 
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
-    """The definition of a dotted name, with the operators that it passes its call on to."""
-    for path in query.paths:
-        if rows := passing_on(path, index.facts):
-            hits = tuple(dict.fromkeys(_hit(path, row) for row in rows))[:1]
-            overloads, note = leads_to(path, index.facts), _note(path, rows)
-            return NameMatch("python", path, overloads, hits, note)
+    """The definition of a name, with the operators that it passes its call on to."""
+    for path in query.paths or (query.base,):
+        answer = python_names.find(path, index)
+        if answer and answer.places:  # a generated binding alone is its operator
+            return _match(answer, index)
     return None
 
 
-def _hit(path: str, found: Found) -> Hit:
-    return Hit(KINDS[found[1].kind], path, place_of(found))
+def _match(answer: PythonAnswer, index: Index) -> NameMatch:
+    places = (*answer.places, *answer.others)
+    overloads = answer.operators or leads_to(answer.name, index.facts)
+    note = _note(answer.name, passing_on(answer.name, index.facts))
+    hits = tuple(map(_hit, places))
+    return NameMatch("python", answer.name, overloads, hits, note, confidence=answer.confidence)
+
+
+def _hit(place: PythonPlace) -> Hit:
+    return Hit(place.kind, place.name, place.location)
 
 
 def _note(path: str, rows: list[Found]) -> str:

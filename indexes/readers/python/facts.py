@@ -9,7 +9,7 @@ PythonKind = (
     | Literal["onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module"]
     | Literal["alias", "docs", "page", "override", "opinfo", "test", "def", "class", "owner"]
     | Literal["generated_file", "binding", "binding_skip", "helpers", "deferred", "unresolved"]
-    | Literal["meta_rule", "imported", "table", "test_call"]
+    | Literal["meta_rule", "imported", "table", "test_call", "public"]
 )
 
 

@@ -12,6 +12,7 @@ from indexes.readers.python import tests as python_tests
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.meta_rules import read_meta_rules
+from indexes.readers.python.public import read_public
 from indexes.readers.python.registrations import (
     read_registrations,
     read_symbolics,
@@ -32,7 +33,7 @@ def read_python(data: bytes, path: str) -> tuple[PythonFacts, tuple[Problem, ...
     text = Text(data)
     if python_tests.is_test_file(path):
         return tuple(python_tests.read_tests(text)), ()
-    facts: list[PythonFact] = []
+    facts: list[PythonFact] = list(read_public(data, path))
     problems: list[Problem] = []
     if _registers(path, data):
         # Definitions matter where registrations name them; elsewhere they are read from the

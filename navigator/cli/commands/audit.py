@@ -44,7 +44,8 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @click.command()
 @click.option("--acceptance", metavar="DIR", type=_FOLDER, help="Score tables of right answers.")
-@click.option("--names", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
+@click.option("--kernels", metavar="FILE", type=_FILE, help="Score names of device kernels (.tsv).")
+@click.option("--names", is_flag=True, help="Compare Python names with the installed torch.")
 @click.option("--traces", metavar="DIR", type=_FOLDER, help="Link the device kernels of traces.")
 @click.option("--answers", is_flag=True, help="Ask for every operator and public name: minutes.")
 @click.option("--errors", is_flag=True, help="Ask for every error that tests expect: minutes.")
@@ -57,7 +58,8 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 def audit(
     settings: Settings,
     acceptance: Path | None,
-    names: Path | None,
+    kernels: Path | None,
+    names: bool,
     traces: Path | None,
     answers: bool,
     errors: bool,
@@ -74,11 +76,12 @@ def audit(
     live = None if no_live else _live(index)
     done = []
     asked = (
-        measures(index, live, acceptance, names),
+        measures(index, live, acceptance, kernels),
         _compiled(index) if live else (),
         _screened(index, acceptance) if acceptance else (),
         _answered(index) if answers else (),
         _expected(index) if errors else (),
+        _python(index) if names else (),
         _traced(index, traces) if traces else (),
         (drawn(index, draw, seed),) if draw else (),
     )
@@ -119,6 +122,17 @@ def _compiled(index: Index) -> Iterator[Measure]:
         say(str(error))
         return
     yield from compiler_measures(index, live)
+
+
+def _python(index: Index) -> Iterator[Measure]:
+    """Where Python defines its public names, beside what the installed torch says."""
+    from indexes.queries.audit.python import documented, python_measures
+    from navigator.live.torch_names import live_names
+
+    if not is_installed(index.info):
+        say("the installed torch is of another version: Python names are not compared")
+        return
+    yield from python_measures(index, live_names(documented(index)))
 
 
 def _screened(index: Index, folder: Path) -> Iterator[Measure]:

@@ -1,0 +1,532 @@
+"""What a dotted Python name means in a tree, as Python itself resolves it: module, then attribute
+by attribute, through re-exports, assignments and inheritance. Files are read, never run."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location, Problem
+from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.scope import (
+    NEVER,
+    Binding,
+    Function,
+    Scope,
+    class_scope,
+    dotted,
+    ends_of,
+    read_scope,
+    texts,
+)
+
+Kind = Literal["module", "class", "function", "method", "property", "attribute", "bound"]
+Read = Callable[[str], bytes | None]
+"""Gives the text of a file of the tree; None where there is none."""
+Lists = Callable[[str], bool]
+"""Whether the tree has Python files below a folder."""
+IsBound = Callable[[str], bool]
+"""Whether something of that name is bound in C++: ``torch._C._nn.gelu``."""
+
+_BUILT = "torch._C"
+"""The package that is no Python file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name leads to."""
+
+    kind: Kind
+    name: str
+    """Where it is defined: ``torch.nn.modules.linear.Linear.forward``."""
+    path: str = ""
+    line: int = 0
+    end_line: int = 0
+    node: ast.AST | None = None
+    """The head of a function (its body is emptied), the body of a class, a value."""
+    instance_of: Found | None = None
+    """The class of an attribute that is made by calling it."""
+    made_from: tuple[Found, ...] = ()
+    """The functions that were given to what made this one: ``boolean_dispatch(if_true=...)``."""
+    assigned: Location | None = None
+    """Where it gets the name that was asked for, if that is an assignment."""
+
+    @property
+    def location(self) -> Location:
+        """Its place in the tree; the path is empty for what is bound in C++."""
+        return Location(self.path, self.line, self.end_line)
+
+
+class Module:
+    """One file, read when first asked for."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.text = Text(data)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What it binds; nothing where it is not Python."""
+        found = read_scope(self.text, self.path)
+        return Scope("", self.path) if isinstance(found, Problem) else found
+
+    @cached_property
+    def ends(self) -> dict[int, int]:
+        """The last line of each function and class, by its first."""
+        return ends_of(self.text.blocks)
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        return self.text.data.split(b"\n")
+
+    def source(self, line: int, end_line: int) -> str:
+        """Some of its lines, moved to the left margin."""
+        text = b"\n".join(self.lines[line - 1 : end_line]).decode("utf-8", "replace")
+        return textwrap.dedent(text)
+
+    def function(self, line: int) -> Function | None:
+        """The function whose ``def`` stands at a line, with its body."""
+        tree = parsed(self.source(line, self.ends.get(line, line)), self.path)
+        if isinstance(tree, Problem) or not tree.body:
+            return None
+        ast.increment_lineno(tree, line - 1)
+        first = tree.body[0]
+        return first if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+
+
+class Names:
+    """Resolves names over the files of one tree, each read once."""
+
+    def __init__(self, read: Read, lists: Lists, is_bound: IsBound) -> None:
+        self._read = read
+        self._lists = lists
+        self._is_bound = is_bound
+        self._modules: dict[str, Module | None] = {}
+        self._bodies: dict[tuple[str, int], Scope] = {}
+        self._asked: set[tuple[str, str]] = set()
+        """The names that are being looked for: modules may import one another in circles."""
+
+    # ----------------------------------------------------------------------- modules
+
+    def module(self, name: str) -> Module | None:
+        """The file of a module, ``__init__.py`` for a package."""
+        if name not in self._modules:
+            stem = name.replace(".", "/")
+            paths = (f"{stem}/__init__.py", f"{stem}.py")
+            self._modules[name] = next(filter(None, map(self._open, paths)), None)
+        return self._modules[name]
+
+    def _open(self, path: str) -> Module | None:
+        data = self._read(path)
+        return None if data is None else Module(path, data)
+
+    def _module(self, name: str) -> Found | None:
+        if name == _BUILT or name.startswith(f"{_BUILT}."):
+            return self._built(name)
+        if module := self.module(name):
+            return Found("module", name, module.path, 1, len(module.lines))
+        folder = name.replace(".", "/")
+        return Found("module", name, folder) if self._lists(folder) else None
+
+    def _built(self, name: str) -> Found | None:
+        return self._follow(Found("bound", _BUILT), name.split(".")[2:])
+
+    # ------------------------------------------------------------------------- names
+
+    def find(self, name: str) -> Found | None:
+        """What a dotted name means; None where Python would find nothing."""
+        first, *rest = name.split(".")
+        return self._follow(self._module(first), rest) or self._imported(name)
+
+    def _follow(self, found: Found | None, rest: Iterable[str]) -> Found | None:
+        """Attribute by attribute."""
+        for part in rest:
+            found = found and self.attribute(found, part)
+        return found
+
+    def _imported(self, name: str) -> Found | None:
+        """A name in a module that an attribute of its package hides: it can be imported from."""
+        parts = name.split(".")
+        for end in range(len(parts) - 1, 0, -1):
+            if module := self._module(".".join(parts[:end])):
+                return self._follow(module, parts[end:])
+        return None
+
+    def attribute(self, owner: Found, name: str) -> Found | None:
+        """What ``getattr`` gives."""
+        asked = owner.name, name
+        if asked in self._asked:
+            return None
+        self._asked.add(asked)
+        try:
+            return self._attribute(owner, name)
+        finally:
+            self._asked.discard(asked)
+
+    def _attribute(self, owner: Found, name: str) -> Found | None:
+        if owner.kind == "module":
+            return self._of_module(owner, name)
+        if owner.kind == "class":
+            return self._of_class(owner, name)
+        if owner.kind == "bound":
+            inner = f"{owner.name}.{name}"
+            # Modules of bindings are declared nowhere.
+            is_module = owner.name == _BUILT and name.startswith("_")
+            return Found("bound", inner) if is_module or self._is_bound(inner) else None
+        if owner.instance_of:
+            return self._of_instance(owner.instance_of, name)
+        return None
+
+    def _of_instance(self, owner: Found, name: str) -> Found | None:
+        """What an object of a class has: a member, or what ``__getattr__`` asks another for."""
+        if found := self.attribute(owner, name):
+            return found
+        module = self.module(_module_of(owner))
+        asked = self._member(owner, "__getattr__") if module else None
+        if module is None or asked is None or name.startswith("__"):
+            return None
+        body = module.source(asked.line, asked.end_line)
+        other = _PASSED_ON.search(body)
+        kept = self._set_on_self(owner, other[1]) if other else None
+        if kept is None:
+            return None
+        value = module.lines[kept.line - 1].decode("utf-8", "replace").partition("=")[2]
+        start = self.resolve(module, value.partition("#")[0].strip())
+        return self.attribute(start, name) if start else None
+
+    def _of_module(self, owner: Found, name: str) -> Found | None:
+        module = self.module(owner.name)
+        if module is None:
+            return self._module(f"{owner.name}.{name}")
+        if found := self.in_scope(module, name):
+            return found
+        if found := self._module(f"{owner.name}.{name}"):
+            return found
+        if replaced := module.scope.replaced:
+            made = self.resolve(module, replaced)
+            return self._of_instance(made, name) if made else None
+        return self._lazily(module, name)
+
+    def in_scope(self, module: Module, name: str) -> Found | None:
+        """A name that a module binds, or takes over from another."""
+        asked = module.path, name
+        if asked in self._asked:
+            return None
+        self._asked.add(asked)
+        try:
+            return self._in_scope(module, name)
+        finally:
+            self._asked.discard(asked)
+
+    def _in_scope(self, module: Module, name: str) -> Found | None:
+        scope = module.scope
+        bound = scope.names.get(name)
+        taken = None if bound and bound.sure != NEVER else self._from_stars(module, name)
+        if taken or bound is None:
+            return taken
+        return self._bound(module, bound, f"{scope.module}.{name}")
+
+    def _from_stars(self, module: Module, name: str) -> Found | None:
+        for star in reversed(module.scope.stars):
+            origin = self._star(module, star)
+            if origin is None or origin.name == module.scope.module:
+                continue
+            taken = self.module(origin.name)
+            public = taken.scope.public() if taken else None
+            if public is not None and name not in public:
+                continue
+            if public is None and name.startswith("_") and origin.kind == "module":
+                continue
+            if found := self.attribute(origin, name):
+                return found
+        return None
+
+    def _star(self, module: Module, star: str) -> Found | None:
+        return self._module(star) or self.find(star) or self.resolve(module, star)
+
+    def _bound(self, module: Module, bound: Binding, name: str) -> Found | None:
+        if bound.origin:
+            origin = self._module(bound.origin) or self.find(bound.origin)
+            if not bound.part or origin is None:
+                return origin
+            return self.attribute(origin, bound.part) or self._module(f"{origin.name}.{bound.part}")
+        node = bound.node
+        if isinstance(node, ast.ClassDef):
+            return Found("class", name, module.path, bound.line, bound.end_line, node)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return Found("function", name, module.path, bound.line, bound.end_line, node)
+        return self._value(module, bound, name)
+
+    def resolve(self, module: Module, name: str) -> Found | None:
+        """A dotted name as the code of a module reads it."""
+        first, *rest = name.split(".")
+        if not first:
+            return None
+        start = self.in_scope(module, first)
+        return self._follow(start, rest)
+
+    # ------------------------------------------------------------------------ values
+
+    def _value(self, module: Module, bound: Binding, name: str) -> Found | None:
+        """What an assigned name holds; the assignment itself where that can't be told."""
+        own = Found("attribute", name, module.path, bound.line, bound.end_line, bound.node)
+        found = self._of_value(module, bound.node)
+        if found is None or found.name == name:
+            return own
+        if found.kind == "class" and isinstance(bound.node, ast.Call):
+            return replace(own, instance_of=found)
+        return replace(found, assigned=found.assigned or own.location)
+
+    def _of_value(self, module: Module, node: ast.AST | None) -> Found | None:
+        if node is None:
+            return None
+        if name := dotted(node):
+            return self.resolve(module, name)
+        if isinstance(node, ast.Call):
+            return self._called(module, node)
+        return None
+
+    def _called(self, module: Module, call: ast.Call) -> Found | None:
+        name = dotted(call.func)
+        if call.args and (name in _PASSING or name.rpartition(".")[2] == "_add_docstr"):
+            return self._of_value(module, call.args[0])
+        if isinstance(call.func, ast.Call):  # a decorator, or what wraps() gives
+            wraps = dotted(call.func.func).rpartition(".")[2] == "wraps"
+            given = call.func.args if wraps else call.args
+            return self._of_value(module, given[0]) if len(given) == 1 else None
+        callee = self.resolve(module, name) if name else None
+        if callee is None or callee.kind == "class":
+            return callee
+        return self._made(module, call, callee) if callee.kind == "function" else None
+
+    def _made(self, module: Module, call: ast.Call, maker: Found) -> Found | None:
+        """The function that a call of another returns."""
+        home = self.module(_module_of(maker))
+        head = home.function(maker.line) if home else None
+        if home is None or head is None:
+            return None
+        given = {
+            name: found
+            for name, value in _arguments(head, call).items()
+            if (found := self._of_value(module, value))
+        }
+        inner = {one.name: one for one in head.body if isinstance(one, ast.FunctionDef)}
+        for name in _returned(head):
+            if name in given:
+                return given[name]
+            if made := inner.get(name):
+                wrapped = (w for one in made.decorator_list for w in _wrapped(one))
+                if found := next((given[one] for one in wrapped if one in given), None):
+                    return found
+                end = home.ends.get(made.lineno, made.lineno)
+                functions = tuple(f for f in given.values() if f.kind == "function")
+                qualified = f"{maker.name}.{name}"
+                return Found(
+                    "function", qualified, home.path, made.lineno, end, made, None, functions
+                )
+        return None
+
+    # ----------------------------------------------------------------------- classes
+
+    def members(self, owner: Found) -> Scope:
+        """What the body of a class binds."""
+        key = owner.path, owner.line
+        if key not in self._bodies:
+            module = self.module(_module_of(owner))
+            assert module
+            assert isinstance(owner.node, ast.ClassDef)
+            self._bodies[key] = class_scope(owner.node, module.scope, module.ends)
+        return self._bodies[key]
+
+    def _of_class(self, owner: Found, name: str) -> Found | None:
+        """As Python looks: through the class and its bases; then what only instances have."""
+        bases = self.order(owner)
+        for look in (self._member, self._declared, self._set_on_self):
+            for base in bases:
+                if found := look(base, name):
+                    return found
+        return None
+
+    def _member(self, owner: Found, name: str) -> Found | None:
+        """What a class itself binds a name to."""
+        if owner.kind == "bound":
+            return self.attribute(owner, name)
+        module = self.module(_module_of(owner))
+        if module is None:
+            return None
+        short = f"{owner.name.rpartition('.')[2]}.{name}"
+        bound = module.scope.attributes.get(short) or self.members(owner).names.get(name)
+        if bound is None or (bound.node is None and not bound.origin):
+            return None
+        if isinstance(bound.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            kind: Kind = "property" if _is_property(bound.node) else "method"
+            full = f"{owner.name}.{name}"
+            return Found(kind, full, module.path, bound.line, bound.end_line, bound.node)
+        return self._sibling(owner, bound) or self._bound(module, bound, f"{owner.name}.{name}")
+
+    def _sibling(self, owner: Found, bound: Binding) -> Found | None:
+        """A member that is another one under a second name: ``__radd__ = __add__``."""
+        other = dotted(_inside(bound.node))
+        if not other or other == bound.name or other not in self.members(owner).names:
+            return None
+        found = self._member(owner, other)
+        return found and replace(found, assigned=Location(owner.path, bound.line, bound.end_line))
+
+    def _declared(self, owner: Found, name: str) -> Found | None:
+        """A member of which a class only gives the type."""
+        bound = self.members(owner).names.get(name) if owner.kind == "class" else None
+        if bound is None:
+            return None
+        full = f"{owner.name}.{name}"
+        return Found("attribute", full, owner.path, bound.line, bound.end_line)
+
+    def _set_on_self(self, owner: Found, name: str) -> Found | None:
+        """An attribute that a method sets, or that ``__getattr__`` answers."""
+        module = self.module(_module_of(owner)) if owner.kind == "class" else None
+        if module is None:
+            return None
+        for pattern in _SET:
+            search = regex(pattern % name.encode()).search
+            for line in range(owner.line, owner.end_line + 1):
+                if search(module.lines[line - 1]):
+                    return Found("attribute", f"{owner.name}.{name}", module.path, line, line)
+        return None
+
+    def order(self, owner: Found) -> list[Found]:
+        """A class and its bases in the order in which Python looks through them (C3), those
+        outside of the tree left out."""
+        return self._order(owner, frozenset())
+
+    def _order(self, owner: Found, below: frozenset[str]) -> list[Found]:
+        module = self.module(_module_of(owner)) if owner.kind == "class" else None
+        if module is None or not isinstance(owner.node, ast.ClassDef) or owner.name in below:
+            return [owner]
+        bases = []
+        for base in owner.node.bases:
+            value = base.value if isinstance(base, ast.Subscript) else base
+            found = self._of_value(module, value)
+            if found and found.kind in ("class", "bound"):
+                bases.append(found)
+        orders = [self._order(base, below | {owner.name}) for base in bases]
+        return [owner, *_merged([*orders, bases])]
+
+    # ---------------------------------------------------------------------- lazily set
+
+    def _lazily(self, module: Module, name: str) -> Found | None:
+        """What ``__getattr__`` of a module gives, where that is plain to read: ``if name == "x"``,
+        a table by name."""
+        bound = module.scope.names.get("__getattr__")
+        head = module.function(bound.line) if bound else None
+        if head is None:
+            return None
+        for node in ast.walk(head):
+            if isinstance(node, ast.If) and name in texts(node.test):
+                return self._answered(module, node, name)
+        for table in {one.id for one in ast.walk(head) if isinstance(one, ast.Name)}:
+            known = module.scope.names.get(table)
+            if known and isinstance(known.node, ast.Dict):
+                for key, value in zip(known.node.keys, known.node.values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value == name:
+                        return self._entry(module, value, name)
+        return None
+
+    def _answered(self, module: Module, node: ast.If, name: str) -> Found:
+        """The branch of ``__getattr__`` that is about a name."""
+        line, end = node.lineno, node.body[-1].end_lineno or node.lineno
+        own = Found("attribute", f"{module.scope.module}.{name}", module.path, line, end)
+        for one in node.body:
+            if isinstance(one, ast.ImportFrom) and name in [n.asname or n.name for n in one.names]:
+                scope = Scope(module.scope.module, module.path)
+                found = self.find(f"{_origin(scope, one)}.{name}")
+                return replace(found, assigned=own.location) if found else own
+            if isinstance(one, ast.Return) and (found := self._of_value(module, one.value)):
+                return replace(found, assigned=own.location)
+        return own
+
+    def _entry(self, module: Module, value: ast.expr, name: str) -> Found | None:
+        own = Location(module.path, value.lineno, value.end_lineno or value.lineno)
+        found = self._of_value(module, value)
+        for text in texts(value):
+            origin = f"{module.scope.module}{text}" if text.startswith(".") else text
+            found = found or self.find(f"{origin}.{name}") or self.find(origin)
+        if found:
+            return replace(found, assigned=own)
+        full = f"{module.scope.module}.{name}"
+        return Found("attribute", full, own.path, own.line, own.end_line, value)
+
+
+def _module_of(found: Found) -> str:
+    """The module in whose file something is defined."""
+    return found.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _origin(scope: Scope, node: ast.ImportFrom) -> str:
+    parts = scope.module.split(".")
+    if not scope.path.endswith("/__init__.py"):
+        parts = parts[:-1]
+    package = parts[: len(parts) - node.level + 1] if node.level else []
+    return ".".join([*package, *filter(None, [node.module])])
+
+
+_SET = (
+    rb"\bself\.%s\s*(?::[^=\n]+)?=(?!=)",
+    rb"\bself\.register_\w+\(\s*[\"']%s[\"']",
+    rb"\b\w+\s*==\s*[\"']%s[\"']",
+)
+"""How methods set an attribute, and how ``__getattr__`` asks for one."""
+
+
+def _merged(orders: list[list[Found]]) -> list[Found]:
+    """Orders of bases as one: a base comes once all before it have come (C3); where they can't
+    agree, as they stand."""
+    merged: list[Found] = []
+    orders = [list(order) for order in orders if order]
+    while orders:
+        behind = {one.name for order in orders for one in order[1:]}
+        first = next((o[0] for o in orders if o[0].name not in behind), orders[0][0])
+        merged.append(first)
+        left = ([one for one in order if one.name != first.name] for order in orders)
+        orders = [order for order in left if order]
+    return merged
+
+
+_PASSED_ON = regex(r"return getattr\(self\.(\w+), \w+\)")
+"""``__getattr__`` that asks another object."""
+_PASSING = ("classmethod", "staticmethod", "property")
+
+
+def _inside(node: ast.AST | None) -> ast.AST | None:
+    """``f`` of ``classmethod(f)``."""
+    if isinstance(node, ast.Call) and dotted(node.func) in _PASSING and node.args:
+        return node.args[0]
+    return node
+
+
+def _is_property(node: Function) -> bool:
+    named = {dotted(one).rpartition(".")[2] for one in node.decorator_list}
+    return any(name.endswith("property") for name in named)
+
+
+def _arguments(head: Function, call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of a call by the parameters that they are for."""
+    named = {one.arg: one.value for one in call.keywords if one.arg}
+    places = [one.arg for one in (*head.args.posonlyargs, *head.args.args)]
+    return {**dict(zip(places, call.args, strict=False)), **named}
+
+
+def _returned(head: Function) -> Iterator[str]:
+    """The names that a function returns."""
+    for node in ast.walk(head):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Name):
+            yield node.value.id
+
+
+def _wrapped(decorator: ast.expr) -> Iterator[str]:
+    """What ``@functools.wraps(x)`` names."""
+    if isinstance(decorator, ast.Call) and dotted(decorator.func).endswith("wraps"):
+        yield from filter(None, map(dotted, decorator.args[:1]))

@@ -1,0 +1,172 @@
+"""Names that C++ gives to Python: generated bindings of operators, and what torch/csrc binds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import bindings, skipping_rule
+from indexes.model.errors import SourceError
+from indexes.model.python import PythonPlace
+from indexes.model.vocabulary import Location, NativeFunction
+from indexes.readers.python.blocks import Text
+from indexes.readers.python.facts import canonical
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_TENSOR = ("TensorBase", "_TensorBase")
+_TENSOR_METHODS = "python_variable_methods.cpp"
+"""The template of the table of the tensor's methods."""
+_ROW = rb"""(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*|\.attr\s*\(\s*)"%s\""""
+"""A row of a method table, and what pybind11 adds to a module or class."""
+_CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(?:\w+\.)*%s")"""
+"""A class of pybind11, and the name of a type."""
+
+
+def operators_bound(name: str, index: Index) -> tuple[str, ...]:
+    """The overloads whose generated function or method has a name."""
+    wanted = canonical(name)
+    skipped = StoredPython(index.facts.store)
+    found = [
+        one
+        for one in index.facts.overloads(wanted.rpartition(".")[2])
+        if any(binding.path == wanted for binding in bindings(one))
+        and skipping_rule(one, skipped) is None
+    ]
+    return tuple(one.full_name for one in sorted(found, key=_commonness))
+
+
+def _commonness(function: NativeFunction) -> tuple[int, int]:
+    """The overload for tensors first, then the default one, out= last."""
+    rank = {"": 0, "Tensor": 1}.get(function.overload, 2)
+    return int("out" in function.overload), rank
+
+
+class Bound:
+    """What C++ gives to Python in one tree."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self.is_bound = cache(self._is_bound)
+        self._read = cache(self._text)
+
+    def _is_bound(self, name: str) -> bool:
+        """Whether something of that name is generated, declared in a stub file, or in the table
+        of a class."""
+        owner = _parts(name)[1]
+        return bool(
+            operators_bound(name, self._index)
+            or self._declared(name)
+            or (owner in _TENSOR and self._in_cpp(name))
+        )
+
+    def places(self, name: str) -> tuple[PythonPlace, ...]:
+        """Where C++ binds a name, where a single place can be told; then where it is declared."""
+        if operators_bound(name, self._index):
+            return ()  # generated: its line is that of the operator
+        bound, declared = self._in_cpp(name), self._declared(name)
+        if len({place.location.path for place in bound}) > 1 and declared:
+            bound = []
+        return (*bound[:1], *declared[:1])
+
+    # -------------------------------------------------------------------- declarations
+
+    def _declared(self, name: str) -> list[PythonPlace]:
+        """The lines of a stub file, or of its template, that declare a name."""
+        module, owner, last = _parts(name)
+        wanted = f"{owner}.{last}" if owner else last
+        found = []
+        for path, text in self._stubs(module):
+            lines = [head.line for head in text.heads if head.qualified == wanted]
+            if line := next(iter(lines), 0) or _annotated(text, owner, last):
+                found.append(PythonPlace("bound", name, Location(path, line)))
+        return found
+
+    def _stubs(self, module: str) -> Iterator[tuple[str, Text]]:
+        stem = module.replace(".", "/")
+        for path in (f"{stem}/__init__.pyi", f"{stem}.pyi"):
+            for one in (f"{path}.in", path):  # the template, where there is one
+                if text := self._read(one):
+                    yield one, text
+                    break
+
+    def _text(self, path: str) -> Text | None:
+        try:
+            return Text(self._index.source.read(path))
+        except SourceError:
+            return None
+
+    # ---------------------------------------------------------------------------- C++
+
+    def _in_cpp(self, name: str) -> list[PythonPlace]:
+        """The lines of torch/csrc, and of the templates of bindings, that bind a name: that which
+        names a type, or else every row of a table that may."""
+        module, owner, last = _parts(name)
+        types = {b'"%s"' % one.encode() for one in (name, name.replace("._C.", "."))}
+        rows = _rows(module, owner, last)
+        found = []
+        for path in self._sources(owner):
+            data = self._data(path)
+            for one in types:
+                if not owner and (at := data.find(one)) >= 0:
+                    return [_place(name, path, data, at)]
+            if last.encode() + b'"' in data and _is_home(path, data, module, owner):
+                found += [_place(name, path, data, m.end()) for m in rows.finditer(data)]
+        return found
+
+    def _sources(self, owner: str) -> tuple[str, ...]:
+        facts = self._index.facts
+        templates = facts.paths("other", f"%{_TENSOR_METHODS}") if owner in _TENSOR else ()
+        return (*templates, *facts.paths("cpp", "torch/csrc/%"))
+
+    def _data(self, path: str) -> bytes:
+        try:
+            return self._index.source.read(path)
+        except SourceError:
+            return b""
+
+
+def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:
+    """What binds a name. A class of ``torch._C`` itself has a type with its whole name; one of
+    pybind11 may be any module's."""
+    word = re.escape(last.encode())
+    classes = [_CLASS % (word, word)] if not owner and module != "torch._C" else []
+    return re.compile(b"|".join([_ROW % word, *classes]))
+
+
+def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
+    """Whether a file gives a class, or a module of bindings, to Python."""
+    if path.endswith(_TENSOR_METHODS):
+        return True
+    if owner:
+        word = re.escape(owner.encode())
+        return re.search(_CLASS % (word, word), data) is not None
+    last = module.rpartition(".")[2].encode()
+    return b'"%s"' % last in data or b"_C.%s" % last in data
+
+
+def _place(name: str, path: str, data: bytes, at: int) -> PythonPlace:
+    return PythonPlace("bound", name, Location(path, data.count(b"\n", 0, at) + 1))
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Module, class and last part of ``torch._C.TensorBase.item``."""
+    module, _, last = name.rpartition(".")
+    outer, _, owner = module.rpartition(".")
+    is_class = owner.lstrip("_")[:1].isupper() and owner not in ("_C", "_VariableFunctions")
+    return (outer, owner, last) if is_class else (module, "", last)
+
+
+def _annotated(text: Text, owner: str, name: str) -> int:
+    """The line of ``name: type``, in a class or in the module; 0 where there is none."""
+    pattern = rb"(?m)^%s%s\s*[:=]" % (b"[ \\t]+" if owner else b"", re.escape(name.encode()))
+    spans = [(b.head.line, b.end_line) for b in text.blocks if b.head.qualified == owner]
+    for match in re.finditer(pattern, text.data):
+        line = text.data.count(b"\n", 0, match.start()) + 1
+        if not owner or any(first <= line <= last for first, last in spans):
+            return line
+    return 0

@@ -1,0 +1,128 @@
+"""From a text to what Python finds under that name in the indexed tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.names import Found, Names
+from indexes.model.errors import SourceError
+from indexes.model.python import PythonAnswer, PythonPlace
+from indexes.queries.python_names.bound import Bound, operators_bound
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_PACKAGES = ("torch", "functorch", "torchgen")
+_AS = {
+    "F": "torch.nn.functional",
+    "dist": "torch.distributed",
+    "mp": "torch.multiprocessing",
+    "dcp": "torch.distributed.checkpoint",
+    "pytree": "torch.utils._pytree",
+    "tnn": "torch.nn",
+    "aten": "torch.ops.aten",
+}
+"""Under which names PyTorch's own code and documentation import modules."""
+_MOST = 12
+"""So many definitions of a bare name are told apart."""
+
+
+def find(text: str, index: Index) -> PythonAnswer | None:
+    """What a Python name means: ``torch.nn.Linear``, ``F.relu``, ``optim.Adam.step``,
+    ``DataLoader``; None where Python would find nothing of that name.
+
+    Parameters:
+        text: The name. Without the package it is looked for in ``torch`` first, then among all
+            public names; several that fit are all given, as ``others``.
+        index: The index of the tree.
+    """
+    name = text.strip().removesuffix("()")
+    if not all(part.isidentifier() for part in name.split(".")):
+        return None
+    return Finder(index).find(name)
+
+
+class Finder:
+    """Finds names in one tree; files are read once."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self.bound = Bound(index)
+        self.names = Names(self._read, self._is_folder, self.bound.is_bound)
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return self._index.source.read(path)
+        except SourceError:
+            return None
+
+    def _is_folder(self, path: str) -> bool:
+        return self._index.source.locate(path) is not None
+
+    def find(self, name: str) -> PythonAnswer | None:
+        """What a name means; see the function of that name."""
+        first, _, rest = name.partition(".")
+        if first in _PACKAGES:
+            return self._answer(name, self.names.find(name))
+        for start in filter(None, (f"torch.{first}", _AS.get(first))):
+            full = f"{start}.{rest}" if rest else start
+            if answer := self._answer(full, self.names.find(full)):
+                return answer
+        return self._bare(first, rest)
+
+    def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
+        if found is None:
+            return None
+        operators: tuple[str, ...] = ()
+        if found.kind == "bound":
+            operators = operators_bound(found.name, self._index)
+        places = tuple(self._places(found))
+        if not (places or operators):
+            return None
+        return PythonAnswer(found.kind, name, found.name, places, operators)
+
+    def _places(self, found: Found) -> Iterator[PythonPlace]:
+        if found.kind == "bound":
+            yield from self.bound.places(found.name)
+        else:
+            yield PythonPlace(found.kind, found.name, found.location)
+        if found.assigned:
+            yield PythonPlace("assigned", found.name, found.assigned)
+        for one in found.made_from:
+            yield PythonPlace(one.kind, one.name, one.location)
+
+    # -------------------------------------------------------------------- bare names
+
+    def _bare(self, first: str, rest: str) -> PythonAnswer | None:
+        """What a public name without its module can mean."""
+        answers: dict[tuple[str, int], PythonAnswer] = {}
+        for name in self._public(first)[:_MOST]:
+            full = f"{name}.{rest}" if rest else name
+            answer = self._answer(full, self.names.find(full))
+            if answer and (where := answer.location):
+                answers.setdefault((where.path, where.line), answer)
+        if not answers:
+            return None
+        best, *others = answers.values()
+        told = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
+        return PythonAnswer(
+            best.kind,
+            best.name,
+            best.defined,
+            best.places,
+            best.operators,
+            told,
+            "ambiguous" if told else "by rule",
+        )
+
+    def _public(self, name: str) -> list[str]:
+        """The public names that end so: those of public modules, the shortest first."""
+        stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")
+        return sorted({fact.symbol for _, fact in stored}, key=_rank)
+
+
+def _rank(name: str) -> tuple[bool, int, str]:
+    parts = name.split(".")
+    return any(part.startswith("_") for part in parts), len(parts), name

@@ -1,0 +1,2 @@
+class StepLR:  #! python torch.optim.lr_scheduler.StepLR,StepLR class
+    pass
