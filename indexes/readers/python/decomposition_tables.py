@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.blocks import Text, occurrences, parsed
 from indexes.readers.python.facts import PythonFact, module_name, pack
 from indexes.readers.python.references import read_imports
 
@@ -29,7 +29,14 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def makes_tables(path: str, data: bytes) -> bool:
     """Whether a file can make a table of decompositions."""
-    return b"ecomp" in data and "/testing/" not in path and bool(_MAKES.search(data))
+    places = occurrences(data, b"ecomp") if "/testing/" not in path else ()
+    return any(_MAKES.search(data, *_line(data, at)) for at in places)
+
+
+def _line(data: bytes, at: int) -> tuple[int, int]:
+    """Where the line around an offset begins, with the end of the one before, and where it ends."""
+    end = data.find(b"\n", at)
+    return max(0, data.rfind(b"\n", 0, at)), len(data) if end < 0 else end
 
 
 def read_tables(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:

@@ -53,7 +53,8 @@ def read_suite(data: bytes, path: str) -> SuiteFacts | None:
     text = data.decode("utf-8", "replace")
     if path.startswith(TESTING):
         return SuiteFacts((), {}, read_op_lists(text), (), read_bases(text), read_modules(text))
-    tests, devices = read_op_tests(text), read_instantiated(text)
+    tests = read_op_tests(text)
+    devices = read_instantiated(text) if tests else {}
     tests = tuple(test for test in tests if test.cls in devices)
     if not tests:
         return None
@@ -132,7 +133,7 @@ _ENTRY = regex(r"\b\w*Info\(\s*[\"']")
 
 def read_op_tests(text: str) -> tuple[OpTest, ...]:
     """The tests of a file that take OpInfos."""
-    if not _TAKES_OPINFOS.search(text):
+    if "@ops(" not in text and "= ops(" not in text and not _PARTIAL.search(text):
         return ()
     presets = {"ops": ""}
     for found in _PRESET.finditer(text):
@@ -140,7 +141,7 @@ def read_op_tests(text: str) -> tuple[OpTest, ...]:
     return tuple(_tests(text, presets))
 
 
-_TAKES_OPINFOS = regex(r"@ops\(|= ops\(|partial\(\s*ops\b")
+_PARTIAL = regex(r"partial\(\s*ops\b")
 _PRESET = regex(
     r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:(ops\()|(?:functools\.)?partial\(\s*ops\b)", re.MULTILINE
 )
@@ -300,7 +301,7 @@ def _varied(one: Decorator, changing: Mapping[str, str]) -> tuple[str, str]:
     return "", changing[one.name]
 
 
-_MODULE = regex(r"\bModuleInfo\(\s*torch\.([\w.]+)")
+_MODULE = regex(r"ModuleInfo\((?<!\wModuleInfo\()\s*torch\.([\w.]+)")
 
 
 def read_modules(text: str) -> tuple[str, ...]:
