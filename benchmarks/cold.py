@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -73,6 +74,7 @@ def figures(bench: Bench) -> Iterator[Comparison]:
 def parts(bench: Bench) -> dict[str, float]:
     """CPU of the parts of one build, each in seconds. What all processes read is measured in one,
     file by file, without handing it on."""
+    gc.disable()  # as a build does
     source = Source.find(str(bench.tree))
     taken = {
         f"reading {kind}": _reading(bench.tree, source, kinds) for kind, kinds in _KINDS.items()

@@ -14,11 +14,12 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from indexes.build.nearest import copy_nearest
-from indexes.build.scan import READ_KINDS, FileFacts, read_files
+from indexes.build.scan import READ_KINDS, read_files, reading_order
 from indexes.build.shelf import make_room
 from indexes.build.stages import Work, is_current, run_stages
 from indexes.model.errors import (
@@ -280,41 +281,32 @@ class Builder:
     def _scan(self, store: Store, files: list[SourceFile]) -> set[int]:
         """Keeps the facts of files; returns the numbers of those."""
         known: dict[str, int] = dict(store.query("SELECT path,id FROM files"))
+        fresh = count(max(known.values(), default=0) + 1)
+        readable = reading_order(file for file in files if file.kind in READ_KINDS)
+        watched = (file for file in files if file.kind not in READ_KINDS)
+        numbered = [(known.get(f.path) or next(fresh), f) for f in (*readable, *watched)]
         kinds = {file.path: file.kind for file in files}
-        readable = [file for file in files if file.kind in READ_KINDS]
-        scanned = set()
-        for done, facts in enumerate(read_files(self.source.top, readable, self._cancelled)):
+        reading = numbered[: len(readable)]
+        for done, read in enumerate(read_files(self.source.top, reading, self._cancelled)):
             self._tell("reading", done + 1, len(readable))
-            self._hashes[facts.path] = facts.hash
-            number = self._file(store, facts.path, kinds[facts.path], known.get(facts.path))
-            self._keep(store, number, facts)
-            if facts.problems or facts.path in known:
-                store.set_problems(_SCAN, facts.problems, facts.path)
-            scanned.add(number)
-        for file in files:
-            if file.kind not in READ_KINDS:
-                self._file(store, file.path, file.kind, known.get(file.path))
+            self._hashes[read.path] = read.hash
+            self._keep(store, read.number, read.path, kinds[read.path], read.path in known)
+            store.add(read.rows)
+            if read.problems or read.path in known:
+                store.set_problems(_SCAN, read.problems, read.path)
+        for number, file in numbered[len(readable) :]:
+            self._keep(store, number, file.path, file.kind, file.path in known)
         store.set_meta(_SCAN, code_digest(*SCAN_ROOMS))
-        return scanned
+        return {number for number, _ in reading}
 
-    def _file(self, store: Store, path: str, kind: str, number: int | None) -> int:
-        """The number of a file, of which nothing is kept but its content's hash."""
-        if number is None:
-            return store.add_file(path, kind, self.hash(path))
-        store.drop_rows(number)
-        store.db.execute(
-            "UPDATE files SET kind=?,hash=? WHERE id=?", (kind, self.hash(path), number)
-        )
-        return number
-
-    def _keep(self, store: Store, number: int, facts: FileFacts) -> None:
-        if facts.cpp:
-            store.add_cpp(number, facts.cpp)
-        store.add_python(number, facts.python)
-        store.add_messages(number, facts.messages)
-        store.add_tests(number, facts.tests)
-        if facts.suite:
-            store.add_suite(number, facts.suite)
+    def _keep(self, store: Store, number: int, path: str, kind: str, is_known: bool) -> None:
+        """Keeps a file of which there is nothing yet but its content's hash."""
+        if is_known:
+            store.drop_rows(number)
+            new = (kind, self.hash(path), number)
+            store.db.execute("UPDATE files SET kind=?,hash=? WHERE id=?", new)
+        else:
+            store.add_file(number, path, kind, self.hash(path))
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         if self._cancelled():

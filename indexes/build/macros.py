@@ -9,6 +9,7 @@ from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
 from indexes.readers.cxx.bodies import MACRO_USE
 from indexes.readers.cxx.facts import CppFacts, LibraryFact, UseFact, holds_operators
 from indexes.store.index_file import Store
+from indexes.store.rows import cpp_rows
 
 _Placed = tuple[int, str]
 """The number and path of a file."""
@@ -29,7 +30,7 @@ def expand(store: Store, files: Collection[int] | None) -> None:
         if files is None or number in files:
             given = (uses.get(placed, []), blocks.get(placed, []))
             made = _made(path, *given, libraries, number in registering)
-            store.add_cpp(number, made, made=1)
+            store.add(cpp_rows(number, made, made=1))
 
 
 def _made(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -25,6 +25,7 @@ from indexes.readers.python.tests import is_test_file
 from indexes.source.files import Folder, content_hash
 from indexes.source.git import Repository
 from indexes.source.walk import SourceFile
+from indexes.store.rows import Rows, cpp_rows, message_rows, python_rows, suite_rows, test_rows
 
 READ_KINDS = ("cpp", "python", "test", "page")
 """Kinds of files that have a reader of their own; the others are only watched for changes."""
@@ -52,24 +53,42 @@ class FileFacts:
     problems: list[Problem] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class FileRows:
+    """What is kept of one file: plain tuples, which pass from process to process at little cost."""
+
+    number: int
+    path: str
+    hash: bytes
+    rows: Rows
+    problems: list[Problem]
+
+
+Numbered = tuple[int, SourceFile]
+"""A file with its number in the index."""
+
+
+def reading_order(files: Iterable[SourceFile]) -> list[SourceFile]:
+    """Files as they are read: the C++ files, which cost most, come first."""
+    return sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
+
+
 def read_files(
-    root: str, files: list[SourceFile], cancelled: Callable[[], bool]
-) -> Iterator[FileFacts]:
-    """The facts of ``files``, always in the same order, read in parallel when there are many.
+    root: str, files: Sequence[Numbered], cancelled: Callable[[], bool]
+) -> Iterator[FileRows]:
+    """What is kept of ``files``, in their order, read in parallel when there are many.
 
     Raises Cancelled, and SourceError when a reader process dies.
     """
-    # The C++ files, which cost most, come first.
-    ordered = sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
-    read = partial(read_file, root)
+    read = partial(read_rows, root)
     method = _method() if len(files) > _FEW else None
     if method is None:
-        yield from _until(map(read, ordered), cancelled)
+        yield from _until(map(read, files), cancelled)
         return
     workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
     with start_workers(workers, _start_worker, method=method) as pool:
         try:
-            yield from _until(pool.map(read, ordered, chunksize=_CHUNK), cancelled)
+            yield from _until(pool.map(read, files, chunksize=_CHUNK), cancelled)
         except BrokenProcessPool as error:
             raise SourceError(f"a reader process failed: {error}") from error
         finally:
@@ -90,7 +109,7 @@ def _start_worker() -> None:
     _repository.cache_clear()  # a git process serves one of us alone
 
 
-def _until(read: Iterator[FileFacts], cancelled: Callable[[], bool]) -> Iterator[FileFacts]:
+def _until(read: Iterator[FileRows], cancelled: Callable[[], bool]) -> Iterator[FileRows]:
     for facts in read:
         if cancelled():
             raise Cancelled("indexing was cancelled; nothing was changed")
@@ -112,6 +131,21 @@ def _content(root: str, file: SourceFile) -> bytes:
     if file.blob and (repository := _repository(root)):
         return repository.blob(file.blob)
     return _folder(root).read(file.path)
+
+
+def read_rows(root: str, numbered: Numbered) -> FileRows:
+    """What is kept of one file, as rows."""
+    number, file = numbered
+    facts = read_file(root, file)
+    if facts.cpp:
+        rows = cpp_rows(number, facts.cpp)
+    else:
+        rows = python_rows(number, facts.python) | test_rows(number, facts.tests)
+        rows |= message_rows(number, facts.messages)
+    if facts.suite:
+        rows |= suite_rows(number, facts.suite)
+    kept = {table: listed for table, listed in rows.items() if listed}
+    return FileRows(number, facts.path, facts.hash, kept, facts.problems)
 
 
 def read_file(root: str, file: SourceFile) -> FileFacts:

@@ -23,6 +23,7 @@ from indexes.linking.python.imports import module_paths, resolve_imported
 from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
 from indexes.store.index_file import STAGE_ROOMS, Store, code_digest
+from indexes.store.rows import python_rows
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _follow_helpers(work: Work, _: bool) -> None:
         numbers[path] = number
         files.setdefault(path, []).append(PythonFact(*row))
     for path, fact in chain(resolve(files), resolve_imported(files, _reader(work))):
-        work.store.add_python(numbers[path], [fact], made=1)
+        work.store.add(python_rows(numbers[path], [fact], made=1))
 
 
 def _reader(work: Work) -> Callable[[str], bytes | None]:

@@ -10,12 +10,13 @@ from indexes.linking.facts import Call, Edge, Known
 from indexes.model.vocabulary import Choice, Definition, Location
 from indexes.readers.cxx.bodies import LOOPS, Branch
 from indexes.store.definitions import Definitions, ReadOnce
-from indexes.store.index_file import PASSED, Store
+from indexes.store.index_file import Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,
     DEFINITION_FROM,
     FILE_BITS,
     FILE_OF,
+    PASSED,
     known,
     numbers_of,
 )

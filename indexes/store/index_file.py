@@ -14,12 +14,10 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.codegen.registration import registered_operator
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Problem
-from indexes.readers.cxx.idioms import meaning_of, stub_of
+from indexes.readers.cxx.idioms import meaning_of
 from indexes.readers.cxx.lexer import MacroFact
-from indexes.readers.python.facts import PythonFact
 from indexes.source.files import read_file
 from indexes.store.tables import (
     FIELD,
@@ -28,15 +26,12 @@ from indexes.store.tables import (
     OF_A_FILE,
     PRAGMAS,
     TABLES,
-    dump,
     first_number,
     numbers_of,
 )
 
 if TYPE_CHECKING:
-    from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
-    from indexes.readers.messages import MessageFact
-    from indexes.readers.python.opinfo_tests import SuiteFacts
+    from indexes.store.rows import Row, Rows
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -63,13 +58,8 @@ def index_version() -> str:
     return code_digest(*sorted({*LAYOUT_ROOMS, *SCAN_ROOMS, *STAGE_ROOMS, "source"}))
 
 
-Row = tuple[Any, ...]
 _PATIENCE = 60.0
 """Seconds to wait for another process that writes to the same index."""
-_PASSED = "name"
-"""The kind of what a body passes on by name."""
-PASSED = "passed"
-"""The kind of such a name that the file itself does not define."""
 
 
 class Store:
@@ -158,10 +148,9 @@ class Store:
             marks = ",".join("?" * len(next(iter(rows))))
             self.db.executemany(f"INSERT INTO {table} VALUES({marks})", rows)
 
-    def add_file(self, path: str, kind: str, digest: bytes) -> int:
-        """Keeps a file that is not there yet; returns its number."""
-        added = self.db.execute("INSERT INTO files VALUES(NULL,?,?,?)", (path, kind, digest))
-        return int(added.lastrowid or 0)
+    def add_file(self, number: int, path: str, kind: str, digest: bytes) -> None:
+        """Keeps a file that is not there yet."""
+        self.db.execute("INSERT INTO files VALUES(?,?,?,?)", (number, path, kind, digest))
 
     def drop_rows(self, file: int) -> None:
         """Removes what was read from a file."""
@@ -197,38 +186,10 @@ class Store:
             self.drop_rows(number)
             self.db.execute("DELETE FROM files WHERE id=?", (number,))
 
-    def add_cpp(self, file: int, facts: CppFacts, made: int = 0) -> None:
-        """Keeps the facts of a C++ file, or (``made`` 1) what macros make in it."""
-        first = first_number(file, made)
-        here = {one.name for one in facts.definitions}
-        numbered = list(enumerate(facts.definitions, first))
-        self.insert("definitions", [(number, *one[:-2]) for number, one in numbered])
-        self.insert("calls", [row for n, one in numbered for row in _call_rows(n, one, here)])
-        self.insert("branches", [(n, *branch) for n, one in numbered for branch in one.branches])
-        self.insert("uses", [(file, *use, _stub(use), made) for use in facts.uses])
-        self.insert("macros", [(file, m.name, _stored(m.parameters), *m[2:]) for m in facts.macros])
-        self.insert("libraries", [(file, *one, _operator(one), made) for one in facts.libraries])
-        names = "\n".join(f"{'q' if one.quoted else 's'}{one.name}" for one in facts.includes)
-        self.insert("includes", [(file, names)] if names else [])
-        self.insert("aliases", [(file, *alias) for alias in facts.aliases])
-        self.add_messages(file, facts.messages)
-
-    def add_python(self, file: int, facts: Iterable[PythonFact], made: int = 0) -> None:
-        """Keeps facts of a Python file; ``made`` 1 for those that helpers of other files make."""
-        self.insert("python", [(file, *fact, made) for fact in facts])
-
-    def add_messages(self, file: int, facts: Iterable[MessageFact]) -> None:
-        """Keeps what a file tells its users."""
-        self.insert("messages", [(file, *fact) for fact in facts])
-
-    def add_tests(self, file: int, facts: Iterable[PythonFact]) -> None:
-        """Keeps where the tests and classes of a test file stand."""
-        rows = [(file, one.kind, one.symbol, one.line, one.end_line) for one in facts]
-        self.insert("tests", rows)
-
-    def add_suite(self, file: int, suite: SuiteFacts) -> None:
-        """Keeps what a file says of tests that take OpInfos."""
-        self.insert("suites", [(file, dump(suite))])
+    def add(self, rows: Rows) -> None:
+        """Adds the rows of a file."""
+        for table, listed in rows.items():
+            self.insert(table, listed)
 
     def set_problems(self, stage: str, problems: Iterable[Problem], path: str = "") -> None:
         """Keeps what a stage could not read, in one file or, without ``path``, anywhere."""
@@ -285,26 +246,3 @@ def expected_schema() -> set[tuple[str, str, str]]:
     found = store.schema()
     store.close()
     return found
-
-
-def _call_rows(number: int, one: DefinitionFact, here: set[str]) -> Iterator[Row]:
-    """The calls of a definition. What a name means that is passed on and not defined in the file
-    is decided by what the tree defines."""
-    for call in one.calls:
-        if call.kind == _PASSED and (call.qualifier or call.name not in here):
-            call = call._replace(kind=PASSED)
-        yield number, *call
-
-
-def _stored(parameters: Sequence[str] | None) -> str | None:
-    """The parameters of a macro as one column; None for one that takes none."""
-    return None if parameters is None else FIELD.join(parameters)
-
-
-def _operator(one: LibraryFact) -> str | None:
-    return registered_operator(one.block, one.method, one.arguments)
-
-
-def _stub(use: UseFact) -> str | None:
-    """The stub that a DECLARE, DEFINE or REGISTER line is about."""
-    return stub_of(use.name, use.arguments).rpartition("::")[2] or None

@@ -26,6 +26,9 @@ from indexes.model.vocabulary import (
 FIELD = "\x1f"
 """Between the parameters of a macro, which are one column."""
 
+PASSED = "passed"
+"""The kind of what a body passes on by name where its file does not define it."""
+
 FILE_BITS = 22
 """A definition's number is its file's, and its place in the file in so many bits: a C++ file
 that is read has at most a million bytes."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes.build import scan
-from indexes.build.scan import FileFacts, read_files
+from indexes.build.scan import FileFacts, FileRows, read_files, reading_order
 from indexes.model.errors import Cancelled, SourceError
 from indexes.source.walk import SourceFile, walk
 
@@ -27,8 +27,10 @@ def _files(root: Path) -> list[SourceFile]:
     return [f for f in walk(str(root), "checkout") if f.kind in ("cpp", "python", "test")]
 
 
-def _read(root: Path, files: list[SourceFile]) -> dict[str, FileFacts]:
-    return {one.path: one for one in read_files(str(root), files, lambda: False)}
+def _read(root: Path, files: list[SourceFile]) -> dict[str, FileRows]:
+    """What is kept of files, each with the number 1."""
+    numbered = [(1, file) for file in reading_order(files)]
+    return {one.path: one for one in read_files(str(root), numbered, lambda: False)}
 
 
 def test_processes_read_what_this_process_reads() -> None:
@@ -57,9 +59,8 @@ def test_odd_names_are_read_and_absent_files_are_problems(tmp_path: Path) -> Non
     assert len(read) == 30
     (problem,) = read["aten/a\nb\x0b 7.cpp"].problems
     assert "No such file" in problem.message
-    cpp = read["aten/a\nb\x0b 8.cpp"].cpp
-    assert cpp
-    assert [one.name for one in cpp.definitions] == ["f8"]
+    (definition,) = read["aten/a\nb\x0b 8.cpp"].rows["definitions"]
+    assert "f8" in definition
 
 
 def _die(*_: object) -> FileFacts:
@@ -92,6 +93,6 @@ def test_a_reader_that_fails_costs_that_file_alone(
 
 
 def test_cancelled_while_reading() -> None:
-    files = _files(_TREE)
+    files = list(enumerate(_files(_TREE)))
     with pytest.raises(Cancelled):
         list(read_files(str(_TREE), files, lambda: True))
