@@ -5,9 +5,10 @@ ones. ``using namespace`` adds the names of another scope, in the scope where it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
+from operator import itemgetter
 from typing import Protocol
 
 from indexes.linking.facts import Call, Facts, Known
@@ -16,6 +17,7 @@ from indexes.linking.visible import is_header, linkable, path_device, plain_scop
 _FUNCTIONS = frozenset(("function", "global"))
 _STRUCTURED = ("at::impl::MetaBase", "at::TensorIteratorBase", "at::TensorIterator")
 """What torchgen derives the classes of structured kernels from."""
+_ByScope = Mapping[str, Sequence[Known]]
 Level = tuple[str, ...]
 """Scopes whose names are found together."""
 
@@ -46,6 +48,7 @@ class Scopes:
         self.facts = facts
         self.levels = lru_cache(4096)(self._levels)
         self.named_by = lru_cache(16384)(self._named_by)
+        self._by_scope = lru_cache(4096)(self._sort)
         self._candidates = lru_cache(65536)(self._find)
 
     def candidates(self, call: Call, caller: Known) -> Sequence[Known]:
@@ -55,22 +58,31 @@ class Scopes:
         return self._candidates(call.name, call.qualifier, scope, path, definition.kind)
 
     def _find(self, name: str, qualifier: str, scope: str, path: str, kind: str) -> Sequence[Known]:
-        found = [k for k in self.facts.named(name) if linkable(k, path)]
-        functions = [k for k in found if k.definition.kind in _FUNCTIONS]
-        if not qualifier and (macros := _macros(found, path, bool(functions))):
+        written, functions = self._by_scope(name)
+        if not qualifier and (macros := _macros(written, functions, path)):
             return macros
         if not functions:
             return ()
         if qualifier.isupper() and self.facts.is_scope(qualifier):
-            return _for_device([k for k in functions if _is_top(k.definition.scope)], path)
+            return _for_device(_within(functions, filter(_is_top, functions), path), path)
         levels = self.named_by(qualifier, scope, path) if qualifier else self.levels(scope, path)
         if kind in ("impl_func", "meta_func") and not qualifier:
             levels = (_STRUCTURED, *levels)
         for level in levels:
             level = (*level, *self._declared_in(name, level, path))
-            if inside := [k for k in functions if plain_scope(k.definition.scope) in level]:
+            if inside := _within(functions, level, path):
                 return _for_device(inside, path)
         return ()
+
+    def _sort(self, name: str) -> tuple[Sequence[Known], _ByScope]:
+        """The macros of a name, and its functions by the scopes through which they are found."""
+        macros, functions = list[Known](), dict[str, list[Known]]()
+        for known in self.facts.named(name):
+            if known.definition.kind in _FUNCTIONS:
+                functions.setdefault(plain_scope(known.definition.scope), []).append(known)
+            elif known.definition.kind == "macro":
+                macros.append(known)
+        return macros, functions
 
     def _declared_in(self, name: str, level: Level, path: str) -> Level:
         """The scopes of which ``using scope::name`` brings a name into some scopes."""
@@ -118,17 +130,23 @@ class Scopes:
         return tuple(levels)
 
 
+def _within(functions: _ByScope, scopes: Iterable[str], path: str) -> list[Known]:
+    """The functions in some scopes that a file can mean, in the order of their numbers."""
+    inside = (k for scope in dict.fromkeys(scopes) for k in functions.get(scope, ()))
+    return sorted((k for k in inside if linkable(k, path)), key=itemgetter(0))
+
+
 def _is_top(scope: str) -> bool:
     """Whether a namespace may be what a macro stands for that the build gives a value:
     ``FLASH_NAMESPACE::mha_fwd``, which is of ``pytorch_flash`` too."""
-    return bool(scope) and "::" not in plain_scope(scope)
+    return bool(scope) and "::" not in scope
 
 
-def _macros(found: Sequence[Known], path: str, is_function: bool) -> Sequence[Known]:
+def _macros(found: Sequence[Known], functions: _ByScope, path: str) -> Sequence[Known]:
     """The macros of that name: of the file itself, or the one in the header that is nearest."""
-    macros = [k for k in found if k.definition.kind == "macro"]
+    macros = [k for k in found if linkable(k, path)]
     here = [k for k in macros if k.definition.location.path == path]
-    if here or is_function:
+    if here or not macros or _within(functions, functions, path):
         return here
     headers = [k for k in macros if is_header(k.definition.location.path)]
     return (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from json import dumps
+from operator import itemgetter
 
 from indexes.linking.facts import Call, Edge, Known
 from indexes.model.vocabulary import Choice, Definition, Location
@@ -107,8 +109,9 @@ class Bodies(Definitions):
         given = numbers_of(file)
         calls: dict[int, list[Call]] = {}
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
-        for number, *call in self.store.query(f"{sql} ORDER BY c.definition,c.rowid", given):
-            calls.setdefault(number, []).append(Call(*call))
+        rows = self.store.rows(f"{sql} ORDER BY c.definition,c.rowid", given)
+        for number, listed in groupby(rows, itemgetter(0)):
+            calls[number] = [Call._make(row[1:]) for row in listed]
         if not calls:
             return []
         found = self.definitions("d.id BETWEEN ? AND ?", *given)
