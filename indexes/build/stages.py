@@ -3,6 +3,7 @@ inputs, or of the code, is not that of last time; a cold build is a build withou
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -105,6 +106,8 @@ def _link(work: Work, _: bool) -> None:
 
 def _link_edges(work: Work, differs: bool) -> None:
     link_edges(work.store, None if differs else work.scanned)
+    if differs:
+        gc.collect()  # what the resolver of all bodies kept is large, and holds itself
 
 
 def _reach_inputs(work: Work) -> Iterable[object]:
