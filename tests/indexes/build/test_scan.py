@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes.build import scan
-from indexes.build.scan import FileFacts, FileRows, read_files, reading_order
+from indexes.build.scan import FileRows, read_files, reading_order
 from indexes.model.errors import Cancelled, SourceError
 from indexes.source.walk import SourceFile, walk
 
@@ -63,7 +63,7 @@ def test_odd_names_are_read_and_absent_files_are_problems(tmp_path: Path) -> Non
     assert "f8" in definition
 
 
-def _die(*_: object) -> FileFacts:
+def _die(*_: object) -> FileRows:
     os._exit(9)
 
 
@@ -72,7 +72,7 @@ def test_a_reader_that_dies_is_an_error_in_one_line(
 ) -> None:
     if not processes:
         pytest.skip("there is no other process that could die")
-    monkeypatch.setattr(scan, "read_file", _die)
+    monkeypatch.setattr(scan, "read_rows", _die)
     with pytest.raises(SourceError, match="a reader process failed: ") as error:
         _read(_TREE, _files(_TREE))
     assert "\n" not in str(error.value)
