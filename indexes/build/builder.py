@@ -33,7 +33,7 @@ from indexes.model.errors import (
 from indexes.source.files import content_hash
 from indexes.source.snapshot import TreeSnapshot, take
 from indexes.source.source import Source, index_file
-from indexes.source.walk import SourceFile, kind_of, single_file
+from indexes.source.walk import SourceFile
 from indexes.store.index_file import SCAN_ROOMS, Store, code_digest, index_version
 
 _SCAN = "scan"
@@ -190,6 +190,7 @@ class Builder:
         with contextlib.closing(Store(path)) as store:
             store.set_meta("root", self.source.top)
             store.set_meta("revision", self.source.revision)
+            store.set_meta("extensions", ", ".join(one.top for one in self.source.roots))
 
     # ------------------------------------------------------------------ refresh
 
@@ -226,10 +227,7 @@ class Builder:
         """The files that changed, where nothing else can have; None where all are to be listed."""
         if not seen.files_alone:
             return None
-        top, layout = self.source.top, self.source.layout
-        found = {
-            path: single_file(top, path, kind_of(path, layout)) for path in seen.changed_paths()
-        }
+        found = {path: self.source.file(path) for path in seen.changed_paths()}
         files = {path: file for path, file in found.items() if file}
         return files if len(files) == len(found) else None
 
@@ -287,7 +285,8 @@ class Builder:
         numbered = [(known.get(f.path) or next(fresh), f) for f in (*readable, *watched)]
         kinds = {file.path: file.kind for file in files}
         reading = numbered[: len(readable)]
-        for done, read in enumerate(read_files(self.source.top, reading, self._cancelled)):
+        places = (self.source.top, self.source.roots)
+        for done, read in enumerate(read_files(places, reading, self._cancelled)):
             self._tell("reading", done + 1, len(readable))
             self._hashes[read.path] = read.hash
             self._keep(store, read.number, read.path, kinds[read.path], read.path in known)

@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 
 from indexes.linking.edges import EdgeResolver, formula_edges, names_in
-from indexes.linking.registrations import stub_row
+from indexes.linking.registrations import function_name, stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
@@ -111,5 +111,11 @@ def _concerned(store: Store, digests: dict[str, bytes]) -> set[int]:
     concerned: set[int] = set()
     for number in files:
         names.update(store.names_of(number))
-        concerned.update(store.files_with_edges_into(number))
-    return concerned | set(store.files_calling(names))
+        concerned.update(store.files_with_edges_into(number), store.files_registering(number))
+    return concerned.union(store.files_calling(names), _registering(store, names))
+
+
+def _registering(store: Store, names: Collection[str]) -> set[int]:
+    """The files that register a function of one of some names on a stub."""
+    rows = store.query("SELECT DISTINCT file,function FROM registrations")
+    return {file for file, function in rows if function_name(function) in names}

@@ -50,7 +50,7 @@ def _uses(lookup: Lookup) -> list[LibraryUse]:
 
 def keep_library_operators(store: Store) -> None:
     """Writes the operators of libraries, behind those of the YAML, with their kernels."""
-    for table in ("ops WHERE library=1", "kernels WHERE path NOT NULL"):
+    for table in ("ops WHERE library>0", "kernels WHERE path NOT NULL"):
         store.db.execute(f"DELETE FROM {table}")
     lookup = Lookup(store)
     uses = _uses(lookup)

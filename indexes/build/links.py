@@ -33,7 +33,7 @@ def link_inputs(store: Store) -> tuple[Sequence[Any], ...]:
         f"d.base,f.path FROM {DEFINITION_FROM} WHERE {_IS_CANDIDATE} ORDER BY f.path,d.id",
         (store.meta(_WANTED) or "[]",),
     )
-    return candidates, sorted(_aliases(store).items())
+    return candidates, sorted(aliases(store).items())
 
 
 _IS_CANDIDATE = (
@@ -55,7 +55,7 @@ def link_kernels(store: Store, has_sources: bool) -> None:
         (names,),
     )
     candidates = Candidates((one.id, one.definition) for one in map(known, found))
-    links, kernels = link_rows(rows, candidates, _aliases(store), has_sources)
+    links, kernels = link_rows(rows, candidates, aliases(store), has_sources)
     store.db.executemany(
         "UPDATE kernels SET kind=?,confidence=?,link_rule=?,reason=?,definitions=? WHERE id=?",
         [(*link, number) for link, (number, _) in zip(links, numbered, strict=True)],
@@ -72,7 +72,7 @@ def _rows(store: Store, natives: Mapping[str, NativeFunction]) -> list[tuple[int
     ]
 
 
-def _aliases(store: Store) -> dict[str, str]:
+def aliases(store: Store) -> dict[str, str]:
     """Type aliases that the tree declares in its ATen and c10 namespaces."""
     marks = ",".join("?" * len(ALIAS_SCOPES))
     sql = (

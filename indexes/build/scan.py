@@ -13,6 +13,7 @@ from typing import Literal
 
 from indexes.build.workers import in_worker, start_workers
 from indexes.model.errors import Cancelled, SourceError
+from indexes.model.paths import Roots, placed
 from indexes.model.vocabulary import Definition, Problem
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, holds_operators, read_cpp
 from indexes.readers.cxx.jiterator import read as read_jiterator
@@ -22,8 +23,9 @@ from indexes.readers.python.messages import read_messages
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
 from indexes.readers.python.tests import is_test_file
-from indexes.source.files import Folder, content_hash
+from indexes.source.files import content_hash
 from indexes.source.git import Repository
+from indexes.source.source import folder_at
 from indexes.source.walk import SourceFile
 from indexes.store.rows import Rows, cpp_rows, message_rows, python_rows, suite_rows, test_rows
 
@@ -73,14 +75,18 @@ def reading_order(files: Iterable[SourceFile]) -> list[SourceFile]:
     return sorted(files, key=lambda f: (f.kind != "cpp", -f.size, f.path))
 
 
+Places = tuple[str, Roots]
+"""The top of the tree, and its extensions."""
+
+
 def read_files(
-    root: str, files: Sequence[Numbered], cancelled: Callable[[], bool]
+    places: Places, files: Sequence[Numbered], cancelled: Callable[[], bool]
 ) -> Iterator[FileRows]:
     """What is kept of ``files``, in their order, read in parallel when there are many.
 
     Raises Cancelled, and SourceError when a reader process dies.
     """
-    read = partial(read_rows, root)
+    read = partial(read_rows, places)
     method = _method() if len(files) > _FEW else None
     if method is None:
         yield from _until(map(read, files), cancelled)
@@ -117,26 +123,22 @@ def _until(read: Iterator[FileRows], cancelled: Callable[[], bool]) -> Iterator[
 
 
 @cache
-def _folder(root: str) -> Folder:
-    return Folder(root)
-
-
-@cache
 def _repository(root: str) -> Repository | None:
     return Repository.at(root)
 
 
-def _content(root: str, file: SourceFile) -> bytes:
+def _content(places: Places, file: SourceFile) -> bytes:
     """The bytes of a file, or of a blob. Raises OSError and SourceError."""
-    if file.blob and (repository := _repository(root)):
+    if file.blob and (repository := _repository(places[0])):
         return repository.blob(file.blob)
-    return _folder(root).read(file.path)
+    top, path = placed(file.path, *places)
+    return folder_at(top).read(path)
 
 
-def read_rows(root: str, numbered: Numbered) -> FileRows:
+def read_rows(places: Places, numbered: Numbered) -> FileRows:
     """What is kept of one file, as rows."""
     number, file = numbered
-    facts = read_file(root, file)
+    facts = read_file(places, file)
     if facts.cpp:
         rows = cpp_rows(number, facts.cpp)
     else:
@@ -148,10 +150,10 @@ def read_rows(root: str, numbered: Numbered) -> FileRows:
     return FileRows(number, facts.path, facts.hash, kept, facts.problems)
 
 
-def read_file(root: str, file: SourceFile) -> FileFacts:
-    """The facts of one file of the tree, or of a blob of its repository."""
+def read_file(places: Places, file: SourceFile) -> FileFacts:
+    """The facts of one file of the tree or of an extension, or of a blob of its repository."""
     try:
-        data = _content(root, file)
+        data = _content(places, file)
     except (OSError, SourceError) as error:
         return FileFacts(file.path, b"", problems=[Problem(file.path, 0, str(error))])
     facts = FileFacts(file.path, content_hash(data))

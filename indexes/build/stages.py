@@ -11,6 +11,8 @@ from itertools import chain
 
 from indexes.build.documents import DOCUMENT_FILES, read_documents
 from indexes.build.edges import link_edges
+from indexes.build.extensions import STAGE as EXTENSIONS
+from indexes.build.extensions import extension_inputs, keep_extensions
 from indexes.build.libraries import library_inputs, link_libraries
 from indexes.build.library_operators import STAGE as LIBRARY_OPERATORS
 from indexes.build.library_operators import keep_library_operators, library_operator_inputs
@@ -58,9 +60,9 @@ def run_stages(work: Work, tell: Callable[[str], None]) -> None:
         tell(stage.says)
         now = f"{code} {_digest(stage.inputs(work))}"
         differs = work.store.meta(stage.name) != now
+        work.store.set_meta(stage.name, now)  # a stage that learns what it asks for sets it anew
         if differs or stage.always:
             stage.run(work, differs)
-        work.store.set_meta(stage.name, now)
 
 
 def is_current(store: Store) -> bool:
@@ -99,9 +101,17 @@ def _link_inputs(work: Work) -> Iterable[object]:
 
 def _link(work: Work, _: bool) -> None:
     link_kernels(work.store, work.source.kind != "wheel")
-    # What could be a kernel is known only now, and is what the next build compares with.
-    code = code_digest(*STAGE_ROOMS)
-    work.store.set_meta("links", f"{code} {_digest(_link_inputs(work))}")
+    _note(work, "links", _link_inputs(work))
+
+
+def _link_extensions(work: Work, _: bool) -> None:
+    keep_extensions(work.store, work.source)
+    _note(work, EXTENSIONS, extension_inputs(work.store))
+
+
+def _note(work: Work, stage: str, inputs: Iterable[object]) -> None:
+    """Notes what a stage's run left as its inputs: which names it asks for is known only then."""
+    work.store.set_meta(stage, f"{code_digest(*STAGE_ROOMS)} {_digest(inputs)}")
 
 
 def _link_edges(work: Work, differs: bool) -> None:
@@ -111,7 +121,7 @@ def _link_edges(work: Work, differs: bool) -> None:
 
 
 def _reach_inputs(work: Work) -> Iterable[object]:
-    return work.store.meta("links"), work.store.meta(LIBRARY_OPERATORS)
+    return tuple(work.store.meta(name) for name in ("links", LIBRARY_OPERATORS, EXTENSIONS))
 
 
 def _reach(work: Work, differs: bool) -> None:
@@ -171,6 +181,9 @@ STAGES = (
         "linking kernels",
         lambda work: library_operator_inputs(work.store),
         lambda work, _: keep_library_operators(work.store),
+    ),
+    Stage(
+        EXTENSIONS, "linking kernels", lambda work: extension_inputs(work.store), _link_extensions
     ),
     Stage("edges", "linking calls", lambda work: (), _link_edges, always=True),
     Stage(

@@ -223,7 +223,7 @@ def link_rows(
     rows: Iterable[Row], candidates: Candidates, aliases: Mapping[str, str], has_sources: bool
 ) -> tuple[list[Linked], Kernels]:
     """What is kept of each row, in their order, and the kernels of the overloads."""
-    matcher = _Matchers(dict(aliases))
+    matcher = Matchers(dict(aliases))
     links: list[Linked] = []
     kernels: Kernels = {}
     last: Row | None = None
@@ -238,7 +238,7 @@ def link_rows(
     return links, kernels
 
 
-class _Matchers:
+class Matchers:
     """Compares parameters as written with those that torchgen expects of a row's kernel."""
 
     def __init__(self, aliases: dict[str, str]) -> None:

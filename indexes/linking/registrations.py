@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
+from indexes.linking.visible import can_mean, path_device
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
 from indexes.readers.cxx.idioms import idiom_of, library_block, meaning_of
@@ -91,7 +92,8 @@ def function_name(function: str) -> str:
 
 
 def registered(use: StubUse, name: str, function: str, facts: Facts) -> list[Known]:
-    """The function of that name that the registration sees, in its own file.
+    """The function of that name that the registration sees: in its own file, as all of PyTorch's
+    own are, or what another file defines and a header declares.
 
     Several only when each stands under an ``#if`` of its own; the one under the
     registration's guard, or else the nearest above it, first.
@@ -104,7 +106,20 @@ def registered(use: StubUse, name: str, function: str, facts: Facts) -> list[Kno
     qualifier = _TEMPLATE.sub("", function.lstrip("&( ")).rpartition("::")[0]
     if qualifier:
         here = [k for k in here if qualifier.split("::")[-1] in k.definition.scope] or here
-    return _ordered(here, use)
+    return _ordered(here or _elsewhere(use, name, qualifier, facts), use)
+
+
+def _elsewhere(use: StubUse, name: str, qualifier: str, facts: Facts) -> list[Known]:
+    """What other files define, those for the device before those for any."""
+    path = use.location.path
+    seen = [
+        k
+        for k in facts.named(name)
+        if k.definition.kind == "function" and can_mean(qualifier, k.definition, use.scope, path)
+    ]
+    devices = {device_of(use), path_device(path)}
+    own = [k for k in seen if path_device(k.definition.location.path) in devices]
+    return own or [k for k in seen if not path_device(k.definition.location.path)]
 
 
 def _ordered(here: Sequence[Known], use: StubUse) -> list[Known]:

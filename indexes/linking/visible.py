@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
+from indexes.model.paths import is_beside
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition
 
 _HEADERS = (".h", ".cuh", ".hpp", ".inl")
 _TRANSPARENT = frozenset(("(anonymous)", "CPU_CAPABILITY", "DEFAULT", "__impl"))
@@ -116,12 +118,22 @@ def _is_seen(qualifier: str, scope: str, here: str) -> bool:
     return _named_by(qualifier, plain, here) if qualifier else encloses(plain, here)
 
 
+def can_mean(qualifier: str, found: Definition, scope: str, path: str) -> bool:
+    """Whether ``qualifier::name``, written in a scope of a file, can be a function of that name."""
+    place = found.location.path
+    if not _is_linkable(found.scope, place, path):
+        return False
+    return _is_seen(qualifier, found.scope, plain_scope(scope))
+
+
 def linkable(known: Known, path: str) -> bool:
     """Whether a function of another file can be meant: not one local to that file."""
     return _is_linkable(known.definition.scope, known.definition.location.path, path)
 
 
 def _is_linkable(scope: str, place: str, path: str) -> bool:
+    if is_beside(place) and not is_beside(path):
+        return False  # PyTorch is built without its extensions
     if place == path or place.endswith(_HEADERS):
         return True
     return "(anonymous)" not in scope and "CPU_CAPABILITY" not in scope

@@ -263,6 +263,8 @@ class SourceInfo:
     dirty: bool
     missing: tuple[str, ...] = ()
     """What this source does not hold, each with the command that adds it."""
+    roots: tuple[tuple[str, str], ...] = ()
+    """Name and folder of each extension that is indexed with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +337,7 @@ class KernelRow(NamedTuple):
     rule: str
     reason: str = ""
     registered: Location | None = None
-    """The line that registers it, for an operator that has no entry in native_functions.yaml."""
+    """The line that registers it, where that is not of the operator's entry."""
 
 
 @dataclass(frozen=True, slots=True)

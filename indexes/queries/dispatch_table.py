@@ -19,6 +19,7 @@ from indexes.linking.registrations import (
 )
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, SourceError
+from indexes.model.paths import is_beside
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.readers.python.facts import PythonFact
@@ -118,10 +119,33 @@ class Dispatch:
         declared = [f for f in natives.values() if "generated" not in f.tags]
         rules, _ = read_rules(self._source, TABLE_RULES)
         generated = tuple(generated_registrations(declared, self._facts.entries(), rules))
-        by_hand = tuple(one.registration for one in self._written.values())
+        by_hand = tuple(one for one in self._by_hand if not _is_beside(one))
         if self._source.kind == "wheel":
             by_hand = tuple(handwritten_registrations())
-        return (*by_hand, *generated, *self._python((*by_hand, *generated), natives))
+        known = (*by_hand, *generated)
+        # Extensions are loaded into a torch that is there already: what they register wins.
+        return (*known, *self._python(known, natives), *self._of_extensions())
+
+    @property
+    def _by_hand(self) -> Iterable[Registration]:
+        return (one.registration for one in self._written.values())
+
+    def _of_extensions(self) -> Iterable[Registration]:
+        """What extensions register by hand, and what their YAML makes torchgen register."""
+        yield from filter(_is_beside, self._by_hand)
+        for row in self._facts.extension_kernels():
+            if row.key in self._key_names:
+                what = (
+                    row.op,
+                    row.key,
+                    row.symbol,
+                    f"torchgen: Register{row.key}.cpp, by its YAML",
+                )
+                yield Registration(*what, row.rule, False, row.registered)
+
+    @cached_property
+    def _key_names(self) -> frozenset[str]:
+        return frozenset(key.name for key in self.keys.runtime)
 
     def _python(
         self, known: Iterable[Registration], natives: Mapping[str, NativeFunction]
@@ -249,6 +273,11 @@ class Dispatch:
             return None
         same = [r for r in self._registered[winner.op] if r.key == winner.key and r is not winner]
         return same[-1] if same else None
+
+
+def _is_beside(one: Registration) -> bool:
+    """Whether it stands in an extension beside the tree."""
+    return one.location is not None and is_beside(one.location.path)
 
 
 def _is_python(one: Registration) -> bool:

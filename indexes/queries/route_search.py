@@ -24,7 +24,7 @@ from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
 from indexes.readers.yaml.schema import parse_schema
 from indexes.store.lookup import Lookup
 
-DEVICES = ("CPU", "CUDA", "MPS", "XPU")
+DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
 _UNUSUAL = 15.0

@@ -10,10 +10,11 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from indexes.model.paths import Root, placed
 from indexes.source.files import read_file
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class TreeSnapshot:
     watched: dict[str, Stat]
     """What else may change an answer, by absolute paths: folders, files of git's, files that are
     absent or too large."""
+    roots: list[list[str]] = field(default_factory=list)
+    """Name and folder of each extension."""
 
     @classmethod
     def load(cls, index: str) -> TreeSnapshot | None:
@@ -76,7 +79,8 @@ class TreeSnapshot:
 
     @cached_property
     def _now(self) -> dict[str, Stat]:
-        return {path: _stat(f"{self.top}/{path}") for path in self.files}
+        roots = [Root(*one) for one in self.roots]
+        return {path: _stat("/".join(placed(path, self.top, roots))) for path in self.files}
 
     def changed_paths(self) -> frozenset[str]:
         """The indexed files that are not as they were, by their paths in the tree."""
@@ -95,7 +99,8 @@ class TreeSnapshot:
     def again(self, index: str, code: str, edited: bool | None, started_ns: int) -> TreeSnapshot:
         """The same tree once its changed files are indexed, as they were before they were read."""
         files = {path: _unless_racy(stat, started_ns) for path, stat in self._now.items()}
-        return TreeSnapshot(code, edited, self.top, _stat(index), files, self.watched)
+        what = (code, edited, self.top, _stat(index), files, self.watched)
+        return TreeSnapshot(*what, self.roots)
 
 
 def take(
@@ -109,11 +114,12 @@ def take(
 ) -> TreeSnapshot:
     """A tree as it is now. ``files`` are those that are indexed, ``beside`` the other paths of
     the tree, ``started_ns`` is when they were begun to be read."""
-    top = source.top
-    seen = {path: _unless_racy(_stat(f"{top}/{path}"), started_ns) for path in files}
-    others = [*(f"{top}/{path}" for path in beside), *source.watched()]
+    full = source.full_path
+    seen = {path: _unless_racy(_stat(full(path)), started_ns) for path in files}
+    others = [*map(full, beside), *source.watched()]
     watched = {path: _unless_racy(_stat(path), started_ns) for path in others}
-    return TreeSnapshot(code, source.edited_now(hash_of), top, _stat(index), seen, watched)
+    what = (code, source.edited_now(hash_of), source.top, _stat(index), seen, watched)
+    return TreeSnapshot(*what, [list(one) for one in source.roots])
 
 
 def _stat(path: str) -> Stat:

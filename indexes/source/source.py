@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
+from platformdirs.unix import Unix
 
 from indexes.model.errors import SourceError
+from indexes.model.paths import Root, Roots, is_beside, placed, written
 from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source.files import Folder, content_hash, read_file
 from indexes.source.git import Repository, watched
 
 if TYPE_CHECKING:
+    from indexes.source.roots import NamedFolder
     from indexes.source.torch_install import TorchInstall
     from indexes.source.walk import Layout, SourceFile
 
@@ -75,10 +78,12 @@ class Source:
     revision = ""
     """The commit, of a source that is one."""
 
-    def __init__(self, top: str, kind: SourceKind) -> None:
+    def __init__(self, top: str, kind: SourceKind, roots: Roots = ()) -> None:
         self.top = top
         """The folder that holds all of it, as it was named."""
         self.kind = kind
+        self.roots = roots
+        """The extensions that are indexed with it."""
         self._folder = Folder(top, kind)
 
     @cached_property
@@ -87,17 +92,29 @@ class Source:
         return Path(self.top)
 
     @classmethod
-    def find(cls, tree: str | None = None, cache: Path | None = None) -> Source:
+    def find(
+        cls, tree: str | None = None, cache: Path | None = None, beside: Iterable[NamedFolder] = ()
+    ) -> Source:
         """The tree to answer from: the given one, ``TORCHNAV_CHECKOUT``, the one that the
         current folder is in, the best of the clones, or else the installed torch.
 
         Parameters:
             tree: A folder of the tree, or one in it.
             cache: The folder of the clones; the platform's where it is not given.
+            beside: The folders of extensions, each with the name to give it or an empty one.
 
         Raises:
             SourceError: In one line, when there is none, or a named one is not one.
         """
+        found = cls._found(tree, cache)
+        if folders := tuple(beside):
+            from indexes.source.roots import named_roots
+
+            found.roots = named_roots(folders, found.top)
+        return found
+
+    @classmethod
+    def _found(cls, tree: str | None, cache: Path | None) -> Source:
         named = tree or os.environ.get("TORCHNAV_CHECKOUT")
         if named:
             return cls._named(os.path.expanduser(named))
@@ -112,7 +129,10 @@ class Source:
             raise SourceError(f"no source tree at {path}: no such folder")
         found = cls._around(os.path.realpath(path))
         if found is None:
-            raise SourceError(f"{path} is not a PyTorch source tree: it has no {YAML['checkout']}")
+            raise SourceError(
+                f"{path} is not a PyTorch source tree (it has no {YAML['checkout']}):"
+                f" for an extension give --with {path}"
+            )
         return found
 
     @classmethod
@@ -143,7 +163,7 @@ class Source:
     @property
     def key(self) -> str:
         """The name of its index among those of other trees."""
-        return index_key(self.top, self.kind)
+        return index_key(self.top, self.kind, self.roots)
 
     @property
     def layout(self) -> Layout:
@@ -167,6 +187,7 @@ class Source:
             commit=repository.commit if repository else None,
             dirty=bool(dirty),
             missing=(*self._missing(repository), *unknown),
+            roots=self.roots,
         )
 
     def _version(self) -> str:
@@ -235,7 +256,8 @@ class Source:
         from indexes.source.torch_install import TorchInstall, torch_in
 
         torch = torch_in(self.root) or TorchInstall(self.root, "unknown", None)
-        return SourceInfo("wheel", self.top, torch.version, torch.commit, False, _WHEEL_LACKS)
+        what = (torch.version, torch.commit, False, _WHEEL_LACKS)
+        return SourceInfo("wheel", self.top, *what, self.roots)
 
     def _missing(self, repository: Repository | None) -> tuple[str, ...]:
         lacks = []
@@ -251,21 +273,40 @@ class Source:
 
     def files(self, beside: list[str] | None = None) -> Iterator[SourceFile]:
         """The files to index, in no order that means anything; ``beside`` as for ``walk``."""
-        from indexes.source.walk import walk
+        from indexes.source.walk import walk, walk_root
 
-        return walk(self.top, self.layout, beside)
+        beside = [] if beside is None else beside
+        yield from walk(self.top, self.layout, beside)
+        tops = [self.top, *(one.top for one in self.roots)]
+        for root in self.roots:
+            yield from walk_root(root, tops, beside)
+
+    def file(self, path: str) -> SourceFile | None:
+        """One of ``files`` as it is now; None where it is gone, or no file to index any more."""
+        from indexes.source.walk import kind_of, single_file
+
+        return single_file(self.full_path(path), path, kind_of(path, self.layout))
+
+    def full_path(self, path: str) -> str:
+        """Where a file of the tree, or of an extension, is on the disk."""
+        return "/".join(placed(path, self.top, self.roots))
+
+    def path_in(self, full: str) -> str | None:
+        """How a file of an extension is written; None for any other."""
+        return written(full, self.roots)
 
     def read(self, path: str) -> bytes:
         """The bytes of one file.
 
         Parameters:
-            path: Relative to the tree, with forward slashes.
+            path: Relative to the tree, or ``@NAME/...`` in an extension, with forward slashes.
 
         Raises:
             SourceError: The path leads out of the tree, by ``..``, from the root or through a
                 link; or the file can't be read, is no regular one or is larger than 64 MB.
         """
-        return self._folder.read(path)
+        top, inner = placed(path, self.top, self.roots)
+        return (self._folder if inner is path else folder_at(top)).read(inner)
 
     def locate(self, logical: str) -> str | None:
         """The path in this tree of what a checkout calls ``logical``.
@@ -323,6 +364,11 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
 
     Lines of edited files may differ there: ``info.dirty`` says so.
     """
+    lines = f"#L{line}" if line else ""
+    if line and end_line > line:
+        lines += f"-L{end_line}"
+    if is_beside(path):
+        return _permalink_beside(info, path, lines)
     if info.commit is None:
         return None
     name = "pytorch/pytorch"
@@ -330,10 +376,24 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
         path = _checkout_path(path)
     elif repository := Repository.at(info.root):
         name = repository.github_name or name
-    lines = f"#L{line}" if line else ""
-    if line and end_line > line:
-        lines += f"-L{end_line}"
     return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
+
+
+def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:
+    """The same of a file of an extension, whose repository may begin above it."""
+    full = file_of(info, path)
+    for folder in full.parents:
+        if repository := Repository.at(folder):
+            commit, name = repository.commit, repository.github_name
+            inner = full.relative_to(folder).as_posix()
+            known = commit and name
+            return f"https://github.com/{name}/blob/{commit}/{inner}{lines}" if known else None
+    return None
+
+
+def file_of(info: SourceInfo, path: str) -> Path:
+    """Where a file of the tree, or of an extension, is on the disk."""
+    return Path(*placed(path, info.root, (Root(*one) for one in info.roots)))
 
 
 def _wheel_path(path: str) -> str:
@@ -377,9 +437,26 @@ def cache_folder() -> Path:
     return user_cache_path("torchnav", appauthor=False, opinion=False)
 
 
-def index_key(root: str, kind: str) -> str:
-    """The name of a tree's index among those of other trees."""
-    return f"{kind}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
+def config_path() -> Path:
+    """Where the config file is looked for; on all systems where Linux has it."""
+    return Unix("torchnav").user_config_path / "config.toml"
+
+
+def index_key(root: str, kind: str, roots: Roots = ()) -> str:
+    """The name of a tree's index, with its extensions, among those of others."""
+    key = f"{kind}-{_digest(root, 6)}"
+    listed = "\n".join(f"{one.name}\t{one.top}" for one in sorted(roots))
+    return f"{key}-{_digest(listed, 4)}" if roots else key
+
+
+def _digest(text: str, size: int) -> str:
+    return hashlib.blake2b(os.fsencode(text), digest_size=size).hexdigest()
+
+
+@cache
+def folder_at(top: str) -> Folder:
+    """The folder of an extension, of which files are read."""
+    return Folder(top)
 
 
 def index_file(key: str, cache: str) -> str:

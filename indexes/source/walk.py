@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from indexes.model.errors import SourceError
+from indexes.model.paths import Root, inside, is_beside
+from indexes.source.roots import operator_libraries
 
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]
 Layout = Literal["checkout", "wheel"]
@@ -23,6 +28,13 @@ _PAGES: dict[str, FileKind] = {"rst": "page", "md": "page"}
 _TEMPLATES: dict[str, FileKind] = dict.fromkeys((*_CPP, "in", "ini"), "other")
 
 _SKIPPED = frozenset({".git", "__pycache__", "build", "node_modules", "third_party"})
+_SKIPPED_BESIDE = _SKIPPED | {"third-party", "dist", "venv", "site-packages"}
+"""What of an extension is made, installed or copied there."""
+_BESIDE: dict[str, FileKind] = {**_CPP, **_PYTHON, **_YAML}
+_TESTS = frozenset({"test", "tests"})
+_VENDORED = "third_party"
+MOST_FILES = 30_000
+"""Files of a root: PyTorch has 9,000."""
 
 
 class SourceFile(NamedTuple):
@@ -94,24 +106,94 @@ def walk(root: str, layout: Layout, beside: list[str] | None = None) -> Iterator
     for part in _PARTS[layout]:
         yield from _walk_part(root, part, beside)
     for path in _SINGLE[layout]:
-        found = single_file(root, path, "other")
+        found = single_file(f"{root}/{path}", path, "other")
         if found:
             yield found
         else:
             beside.append(path)
+    if layout == "checkout":
+        yield from _walk_libraries(root, beside)
 
 
-def single_file(root: str, path: str, kind: FileKind | None) -> SourceFile | None:
-    """One file of the tree as ``walk`` gives it; None where it is no file to index."""
+def _walk_libraries(root: str, beside: list[str]) -> Iterator[SourceFile]:
+    """The operator libraries inside a checkout, which come and go with its submodules."""
+    beside.append(_VENDORED)
+    with contextlib.suppress(OSError), os.scandir(f"{root}/{_VENDORED}") as found:
+        beside += sorted(f"{_VENDORED}/{one.name}" for one in found if one.is_dir())
+    for library in operator_libraries(root, folders("checkout")):
+        yield from _walk_part(root, _Part(library, _BESIDE), beside)
+
+
+def walk_root(root: Root, others: Iterable[str], beside: list[str]) -> Iterator[SourceFile]:
+    """Every file of an extension that is indexed, ``others`` being the tops of what is indexed
+    besides. Raises SourceError for a folder with more files than any extension has."""
+    found, pending, tops = 0, [root.top], frozenset(others)
+    while pending:
+        folder = pending.pop()
+        beside.append(root.prefix + folder[len(root.top) + 1 :])
+        folders, files = _entries(folder)
+        pending += [one.path for one in folders if one.path not in tops]
+        for entry in files:
+            path = root.prefix + entry.path[len(root.top) + 1 :]
+            kind = beside_kind(path)
+            if kind is None:
+                continue
+            found += 1
+            if found > MOST_FILES:
+                raise SourceError(
+                    f"{root.top} holds more than {MOST_FILES:,} source files: give the folder in it"
+                    " that holds the operators"
+                )
+            if file := _file(entry, path, kind):
+                yield file
+            else:
+                beside.append(path)
+
+
+def _entries(folder: str) -> tuple[list[os.DirEntry[str]], list[os.DirEntry[str]]]:
+    """The folders and the files in a folder that may be indexed; none where it cannot be read."""
     try:
-        found = os.lstat(f"{root}/{path}")
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda one: one.name)
+    except OSError:
+        return [], []
+    folders = [
+        one
+        for one in entries
+        if one.is_dir(follow_symlinks=False)
+        and one.name not in _SKIPPED_BESIDE
+        and not one.name.startswith(".")
+    ]
+    return folders, [one for one in entries if one.is_file(follow_symlinks=False)]
+
+
+def beside_kind(path: str) -> FileKind | None:
+    """The kind of a file of an extension, by its name. Of Python tests only those that run are
+    indexed, as of PyTorch's own."""
+    folder, _, name = inside(path).rpartition("/")
+    kind = _BESIDE.get(name[name.rfind(".") + 1 :])
+    if kind == "python" and not _TESTS.isdisjoint(folder.split("/")):
+        return "test" if name.startswith("test_") else None
+    return kind
+
+
+def single_file(full: str, path: str, kind: FileKind | None) -> SourceFile | None:
+    """One file as ``walk`` gives it, from where it is; None where it is no file to index."""
+    try:
+        found = os.lstat(full)
     except OSError:
         return None
     if kind is None or not stat.S_ISREG(found.st_mode):
         return None
-    if kind == "cpp" and found.st_size > MAX_BYTES:
+    if _is_too_large(path, kind, found.st_size):
         return None
     return SourceFile(path, kind, found.st_size)
+
+
+def _is_too_large(path: str, kind: FileKind, size: int) -> bool:
+    """Whether a file is left out: C++ of PyTorch's that large is tables, and of an extension
+    anything."""
+    return size > MAX_BYTES and (kind == "cpp" or is_beside(path))
 
 
 def kind_of(path: str, layout: Layout) -> FileKind | None:
@@ -119,7 +201,14 @@ def kind_of(path: str, layout: Layout) -> FileKind | None:
     one that it leaves out."""
     if path in _SINGLE[layout]:
         return "other"
-    return _listed_kind(path, layout)
+    if is_beside(path):
+        return beside_kind(path)
+    return _listed_kind(path, layout) or _library_kind(path)
+
+
+def _library_kind(path: str) -> FileKind | None:
+    """The kind of a file of an operator library inside the tree."""
+    return _BESIDE.get(path[path.rfind(".") + 1 :]) if path.startswith(f"{_VENDORED}/") else None
 
 
 def listed(files: Iterable[tuple[str, int, bytes]], layout: Layout) -> Iterator[SourceFile]:
@@ -188,6 +277,6 @@ def _file(entry: os.DirEntry[str], path: str, kind: FileKind) -> SourceFile | No
         found = entry.stat(follow_symlinks=False)
     except OSError:  # removed since it was listed
         return None
-    if kind == "cpp" and found.st_size > MAX_BYTES:
+    if _is_too_large(path, kind, found.st_size):
         return None
     return SourceFile(path, kind, found.st_size)

@@ -222,6 +222,11 @@ class Store:
         sql = f"SELECT DISTINCT caller>>{FILE_BITS} FROM edges WHERE target BETWEEN ? AND ?"
         return self.column(f"{sql} AND caller>=0", numbers_of(file))
 
+    def files_registering(self, file: int) -> list[int]:
+        """The files that register functions of a file on stubs."""
+        sql = "SELECT DISTINCT file FROM registrations WHERE target BETWEEN ? AND ?"
+        return self.column(sql, numbers_of(file))
+
     def macros(self, *names: str) -> Iterator[tuple[str, MacroFact]]:
         """(path, macro) of every macro, or of those with some names."""
         wanted, where, given = "macros m", "", names

@@ -19,7 +19,7 @@ from indexes.model.vocabulary import (
 )
 from indexes.store.definitions import Definitions
 from indexes.store.index_file import Store
-from indexes.store.tables import load_all, load_derivative, load_native, numbers
+from indexes.store.tables import LISTED, load_all, load_derivative, load_native, numbers
 
 _KERNELS = (
     "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line FROM kernels"
@@ -105,6 +105,11 @@ class Operators(Definitions):
     def library_kernels(self) -> list[KernelRow]:
         """Every row of the operators that have no entry there."""
         rows = self.store.query(f"{_KERNELS} WHERE path NOT NULL ORDER BY rowid")
+        return [self._kernel_row(*row) for row in rows]
+
+    def extension_kernels(self) -> list[KernelRow]:
+        """The rows that files of extensions name, as torchgen would make registrations of them."""
+        rows = self.store.query(f"{_KERNELS} WHERE hint='{LISTED}' ORDER BY rowid")
         return [self._kernel_row(*row) for row in rows]
 
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:

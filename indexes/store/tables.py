@@ -106,6 +106,8 @@ OF_A_FILE = (
     "messages",
 )
 """Tables whose rows name the file that they were read from."""
+LISTED, REGISTERED = "listed beside", "registered beside"
+"""The hints of kernels that extensions have: named by their YAML, or by their blocks."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")
 
 INDEXES = """

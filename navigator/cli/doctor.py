@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
@@ -52,13 +52,16 @@ class Check:
 
 
 def examine(
-    tree: str | None = None, cache: Path | None = None, environ: Mapping[str, str] = os.environ
+    tree: str | None = None,
+    cache: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    beside: Iterable[tuple[str, str]] = (),
 ) -> tuple[Check, ...]:
     """Every check, in the order in which they are shown. Builds no index and imports no torch."""
     folder = cache or cache_folder()
     return (
         Check("torchnav", "ok", f"{__version__}, Python {sys.version.split()[0]}"),
-        *_source(tree, folder),
+        *_source(tree, folder, beside),
         _torch(),
         *_clones(folder),
         _cache(folder),
@@ -75,9 +78,9 @@ def usable(checks: tuple[Check, ...]) -> bool:
     return not any(check.name == "source" and check.state == "missing" for check in checks)
 
 
-def _source(tree: str | None, cache: Path) -> Iterator[Check]:
+def _source(tree: str | None, cache: Path, beside: Iterable[tuple[str, str]]) -> Iterator[Check]:
     try:
-        source = Source.find(tree, cache)
+        source = Source.find(tree, cache, beside)
     except SourceError as error:
         yield Check("source", "missing", str(error), "torchnav clone")
         return
@@ -86,6 +89,8 @@ def _source(tree: str | None, cache: Path) -> Iterator[Check]:
     edited = ", with uncommitted edits" if info.dirty else ""
     yield Check("source", "ok", f"PyTorch {info.version} ({info.kind}){commit}{edited}")
     yield Check("tree", "ok", info.root)
+    for name, top in info.roots:
+        yield Check("extension", "ok", f"@{name}: {top}")
     for lack in info.missing:
         what, _, command = lack.rpartition(": ")
         yield Check("not in source", "note", what, command)

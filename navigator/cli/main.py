@@ -81,7 +81,7 @@ def _open_screen(settings: Settings) -> int:
         )
     from navigator.tui.app import run as open_screen
 
-    return open_screen(settings.tree, settings.cache)
+    return open_screen(settings.tree, settings.cache, beside=settings.extensions())
 
 
 def run() -> NoReturn:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from indexes.model.vocabulary import Problem
     from indexes.queries.index import Index
     from indexes.source.source import Source
+    from navigator.tui.session import Opener
 
 EXIT_INTERRUPTED = 130
 _WARNINGS = 3
@@ -38,11 +39,31 @@ class Settings:
     tree: str | None = None
     cache: Path | None = None
     json: bool = False
+    beside: tuple[str, ...] = ()
+    """The folders of extensions that ``--with`` names."""
 
     def source(self) -> Source:
         from indexes.source.source import Source
 
-        return Source.find(self.tree, self.cache)
+        return Source.find(self.tree, self.cache, self.extensions())
+
+    def extensions(self) -> list[tuple[str, str]]:
+        """The folders of extensions with the names to give them: those of the config file, then
+        those of the command line."""
+        from indexes.source.source import config_path
+
+        named = [(folder, "") for folder in self.beside]
+        if not (path := config_path()).exists():
+            return named
+        from navigator.sources import configured_sources
+
+        return [*configured_sources(path), *named]
+
+    def opener(self) -> Opener:
+        """What the screen opens."""
+        from navigator.tui.session import Opener
+
+        return Opener(self.tree, self.cache, tuple(self.extensions()))
 
     def index(self) -> Index:
         """The index of the tree, built first where there is none, with progress on stderr."""
@@ -123,14 +144,27 @@ def _remember(context: click.Context, parameter: click.Parameter, value: object)
     return value
 
 
+def _add(context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> None:
+    context.ensure_object(Settings).beside += value
+
+
 def source_options(command: _F) -> _F:
-    """``--tree`` and ``--cache``, which may stand before the command's name or after it."""
+    """``--tree``, ``--with`` and ``--cache``, which may stand before the command's name or after
+    it."""
     tree = click.option(
         "--tree",
         metavar="PATH",
         callback=_remember,
         expose_value=False,
         help="The source tree: a checkout, or a folder in one. [env: TORCHNAV_CHECKOUT]",
+    )
+    beside = click.option(
+        "--with",
+        metavar="DIR",
+        multiple=True,
+        callback=_add,
+        expose_value=False,
+        help="An extension to index beside the tree; may be given several times.",
     )
     cache = click.option(
         "--cache",
@@ -140,7 +174,7 @@ def source_options(command: _F) -> _F:
         expose_value=False,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
-    return tree(cache(command))
+    return tree(beside(cache(command)))
 
 
 class Choice(click.Choice[str]):

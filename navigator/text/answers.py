@@ -51,6 +51,8 @@ def version_words(info: SourceInfo) -> str:
 def source_lines(info: SourceInfo) -> Iterator[str]:
     """Which source an answer was read from, and what that source lacks."""
     yield f"source: {version_words(info)}"
+    for name, folder in info.roots:
+        yield clean(f"  with @{name}: {folder}")
     for one in info.missing:
         what, _, command = one.rpartition(": ")
         yield from wrap(f"not here: {what}", "  ")

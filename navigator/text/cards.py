@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from indexes.model.chains import Card, CardLine, Route, Way
+from indexes.model.paths import is_beside
 from navigator.text.answers import WIDTH, wrap
 from navigator.text.clean import clean
 
@@ -34,8 +35,9 @@ def card_lines(card: Card) -> Iterator[str]:
     at its front: what computes, and its line, always stand there."""
     yield from map(str, schema_rows(card, WIDTH))
     for line in card.lines:
-        first, *more = card_line_rows(line, _ROOM)
-        yield clean(f" {line.label:<{_LABEL - 1}}{first}")
+        label = f" {line.label} ".ljust(_LABEL)
+        first, *more = card_line_rows(line, WIDTH - len(label))
+        yield clean(f"{label}{first}")
         yield from (clean(f"{'':{_LABEL}}{one}") for one in more)
 
 
@@ -179,9 +181,13 @@ def shortened_way(way: str, room: int) -> str:
 
 
 def shortened_path(place: str, room: int) -> str:
-    """A place without the first folders of its path, so that it fits."""
-    rest = place
+    """A place without the first folders of its path, but for an extension's name, so that it
+    fits."""
+    root, rest = "", place
+    if is_beside(place):
+        root, _, rest = place.partition("/")
+        root += "/"
     while len(place) > room and "/" in rest:
         rest = rest.partition("/")[2]
-        place = f".../{rest}"
+        place = f"{root}.../{rest}"
     return place if len(place) <= room else rest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -188,15 +188,21 @@ _TITLES = {
 }
 
 
-def run(tree: str | None = None, cache: Path | str | None = None, op: str | None = None) -> int:
+def run(
+    tree: str | None = None,
+    cache: Path | str | None = None,
+    op: str | None = None,
+    beside: Sequence[tuple[str, str]] = (),
+) -> int:
     """Show the browser on this terminal until the reader quits; the exit code.
 
-    ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with.
+    ``tree`` is as for ``--tree``, ``cache`` the cache folder, ``op`` a name to start with,
+    ``beside`` the folders of extensions with their names.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         print("torchnav: this needs a terminal; `torchnav op NAME` prints", file=sys.stderr)
         return 2
-    opener = Opener(tree, Path(cache) if cache else None)
+    opener = Opener(tree, Path(cache) if cache else None, tuple(beside))
     return run_app(TorchnavApp(opener, load_config(config_path()), op))
 
 

@@ -8,20 +8,23 @@
 
     [keys]                        # ids as in the help screen
     "go.definition" = "d,f12"
+
+    [[sources]]                   # an extension to index beside PyTorch
+    path = "~/torch-xpu-ops"
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from platformdirs.unix import Unix
-
 from indexes.source.files import read_file
+from indexes.source.source import config_path
+from navigator.sources import parse_sources, parse_toml
+
+__all__ = ["Config", "config_path", "load_config", "parse_config"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,6 @@ class Config:
     clipboard: str = ""
     keys: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
-
-
-def config_path() -> Path:
-    """Where the config file is looked for; on all systems where Linux has it."""
-    return Unix("torchnav").user_config_path / "config.toml"
 
 
 def load_config(path: Path) -> Config:
@@ -53,20 +51,12 @@ def load_config(path: Path) -> Config:
 def parse_config(text: str) -> Config:
     """The settings in ``text``. Raises ValueError when it is not TOML."""
     problems: list[str] = []
-    table = _toml(text)
+    table = parse_toml(text)
     words = {name: _word(table, name, problems) for name in ("theme", "editor", "clipboard")}
     keys = _keys(table.pop("keys", {}), problems)
+    parse_sources(table.pop("sources", []), Path(), problems)  # read when the tree is opened
     problems += [f"config.toml: unknown setting {name!r}" for name in table]
     return Config(**words, keys=keys, problems=tuple(problems))
-
-
-def _toml(text: str) -> dict[str, Any]:
-    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
-    try:
-        loads = import_module(module).loads
-    except ImportError:
-        raise ValueError(f"needs Python 3.11, or the package {module}") from None
-    return dict(loads(text))
 
 
 def _word(table: dict[str, Any], name: str, problems: list[str]) -> str:

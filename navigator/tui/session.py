@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from indexes.source.git_history import Blame
     from indexes.source.source import Source
 
-_FILE_LINE = regex(r"(?P<path>[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
+_FILE_LINE = regex(r"(?P<path>@?[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
 
 
 class Answers(Protocol):
@@ -58,6 +58,8 @@ class Opener:
 
     tree: str | None = None
     cache: Path | None = None
+    beside: tuple[tuple[str, str], ...] = ()
+    """The folders of extensions, and the names to give them."""
 
     def sessions(
         self,
@@ -74,7 +76,7 @@ class Opener:
         from indexes.queries.index import Index
         from indexes.source.source import Source
 
-        source = Source.find(self.tree, self.cache)
+        source = Source.find(self.tree, self.cache, self.beside)
         is_new = False
         try:
             index = Index.as_left(source, self.cache)
@@ -112,7 +114,8 @@ class Opener:
 
 def _session(index: Index) -> Session:
     """An index whose chains are worked out beside the screen."""
-    beside = partial(answer_beside, index.source.top, index.source.kind, index.cache)
+    source = index.source
+    beside = partial(answer_beside, source.top, source.kind, source.roots, index.cache)
     return Session(index, beside)
 
 
@@ -143,9 +146,13 @@ class Session:
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
         """Who wrote these lines of a file; with a note where git cannot say."""
+        from indexes.model.paths import inside, is_beside
         from indexes.source.git_history import History
-        from indexes.source.source import Source
+        from indexes.source.source import Source, file_of
 
+        if is_beside(path):
+            top = str(file_of(self.info, path))[: -len(inside(path)) - 1]
+            return History(Source(top, "checkout")).blame(inside(path), line, end_line)
         return History(Source.find(self.info.root)).blame(path, line, end_line)
 
     def permalink(self, path: str, line: int, end_line: int = 0) -> str:
@@ -161,8 +168,12 @@ class Session:
 
     def absolute(self, path: str) -> Path:
         """The file on disk, for an editor. Raises SourceError outside the tree."""
-        root = Path(self.info.root).resolve()
-        file = (root / path).resolve()
+        from indexes.model.paths import inside
+        from indexes.source.source import file_of
+
+        named = file_of(self.info, path)
+        root = Path(str(named)[: -len(inside(path)) - 1]).resolve()
+        file = named.resolve()
         if not file.is_relative_to(root) or not file.is_file():
             raise SourceError(f"{path} is not a file of {root}")
         return file

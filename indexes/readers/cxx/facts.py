@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from indexes.model.paths import MARK
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.bodies import Branch, Call, library_calls
@@ -21,7 +22,8 @@ _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
 """Folders of a back end's own tests, where no operator computes."""
 _BELOW = ("c10/", "torch/include/c10/")
-_OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/")
+_OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/", MARK)
+"""Extensions hold little else."""
 
 
 class DefinitionFact(NamedTuple):

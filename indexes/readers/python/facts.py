@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from indexes.model.paths import inside, is_beside
+
 PythonKind = (
     Literal["decomposition", "meta_registration", "ref", "prim", "fake_impl", "jagged", "lowering"]
     | Literal["onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module"]
@@ -67,4 +69,7 @@ def canonical(dotted: str) -> str:
 def module_name(path: str) -> str:
     """Dotted module of a path in the tree: ``torch/_refs/__init__.py`` -> ``torch._refs``."""
     stem = path[:-3] if path.endswith(".py") else path
+    if is_beside(stem):
+        stem = inside(stem)
+        stem = stem.removeprefix("src/").removeprefix("python/")  # where packages often are
     return stem.removesuffix("/__init__").replace("/", ".")

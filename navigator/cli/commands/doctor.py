@@ -24,7 +24,7 @@ def doctor(settings: Settings) -> int:
 
     Exit code 3 when there is no source to answer from, else 0.
     """
-    checks = examine(settings.tree, settings.cache)
+    checks = examine(settings.tree, settings.cache, beside=settings.extensions())
     report = {"schema_version": SCHEMA_VERSION, "usable": usable(checks), "checks": checks}
     settings.answer(lambda: report, lambda: [line for one in checks for line in _lines(one)])
     return 0 if usable(checks) else _EXIT_NOTHING

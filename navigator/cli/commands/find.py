@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from indexes.model.places import Hit, Place
     from indexes.queries.index import Index
+    from indexes.source.source import Source
 
 FIND_LIMIT = 50
 USES_LIMIT = 200
@@ -90,7 +91,8 @@ def at(settings: Settings, place: str, everything: bool) -> None:
     index = settings.index()
     found = _PLACE.match(place)
     if found:
-        places = _standing(index, _in_tree(found["path"], index.info.root), int(found["line"]))
+        path = _in_tree(found["path"], index.source)
+        places = _standing(index, path, int(found["line"]))
     else:
         places = _defined(index, place)
     settings.answer(
@@ -128,9 +130,12 @@ def _defined(index: Index, name: str) -> Sequence[Place]:
     return index.at(where.path, where.line)
 
 
-def _in_tree(path: str, root: str) -> str:
-    """The path relative to the tree; it need not exist there."""
+def _in_tree(path: str, source: Source) -> str:
+    """The path relative to the tree or to an extension; it need not exist there."""
+    root = source.top
     here = os.path.abspath(path)
+    if os.path.exists(here) and (named := source.path_in(os.path.realpath(here))):
+        return named
     for place, top in ((here, root), (os.path.realpath(here), os.path.realpath(root))):
         if _is_in(place, top) and (os.path.isabs(path) or os.path.exists(place)):
             return os.path.relpath(place, top).replace(os.sep, "/")

@@ -193,7 +193,7 @@ def _follow(settings: Settings, file: Path, command: list[str]) -> int:
     import importlib
 
     app = importlib.import_module("navigator.tui.trace.app")
-    return int(app.follow(file, command, settings.tree, settings.cache))
+    return int(app.follow(file, command, settings.opener()))
 
 
 @click.command("open")
@@ -208,7 +208,7 @@ def open_(settings: Settings, file: Path) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the screen needs a terminal; in a pipe, use `torchnav export trace`")
     app = importlib.import_module("navigator.tui.trace.app")
-    return int(app.show(file, settings.tree, settings.cache))
+    return int(app.show(file, settings.opener()))
 
 
 @click.command("trace")

@@ -130,7 +130,7 @@ class CardView(LineList):
         if not self.can_rest(index):
             return [(" " * (_MARGIN + _LABEL), "")]
         mark: Piece = ("▶", "good") if line.label in self._ran else (" ", "")
-        return [mark, (f"{line.key or ' '} ", "match"), (f"{line.label:<{_LABEL}}", "head")]
+        return [mark, (f"{line.key or ' '} ", "match"), (f"{line.label} ".ljust(_LABEL), "head")]
 
     def can_rest(self, index: int) -> bool:
         """On the first row of a line."""

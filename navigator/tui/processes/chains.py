@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from indexes.build.workers import start_workers
 from indexes.model.chains import Card, Chain, Route
 from indexes.model.errors import TorchnavError
+from indexes.model.paths import Roots
 from indexes.model.vocabulary import SourceKind
 
 if TYPE_CHECKING:
@@ -136,14 +137,14 @@ class Chains:
             self._worker.shutdown(wait=False, cancel_futures=True)
 
 
-def answer_beside(top: str, kind: SourceKind, cache: Path, op: str) -> Answer:
+def answer_beside(top: str, kind: SourceKind, roots: Roots, cache: Path, op: str) -> Answer:
     """An answer of the index as it was left, in a process that is asked for many of them."""
-    return answer_of(_index(top, kind, cache), op)
+    return answer_of(_index(top, kind, roots, cache), op)
 
 
 @lru_cache(1)
-def _index(top: str, kind: SourceKind, cache: Path) -> Index:
+def _index(top: str, kind: SourceKind, roots: Roots, cache: Path) -> Index:
     from indexes.queries.index import Index
     from indexes.source.source import Source
 
-    return Index.as_left(Source(top, kind), cache)
+    return Index.as_left(Source(top, kind, roots), cache)

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from indexes.build.workers import start_workers, stoppable
 from indexes.model.errors import Progress, Report
+from indexes.model.paths import Roots
 from indexes.model.vocabulary import SourceKind
 from indexes.source.source import Source
 
@@ -39,7 +40,7 @@ def bring_up(
     """
     ours, theirs = Pipe(duplex=False)
     with ours, theirs, start_workers(1, _begin, theirs) as worker:
-        work = worker.submit(_bring_up, source.top, source.kind, cache)
+        work = worker.submit(_bring_up, source.top, source.kind, source.roots, cache)
         theirs.close()
         with suppress(EOFError, ProcessLookupError):  # it was killed
             process = ours.recv()
@@ -60,12 +61,12 @@ def _begin(screen: Connection) -> None:
         os.nice(5)  # the screen comes first
 
 
-def _bring_up(top: str, kind: SourceKind, cache: Path | None) -> Report:
+def _bring_up(top: str, kind: SourceKind, roots: Roots, cache: Path | None) -> Report:
     with stoppable():
         from indexes.queries.index import Index
 
         _Telling.screen.send(os.getpid())
-        return Index.open(Source(top, kind), cache, progress=_Telling()).report
+        return Index.open(Source(top, kind, roots), cache, progress=_Telling()).report
 
 
 class _Telling:

@@ -30,23 +30,21 @@ class TraceApp(TorchnavApp):
         return TraceScreen(self.context, self._recording)
 
 
-def show(file: Path, tree: str | None = None, cache: Path | None = None) -> int:
+def show(file: Path, opener: Opener) -> int:
     """Show a recorded trace until the reader quits; the exit code."""
-    return _run(tree, cache, RecordedFile(file))
+    return _run(opener, RecordedFile(file))
 
 
-def follow(
-    file: Path, command: Sequence[str], tree: str | None = None, cache: Path | None = None
-) -> int:
+def follow(file: Path, command: Sequence[str], opener: Opener) -> int:
     """Run a program that records into ``file`` and show it; the program's exit status."""
     size = shutil.get_terminal_size()
     program = RunningProgram(command, max(size.columns - 2, 20), 24)
     title = " ".join(command[command.index("--") + 1 :]) if "--" in command else str(file)
     try:
-        return _run(tree, cache, RecordedProgram(file, program, title))
+        return _run(opener, RecordedProgram(file, program, title))
     finally:
         program.stop()
 
 
-def _run(tree: str | None, cache: Path | None, recording: Recording) -> int:
-    return run_app(TraceApp(Opener(tree, cache), load_config(config_path()), recording))
+def _run(opener: Opener, recording: Recording) -> int:
+    return run_app(TraceApp(opener, load_config(config_path()), recording))

@@ -30,7 +30,7 @@ def _files(root: Path) -> list[SourceFile]:
 def _read(root: Path, files: list[SourceFile]) -> dict[str, FileRows]:
     """What is kept of files, each with the number 1."""
     numbered = [(1, file) for file in reading_order(files)]
-    return {one.path: one for one in read_files(str(root), numbered, lambda: False)}
+    return {one.path: one for one in read_files((str(root), ()), numbered, lambda: False)}
 
 
 def test_processes_read_what_this_process_reads() -> None:
@@ -95,4 +95,4 @@ def test_a_reader_that_fails_costs_that_file_alone(
 def test_cancelled_while_reading() -> None:
     files = list(enumerate(_files(_TREE)))
     with pytest.raises(Cancelled):
-        list(read_files(str(_TREE), files, lambda: True))
+        list(read_files((str(_TREE), ()), files, lambda: True))

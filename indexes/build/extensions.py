@@ -1,0 +1,144 @@
+"""The stage that adds the kernels of extensions to the operators of PyTorch: those that their YAML
+names, and those that their TORCH_LIBRARY blocks register."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from indexes.build.links import aliases
+from indexes.build.torchgen_rules import KERNEL_RULES, read_rules
+from indexes.linking.extensions import (
+    ExtensionKernel,
+    Tree,
+    file_kernels,
+    library_kernels,
+    library_of,
+)
+from indexes.linking.facts import LibraryUse
+from indexes.linking.kernels import Matchers
+from indexes.linking.registrations import written_registrations
+from indexes.model.paths import MARK
+from indexes.model.vocabulary import Problem
+from indexes.readers.cxx.dispatch_keys import read_dispatch_keys
+from indexes.readers.yaml.extensions import KernelFile, read_extension
+from indexes.source.source import Source
+from indexes.store.index_file import Store
+from indexes.store.lookup import Lookup
+from indexes.store.registrations import library_uses, named_macros
+from indexes.store.tables import FILE_OF, LISTED, REGISTERED, dump, load_summary, numbers
+
+STAGE = "extensions"
+_WANTED = "names of extensions"
+"""The word of ``meta`` that holds the names of functions that extensions' YAML names."""
+_OURS = f"hint IN ('{LISTED}','{REGISTERED}')"
+_FILES = (
+    "SELECT path,hash FROM files WHERE kind='yaml'"
+    f" AND (path LIKE '{MARK}%' OR path LIKE 'third_party/%') ORDER BY path"
+)
+
+
+def extension_inputs(store: Store) -> Iterable[object]:
+    """What decides which kernels extensions have: their files, what they register, and what the
+    names can mean."""
+    files = store.query(_FILES)
+    uses = _uses(Lookup(store))
+    yield from (files, uses)
+    if not (files or uses):
+        return
+    yield [store.meta(name) for name in ("operators", "links", "library operators")]
+    yield store.query(
+        "SELECT d.id,d.name,d.scope,d.kind,d.parameters,d.guard FROM definitions d WHERE d.name IN"
+        " (SELECT value FROM json_each(?)) ORDER BY d.id",
+        (store.meta(_WANTED) or "[]",),
+    )
+
+
+def _uses(lookup: Lookup) -> list[LibraryUse]:
+    """What blocks of extensions register for operators of PyTorch's."""
+    every = library_uses(lookup)
+    return [one for one in every if one.op and "::" not in one.op and _is_ours(one)]
+
+
+def _is_ours(use: LibraryUse) -> bool:
+    return bool(library_of(use.location.path)) and "/test" not in use.location.path
+
+
+def keep_extensions(store: Store, source: Source) -> None:
+    """Writes the kernels of extensions behind those of the YAML."""
+    before = set(store.column(f"SELECT op FROM kernels WHERE {_OURS}"))
+    store.db.execute(f"DELETE FROM kernels WHERE {_OURS}")
+    files, problems = _read(store, source)
+    lookup = Lookup(store)
+    uses = _uses(lookup)
+    found: list[tuple[str, ExtensionKernel]] = []
+    if files or uses:
+        tree = _tree(store, source, lookup)
+        found += [(LISTED, one) for file in files for one in file_kernels(file, tree)]
+        written = written_registrations(uses, named_macros(lookup, uses))
+        found += [(REGISTERED, one) for one in library_kernels(written, tree)]
+    store.insert("kernels", [_row(hint, one, lookup) for hint, one in found])
+    store.set_problems(STAGE, problems)
+    names = {one.symbol.rpartition("::")[2] for _, one in found}
+    store.set_meta(_WANTED, json.dumps(sorted(names)))
+    _keep_summaries(store, before | {one.op for _, one in found})
+
+
+def _read(store: Store, source: Source) -> tuple[list[KernelFile], list[Problem]]:
+    """What the YAML files of extensions name, and what in them could not be read."""
+    files: list[KernelFile] = []
+    problems: list[Problem] = []
+    for path, _ in store.query(_FILES):
+        file, wrong = read_extension(source.read(path), path)
+        problems += wrong
+        files += [file] if file else []
+    return files, problems
+
+
+def _tree(store: Store, source: Source, lookup: Lookup) -> Tree:
+    header = source.locate("DispatchKey.h")
+    keys = read_dispatch_keys(source.read(header), header)[0].runtime if header else ()
+    rules, _ = read_rules(source, KERNEL_RULES)
+    return Tree(
+        natives={one.full_name: one for one in lookup.natives()},
+        kernels=frozenset(store.query("SELECT op,key FROM kernels WHERE path IS NULL")),
+        keys=frozenset(key.name for key in keys),
+        structured=rules.keys,
+        facts=lookup,
+        matches=Matchers(aliases(store)).of,
+    )
+
+
+def _row(hint: str, one: ExtensionKernel, lookup: Lookup) -> tuple[Any, ...]:
+    known = filter(None, map(lookup.known, one.definitions))
+    listed = ",".join(str(each.id) for each in known)
+    what = (one.op, one.key, one.symbol, hint, one.op, one.location.line, one.rule)
+    return (None, *what, one.kind, one.confidence, one.rule, one.reason, listed, one.location.path)
+
+
+def _keep_summaries(store: Store, names: Iterable[str]) -> None:
+    """Says in the rows of the operator list which keys operators have now."""
+    for name in sorted(names):
+        for text in store.column("SELECT summary FROM ops WHERE full_name=?", (name,)):
+            rows = store.query(
+                "SELECT key,definitions FROM kernels WHERE op=? ORDER BY id", (name,)
+            )
+            keys = tuple(dict.fromkeys(key for key, _ in rows))
+            files = tuple(dict.fromkeys(_paths(store, [listed for _, listed in rows])))
+            made = replace(load_summary(text), keys=keys, files=files)
+            store.db.execute("UPDATE ops SET summary=? WHERE full_name=?", (dump(made), name))
+
+
+def _paths(store: Store, listed: Sequence[str]) -> list[str]:
+    """The files of definitions, by the numbers that kernels have of them."""
+    found = [number for one in listed for number in numbers(one or "")]
+    places: dict[int, str] = dict(
+        store.query(
+            "SELECT d.id,f.path FROM json_each(?) w JOIN definitions d ON d.id=w.value"
+            f" JOIN files f ON f.id={FILE_OF}",
+            (json.dumps(found),),
+        )
+    )
+    return [places[number] for number in found if number in places]

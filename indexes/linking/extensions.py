@@ -1,0 +1,197 @@
+"""Kernels of extensions for PyTorch's operators: from a line of their YAML, or an ``m.impl`` of
+theirs, to the function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os.path import commonpath
+
+from indexes.codegen.rows import KeySets, Row, kernel_rows
+from indexes.linking.facts import Facts
+from indexes.linking.kernels import Matcher, link_kernel
+from indexes.linking.registrations import Written, registered_definition
+from indexes.model.paths import root_of
+from indexes.model.vocabulary import Confidence, Definition, KernelKind, Location, NativeFunction
+from indexes.readers.yaml.extensions import RUNTIME_KEY, KernelFile, ListedKernel
+
+Matching = Callable[[Row], Matcher]
+"""How parameters as written compare with those that torchgen expects of a row's kernel."""
+_COMPOSITE = "Composite"
+_INSIDE = "third_party/"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionKernel:
+    """A kernel that an extension has for an operator."""
+
+    op: str
+    key: str
+    symbol: str
+    location: Location
+    """The line that makes it a kernel."""
+    rule: str
+    kind: KernelKind
+    confidence: Confidence
+    reason: str
+    definitions: tuple[Definition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What extensions are linked with."""
+
+    natives: Mapping[str, NativeFunction]
+    """The operators that there are."""
+    kernels: frozenset[tuple[str, str]]
+    """Operators and keys for which PyTorch has a kernel."""
+    keys: frozenset[str]
+    """The dispatch keys that PyTorch knows."""
+    structured: KeySets
+    facts: Facts
+    matches: Matching
+
+    def dispatch_key(self, backend: str) -> str:
+        """The key of a back end: its own, or the one that PyTorch keeps for those it does not
+        know."""
+        return backend if backend in self.keys else "PrivateUse1"
+
+
+def file_kernels(file: KernelFile, tree: Tree) -> Iterator[ExtensionKernel]:
+    """The kernels that a YAML file of an extension names."""
+    if file.form == "native":
+        yield from _of_entries(file, tree)
+    for one in file.kernels:
+        native = tree.natives.get(one.op)
+        if native is not None:
+            yield _listed(file, one, native, tree)
+
+
+# ----------------------------------------------------------- a file like native_functions.yaml
+
+
+def _of_entries(file: KernelFile, tree: Tree) -> Iterator[ExtensionKernel]:
+    """Of the operators that PyTorch has, the kernels for keys that it has none for."""
+    for row in kernel_rows(file.functions, tree.structured):
+        new = (row.op, row.key) not in tree.kernels and not row.key.startswith(_COMPOSITE)
+        if row.op in tree.natives and new and _names_key(row):
+            yield _of_row(file, row, tree)
+
+
+def _names_key(row: Row) -> bool:
+    """Whether the entry names a kernel for the key, or torchgen makes one of the entry's."""
+    return any(kernel.key == row.key for kernel in row.source_function.dispatch or ())
+
+
+def _of_row(file: KernelFile, row: Row, tree: Tree) -> ExtensionKernel:
+    named = tree.facts.named(row.symbol.rpartition("::")[2])
+    found = _at_home([one.definition for one in named], file.path)
+    link = link_kernel(row, found, tree.matches(row), has_sources=True)
+    reason = link.reason and f"no definition of {row.symbol} with the parameters of its entry"
+    what = (row.op, row.key, row.symbol, Location(file.path, row.line), link.rule)
+    return ExtensionKernel(*what, link.kind, link.confidence, reason, link.definitions)
+
+
+# -------------------------------------------------------------- files that list operators
+
+
+def _listed(
+    file: KernelFile, one: ListedKernel, native: NativeFunction, tree: Tree
+) -> ExtensionKernel:
+    key = one.key or tree.dispatch_key(file.backend)
+    if one.autograd:
+        key = f"Autograd{key}"
+    name = one.symbol.rpartition("::")[2] or _cpp_name(native, one.symint)
+    scope = one.symbol.rpartition("::")[0] or file.namespace
+    inside = [
+        each.definition
+        for each in tree.facts.named(name)
+        if each.definition.kind in ("function", "method")
+        and _is_in(each.definition.scope, scope)
+        and library_of(each.definition.location.path) == library_of(file.path)
+    ]
+    symbol = one.symbol or f"{scope}::{file.backend}NativeFunctions::{name}"
+    row = _row(one, native, key, symbol)
+    found = _fitting(_nearest(inside, file.path), tree.matches(row), key)
+    confidence: Confidence = "exact" if len(found) == 1 else "by rule"
+    kind: KernelKind = "plain" if found else "missing"
+    reason = "" if found else f"no definition of {name} in {scope or 'any namespace'}"
+    shown = found[0].qualified if found and not one.symbol else symbol
+    what = (native.full_name, key, shown, Location(file.path, one.line), one.rule)
+    return ExtensionKernel(*what, kind, confidence, reason, tuple(found))
+
+
+def _row(one: ListedKernel, native: NativeFunction, key: str, symbol: str) -> Row:
+    return Row(native.full_name, key, symbol, "plain", native, native, one.line, one.rule)
+
+
+def _cpp_name(native: NativeFunction, symint: bool) -> str:
+    """``dispatcher.name``: the operator's, ``_out`` for one that writes to an argument ``out``."""
+    base = native.name.rpartition("::")[2]
+    return base + "_out" * ("!) out" in native.schema) + "_symint" * symint
+
+
+def _is_in(scope: str, wanted: str) -> bool:
+    plain = scope.replace("::(anonymous)", "")
+    return not wanted or plain == wanted or plain.startswith(f"{wanted}::")
+
+
+def _fitting(found: Sequence[Definition], matches: Matcher, key: str) -> list[Definition]:
+    """Those with the operator's parameters; of overloads that are no dispatcher's, those of which
+    there is but one in a place."""
+    if key == RUNTIME_KEY:  # its kernels take what the runtime gives them
+        return list(found)
+    for how in ("same", "arity"):
+        if chosen := [one for one in found if matches(one.parameters) == how]:
+            return chosen
+    return list(found) if len(found) == 1 else []
+
+
+def library_of(path: str) -> str:
+    """The extension that a file belongs to, beside the tree or in it; empty for PyTorch itself."""
+    if path.startswith(_INSIDE):
+        return "/".join(path.split("/")[:2])
+    return root_of(path)
+
+
+def _at_home(found: Sequence[Definition], path: str) -> list[Definition]:
+    """Those of the same extension where there are any: else PyTorch's serve it too."""
+    own = [one for one in found if library_of(one.location.path) == library_of(path)]
+    return own or [one for one in found if not library_of(one.location.path)]
+
+
+def _nearest(found: Sequence[Definition], path: str) -> list[Definition]:
+    """Those in the folder that has most in common with a file's."""
+    if len(found) < 2:
+        return list(found)
+    folder = path.rpartition("/")[0]
+    common = {id(one): len(commonpath([one.location.path, folder])) for one in found}
+    most = max(common.values())
+    return [one for one in found if common[id(one)] == most]
+
+
+# ---------------------------------------------------------------------------- m.impl
+
+
+def library_kernels(written: Iterable[Written], tree: Tree) -> Iterator[ExtensionKernel]:
+    """What the TORCH_LIBRARY blocks of extensions register for operators of PyTorch's."""
+    for one in written:
+        made = one.registration
+        if made.op not in tree.natives or not _is_backend(made.key):
+            continue
+        found = registered_definition(one, tree.facts)
+        replaced = "; replaces PyTorch's own" if (made.op, made.key) in tree.kernels else ""
+        kind: KernelKind = "plain" if found or made.fallthrough else "missing"
+        reason = "" if found else f"{made.kernel}, registered at {one.use.location}"
+        confidence: Confidence = "by rule" if one.use.macro else "exact"
+        what = (made.op, made.key, found.qualified if found else made.kernel, one.use.location)
+        said = (made.rule + replaced, kind, confidence, reason)
+        yield ExtensionKernel(*what, *said, (found,) if found else ())
+
+
+_LAYERS = ("Autograd", "Autocast", "FuncTorch", "Batched", "Vmap", "Python", "Composite")
+
+
+def _is_backend(key: str) -> bool:
+    """Whether a key is a back end's, and no layer's before it."""
+    return not key.startswith(_LAYERS)

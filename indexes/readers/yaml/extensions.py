@@ -1,0 +1,199 @@
+"""Reads what extensions say of their kernels in YAML: torchgen's forms for code outside of
+PyTorch's tree.
+
+A back end's file (``backend:``, ``cpp_namespace:``, ``supported:``, torchgen/gen_backend_stubs.py)
+lists operators by name; one of ExecuTorch's (torchgen/executorch/parse.py) gives each the kernels
+of its runtime. A file like native_functions.yaml is read as that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location, NativeFunction, Problem
+from indexes.readers.yaml.native_functions import read_native_functions
+from indexes.readers.yaml.nodes import Entry, Node, compose, decoded, read_entries
+from indexes.readers.yaml.schema import parse_schema
+
+Form = Literal["backend", "runtime", "native", ""]
+RUNTIME_KEY = "ExecuTorch"
+"""Stands for the dispatch key of a kernel that no dispatcher of PyTorch's calls."""
+_BACKEND = regex(r"(?m)^backend\s*:")
+_KERNELS = regex(r"(?m)^\s+kernels\s*:")
+_ENTRY = regex(r"(?m)^- ?(?:op|func)\s*:")
+_LISTS = ("supported", "autograd", "full_codegen", "symint", "custom", "custom_autograd")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedKernel:
+    """A kernel that a file lists for an operator."""
+
+    op: str
+    """``add.Tensor``, with its namespace where that is not aten."""
+    symbol: str
+    """The C++ function; empty where it follows from the operator and ``scopes``."""
+    line: int
+    rule: str
+    key: str = ""
+    """The dispatch key, where the entry names one."""
+    native: NativeFunction | None = None
+    """The operator that the entry defines."""
+    autograd: bool = False
+    symint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFile:
+    """What one file lists."""
+
+    form: Form
+    path: str
+    backend: str = ""
+    """``NPU``, ``XLA``."""
+    namespace: str = ""
+    """The C++ namespace of a back end's kernels."""
+    kernels: tuple[ListedKernel, ...] = ()
+    functions: tuple[NativeFunction, ...] = ()
+    """The entries of a file like native_functions.yaml."""
+
+
+def form_of(text: str) -> Form:
+    """Which form a YAML file has; empty for one that says nothing of kernels."""
+    if _BACKEND.search(text) and "supported" in text:
+        return "backend"
+    if _ENTRY.search(text) is None:
+        return ""
+    return "runtime" if _KERNELS.search(text) else "native"
+
+
+def read_extension(data: bytes, path: str) -> tuple[KernelFile | None, tuple[Problem, ...]]:
+    """What a YAML file of an extension says of kernels; None for one that says nothing of them."""
+    text = decoded(data)
+    form = form_of(text)
+    if form == "backend":
+        return _backend(text, path)
+    if form == "runtime":
+        entries, problems = read_entries(data, path)
+        kernels = tuple(one for entry in entries for one in _runtime(entry, path, problems))
+        return KernelFile(form, path, kernels=kernels), tuple(problems)
+    if form == "native":
+        functions, problems_ = read_native_functions(data, path)
+        return KernelFile(form, path, functions=functions), _unreadable(problems_)
+    return None, ()
+
+
+def _unreadable(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """What is no entry; fields of an extension's own are its affair."""
+    return tuple(one for one in problems if one.message.startswith("not "))
+
+
+# ---------------------------------------------------------------------------- ExecuTorch
+
+
+def _runtime(entry: Entry, path: str, problems: list[Problem]) -> Iterator[ListedKernel]:
+    """The kernels of one entry: ``- op: add.out`` of an operator of PyTorch's, ``- func: ...`` of
+    one that it defines."""
+    name, native = _operator(entry, path, problems)
+    listed = entry.fields.get("kernels")
+    for one in listed.value.items if listed and name else ():
+        field = (one.fields or {}).get("kernel_name")
+        if field is None or not field.value.text:
+            problems.append(Problem(path, one.line, f"a kernel of {name} without kernel_name"))
+            continue
+        space, _, function = field.value.text.rpartition("::")
+        # As torchgen places it: functions stand in the namespace native of the one that is named.
+        symbol = f"{space or 'at'}::native::{function}"
+        rule = "kernels: the runtime calls it by kernel_name, in the namespace native"
+        yield ListedKernel(name, symbol, field.line, rule, RUNTIME_KEY, native)
+
+
+def _operator(
+    entry: Entry, path: str, problems: list[Problem]
+) -> tuple[str, NativeFunction | None]:
+    if (op := entry.fields.get("op")) and op.value.text:
+        return op.value.text.removeprefix("aten::"), None
+    if (func := entry.fields.get("func")) and func.value.text:
+        try:
+            native = defined(func.value.text, path, entry.line, entry.end_line)
+        except ValueError as error:
+            problems.append(Problem(path, func.line, str(error)))
+        else:
+            return native.full_name, native
+    return "", None
+
+
+def defined(schema: str, path: str, line: int, end_line: int, space: str = "") -> NativeFunction:
+    """The operator that an extension defines by a schema. Raises ValueError."""
+    read = parse_schema(schema)
+    namespace = read.namespace or space
+    name = read.name if namespace in ("", "aten") else f"{namespace}::{read.name}"
+    return NativeFunction(
+        name=name,
+        overload=read.overload,
+        schema=" ".join(schema.split()),
+        location=Location(path, line, end_line),
+        field_lines={"func": line},
+        dispatch=(),
+        variants=(),
+        tags=(),
+    )
+
+
+# -------------------------------------------------------------------------- back ends
+
+
+def _backend(text: str, path: str) -> tuple[KernelFile | None, tuple[Problem, ...]]:
+    problems: list[Problem] = []
+    root = compose(text, 0, path, problems)
+    fields = (root.fields if root else None) or {}
+    words = {key: field.value.text or "" for key, field in fields.items()}
+    backend = words.get("backend", "")
+    symints = {name for name, _ in _names(fields["symint"].value)} if "symint" in fields else set()
+    kernels = [
+        one
+        for key in _LISTS
+        if key in fields and key != "symint"
+        for one in _listed(fields[key].value, key, backend, path, problems)
+    ]
+    made = tuple(_with_symint(one, symints) for one in kernels)
+    space = words.get("cpp_namespace", "")
+    return KernelFile("backend", path, backend, space, made), tuple(problems)
+
+
+def _with_symint(one: ListedKernel, names: set[str]) -> ListedKernel:
+    return replace(one, symint=True) if one.op in names else one
+
+
+def _names(listed: Node) -> Iterator[tuple[str, Node]]:
+    """The operators of a list, written as names or as ``func: name``."""
+    for item in listed.items:
+        field = (item.fields or {}).get("func")
+        name = field.value.text if field else item.text
+        if name:
+            yield name, item
+
+
+def _listed(
+    listed: Node, key: str, backend: str, path: str, problems: list[Problem]
+) -> Iterator[ListedKernel]:
+    for name, item in _names(listed):
+        rule = f"{key}: torchgen's stubs for the back end {backend} call it"
+        if "(" not in name:
+            op = name.removeprefix("aten::")
+            yield ListedKernel(op, "", item.line, rule, autograd=key == "autograd")
+            continue
+        try:
+            native = defined(name, path, item.line, item.last, backend.lower())
+        except ValueError as error:
+            problems.append(Problem(path, item.line, str(error)))
+            continue
+        named = (item.fields or {}).get("dispatch")
+        keys = (named.value.fields if named else None) or {}
+        for each in keys.values():
+            symbol = each.value.text or ""
+            yield ListedKernel(native.full_name, symbol, each.line, rule, each.key, native)
+        if not keys:
+            yield ListedKernel(native.full_name, "", item.line, rule, native=native)

@@ -1,0 +1,57 @@
+"""The config file ``~/.config/torchnav/config.toml``, and the extensions that it names::
+
+[[sources]]
+path = "~/torch-xpu-ops"
+name = "xpu"                  # how its paths begin: @xpu/...; else the folder's name
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from indexes.model.errors import SourceError
+from indexes.source.files import read_file
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML table. Raises ValueError when it is none."""
+    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+    try:
+        loads = import_module(module).loads
+    except ImportError:
+        raise ValueError(f"needs Python 3.11, or the package {module}") from None
+    return dict(loads(text))
+
+
+def configured_sources(path: Path) -> list[tuple[str, str]]:
+    """The folders of the extensions that the config file names, with the names to give them.
+
+    Raises SourceError in one line for a file that can't be read, or says something else there.
+    """
+    try:
+        table = parse_toml(read_file(path).decode())
+    except (OSError, ValueError) as error:
+        raise SourceError(f"cannot read {path}: {error}") from error
+    problems: list[str] = []
+    found = parse_sources(table.get("sources", []), path.parent, problems)
+    if problems:
+        raise SourceError(problems[0])
+    return found
+
+
+def parse_sources(listed: object, folder: Path, problems: list[str]) -> list[tuple[str, str]]:
+    """What ``[[sources]]`` says: each folder, from that of the config file on, and its name."""
+    if not isinstance(listed, list):
+        problems.append("config.toml: sources must be tables: [[sources]]")
+        return []
+    found = []
+    for one in listed:
+        path, name = (one.get("path"), one.get("name", "")) if isinstance(one, dict) else ("", "")
+        if path and isinstance(path, str) and isinstance(name, str):
+            found.append((str(folder / Path(path).expanduser()), name))
+        else:
+            problems.append("config.toml: each of [[sources]] needs path, and may have name")
+    return found
