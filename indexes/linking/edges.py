@@ -322,7 +322,7 @@ class EdgeResolver:
 
     def _member(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """A method of a class of the tree, or of a tensor: then an operator."""
-        if call.name in LOOPS:
+        if call.name in LOOPS and not library_of(call):
             yield self._edge(call, caller, "loop", call.name)
             return
         mark = call.receiver

@@ -225,6 +225,8 @@ _QUALIFIED_LIBRARIES = {
     "sparse_gemm": "",
     "xnnpack": "",
 }
+_SYCL = frozenset(("parallel_for", "single_task"))
+"""How a queue or a handler of SYCL launches: PyTorch's own ``parallel_for`` is no method."""
 APPLE = frozenset(("MPSGraph", "Metal"))
 """They are called with messages: PyTorch's own functions with their names stand for them."""
 
@@ -233,6 +235,8 @@ def library_of(call: Call) -> str:
     """The library whose function a call names, by the prefix its vendor gives every name."""
     if call.kind == "name":
         return ""
+    if call.kind == "member" and call.name in _SYCL:
+        return "SYCL"
     first = call.qualifier.partition("::")[0]
     if named := _QUALIFIED_LIBRARIES.get(first):
         return named

@@ -23,7 +23,12 @@ ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: it loops over elements, launches a kernel, calls a vendor's library,
 runs an MPSGraph or a Metal kernel."""
 
-_LAUNCHING: dict[object, ComputingKind] = {"MPSGraph": "graph", "Metal": "metal", "CUDA": "launch"}
+_LAUNCHING: dict[object, ComputingKind] = {
+    "MPSGraph": "graph",
+    "Metal": "metal",
+    "CUDA": "launch",
+    "SYCL": "launch",
+}
 """How libraries compute that run what PyTorch gives them."""
 _SET_UP = regex(
     r"Create|Destroy|Delete|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
@@ -176,6 +181,8 @@ class Works:
                     is_loop, target = edge.kind == "loop", edge.target
                     launched = target if isinstance(target, int) and not is_loop else None
                     return "loop" if is_loop else "launch", launched
+                if edge.target == "SYCL":
+                    return "launch", None
                 if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
                     seen.add(edge.target)
                     pending.append(edge.target)
