@@ -76,8 +76,12 @@ class Operators(Definitions):
     # ----------------------------------------------------------------------- kernels
 
     def _kernels(self, full_name: str) -> Sequence[KernelRow]:
-        rows = self.store.query(f"{_KERNELS} WHERE op=? ORDER BY rowid", (full_name,))
-        return tuple(self._kernel_row(*row) for row in rows)
+        return tuple(self._kernel_rows("op=? ORDER BY rowid", full_name))
+
+    def _kernel_rows(self, where: str, *given: object) -> list[KernelRow]:
+        rows = self.store.query(f"{_KERNELS} WHERE {where}", given)
+        self.expect_numbers(number for _, *_, listed, _, _ in rows for number in numbers(listed))
+        return [self._kernel_row(*row) for row in rows]
 
     def _kernel_row(
         self,
@@ -99,13 +103,11 @@ class Operators(Definitions):
 
     def all_kernels(self) -> list[KernelRow]:
         """Every row of the operators of native_functions.yaml, in its order."""
-        rows = self.store.query(f"{_KERNELS} WHERE path IS NULL ORDER BY rowid")
-        return [self._kernel_row(*row) for row in rows]
+        return self._kernel_rows("path IS NULL ORDER BY rowid")
 
     def library_kernels(self) -> list[KernelRow]:
         """Every row of the operators that have no entry there."""
-        rows = self.store.query(f"{_KERNELS} WHERE path NOT NULL ORDER BY rowid")
-        return [self._kernel_row(*row) for row in rows]
+        return self._kernel_rows("path NOT NULL ORDER BY rowid")
 
     def extension_kernels(self) -> list[KernelRow]:
         """The rows that files of extensions name, as torchgen would make registrations of them."""
@@ -115,8 +117,8 @@ class Operators(Definitions):
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""
         numbered = self._kernels_by_definition.get(definition, ())
-        sql = f"{_KERNELS} WHERE id=?"
-        return [self._kernel_row(*row) for one in numbered for row in self.store.query(sql, (one,))]
+        wanted = "id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        return self._kernel_rows(wanted, dumps(numbered)) if numbered else ()
 
     def generated_copies(self) -> Sequence[str]:
         """The ``_copy`` operators whose kernels torchgen makes."""

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections import deque
 
-from indexes.linking.facts import HopList, Link
+from indexes.linking.facts import Edge, HopList, Link
 from indexes.linking.formulas import FormulaFunction, formula_functions
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.python.around import around, owners
 from indexes.linking.registrations import around_dispatch
+from indexes.linking.usual import taken
 from indexes.linking.works import Works
 from indexes.model.vocabulary import Confidence, DerivativeEntry, KernelRow, NativeFunction
+from indexes.queries.chains.steps import MAIN_KEYS
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
@@ -26,7 +28,7 @@ def add_derivative(
     is composed of others, those of the operators that it calls."""
     op = native.full_name
     entry, rule, _ = facts.derived(op)
-    through = [] if _has_own(op, facts) else through_operators(op, facts)
+    through, beside = ([], []) if _has_own(op, facts) else through_operators(op, facts)
     if entry is not None:
         rule += _for_some(native, facts) if through else ""
         sure: Confidence = "exact" if entry.op == op else "by rule"
@@ -34,6 +36,9 @@ def add_derivative(
     for other in filter(None, map(facts.native, through)):
         rule = f"differentiable through {other.full_name}: autograd records what is called"
         _add_entry(other, parent, rule, "by rule", facts, hops, source)
+    if beside:
+        rule = "recorded in other than the usual case, which is dense, real, 2-D tensors"
+        hops.add(parent, "derivative", ", ".join(beside), native.location, rule, "by rule")
     if not through and entry is None:
         hops.miss(parent, "derivative", op, _why_none(native, rule, facts))
 
@@ -66,24 +71,38 @@ def in_names_of(native: NativeFunction, entry: DerivativeEntry) -> DerivativeEnt
     return repeated(entry, native)
 
 
-def through_operators(op: str, facts: Lookup) -> list[str]:
+def through_operators(op: str, facts: Lookup) -> tuple[list[str], list[str]]:
     """The operators with a formula through which one that is composed of others is differentiated,
-    the nearest first; those that only copy, view or make tensors where there are no others."""
+    the nearest first; those that only copy, view or make tensors where there are no others. Apart
+    from them, those that are called only where most tensors do not come."""
     graph, works = Graph(facts), Works(facts)
     found: dict[str, bool] = {}
-    seen = {Node("operator", op)}
-    pending = deque(seen)
-    while pending:
-        node = pending.popleft()
-        if node.kind == "operator" and _has_own(str(node.what), facts):
-            found[str(node.what)] = works.of(node) == "dispatches"
+    """Of each operator, whether the way to it is unusual."""
+    seen: set[Node] = set()
+    pending = deque([Node("operator", op)])
+    later: deque[Node] = deque()
+    while pending or later:
+        is_unusual = not pending
+        node = (pending or later).popleft()
+        if node in seen:
             continue
-        for step in graph.down(node):
-            if step.lower not in seen and _is_recorded(step):
-                seen.add(step.lower)
-                pending.append(step.lower)
-    leading = [name for name in found if found[name] and works.leads(Node("operator", name))]
-    return leading or list(found)
+        seen.add(node)
+        if node.kind == "operator" and _has_own(str(node.what), facts):
+            found[str(node.what)] = is_unusual
+            continue
+        for step in filter(_is_recorded, graph.down(node)):
+            (later if is_unusual or _is_unusual(step, facts) else pending).append(step.lower)
+    nodes = [Node("operator", name) for name in found]
+    leading = [n for n in nodes if works.of(n) == "dispatches" and works.leads(n)]
+    names = [str(node.what) for node in leading or nodes]
+    usual = [name for name in names if not found[name]]
+    return usual or names, [name for name in names if found[name] and usual]
+
+
+def _is_unusual(step: Step, facts: Lookup) -> bool:
+    """Whether a step is taken only under a condition that does not hold for most tensors."""
+    choices = facts.conditions(step.why) if isinstance(step.why, Edge) else ()
+    return any(all(taken(one, key) is False for key in MAIN_KEYS) for one in choices)
 
 
 def _for_some(native: NativeFunction, facts: Lookup) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -272,11 +273,9 @@ class Tree:
 
     def function_at(self, path: str, line: int) -> Definition | None:
         """The innermost function that a line of a kernel file is in."""
-        found = None
-        for one in self.functions.get(path, ()):
-            if one.location.covers(line):
-                found = one
-        return found
+        functions = self.functions.get(path, [])
+        above = bisect_right(functions, line, key=lambda one: one.location.line)
+        return next((one for one in reversed(functions[:above]) if one.location.covers(line)), None)
 
     def operator_of(self, function: Definition | None) -> str | None:
         """An operator whose kernel a function is."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from indexes.model.errors import SourceError
@@ -77,6 +77,7 @@ class Rebuild:
     def __init__(self, source: Source, facts: Lookup) -> None:
         self._source = source
         self._facts = facts
+        self._included = cache(self._included_by)
 
     def cost(self, path: str, op: NativeFunction | None = None) -> Cost:
         """The cost of a change of ``path``; of one entry, for the YAML files, with ``op``."""
@@ -134,10 +135,10 @@ class Rebuild:
     @property
     def total(self) -> int:
         """How many sources the tree has."""
-        return sum(1 for path in self._files if _is_source(path))
+        return len(self._sources)
 
     def _count(self, starts: Iterable[str]) -> int:
-        return sum(1 for path in self._reached(starts) if _is_source(path) and path in self._files)
+        return len(self._reached(starts) & self._sources)
 
     def _reached(self, starts: Iterable[str]) -> set[str]:
         seen = set(starts)
@@ -148,6 +149,10 @@ class Rebuild:
                     seen.add(one)
                     pending.append(one)
         return seen
+
+    @cached_property
+    def _sources(self) -> frozenset[str]:
+        return frozenset(filter(_is_source, self._files))
 
     @cached_property
     def _files(self) -> frozenset[str]:
@@ -204,10 +209,16 @@ class Rebuild:
         yield NATIVE
         if template.startswith(_AUTOGRAD_TEMPLATES):
             yield DERIVATIVES
-        yield from self._targets(header, read_includes(self._read(template)))
+        yield from self._included(template, header.rpartition("/")[0])
         operator = _OF_OPERATOR.match(header)
         if operator and not operator[2]:
             yield f"ATen/ops/{operator[1]}_ops.h"
+
+    def _included_by(self, template: str, folder: str) -> tuple[str, ...]:
+        """What the headers of a folder include that are made from a template."""
+        return tuple(
+            self._targets(f"{folder}/" if folder else "", read_includes(self._read(template)))
+        )
 
     @cached_property
     def _template_files(self) -> frozenset[str]:
