@@ -90,8 +90,9 @@ class CppEdges(DispatchEdges):
             gone = known.definition.name
             uses = [u for u in uses if function_name(registered_function(u)) == gone]
         else:
-            places = {entry.location for entry in self.facts.registered_as(known.id)}
-            stubs = {entry.stub for entry in self.facts.registered_as(known.id)}
+            entries = self.facts.registered_as(known.id)
+            places = {entry.location for entry in entries}
+            stubs = dict.fromkeys(entry.stub for entry in entries)
             named = (u for s in stubs for u in self.facts.stub_uses(s.rpartition("::")[2]))
             uses = [use for use in named if use.location in places]
         for use in uses:
