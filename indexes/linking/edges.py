@@ -76,6 +76,9 @@ class EdgeFacts(ScopeQuestions, Protocol):
     def all_bases(self, scope: str) -> Sequence[str]:
         """What a class derives from, far ones too."""
 
+    def is_standard(self, name: str) -> bool:
+        """Whether a file calls a vector so."""
+
     def template_methods(self, owner: Definition) -> Sequence[Known]:
         """The function templates of a class."""
 
@@ -351,7 +354,7 @@ class EdgeResolver:
             yield from self._each(call, caller, "call", [one.id for one in found])
 
     def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[_Meant]:
-        classes = _own_class(caller) if mark == "this" else self.facts.classes_named(mark)
+        classes = _own_class(caller) if mark == "this" else self._classes_meant(mark, caller)
         wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
         named = self.facts.named(call.name)
         found = [k for k in named if plain_scope(k.definition.scope) in wanted]
@@ -364,6 +367,15 @@ class EdgeResolver:
             yield self._edge(call, caller, "unknown", reason)
             return
         yield from self._each(call, caller, "call", targets, "by rule")
+
+    def _classes_meant(self, name: str, caller: Known) -> Sequence[str]:
+        """The classes that the name of a type can mean; of one that is also an alias of a vector,
+        as ``Stack`` is, those in the scopes around the caller alone."""
+        classes = self.facts.classes_named(name)
+        if not self.facts.is_standard(name):
+            return classes
+        around = set(enclosing(plain_scope(caller.definition.scope)))
+        return [one for one in classes if one.rpartition("::")[0] in around]
 
     def _derives(self, method: Known, classes: Collection[str]) -> bool:
         """Whether a function is a method of a class that derives from one of some."""
@@ -390,7 +402,7 @@ class EdgeResolver:
         """What torchgen makes functions for: ``at::add``, ``at::cpu::add``, ``at::_ops::add``;
         without a qualifier too, where a tensor among the arguments leads to ``at``."""
         overloads = self.facts.overloads(operator_base(call))
-        if not overloads:
+        if not overloads or caller.definition.location.path.endswith(_SHADERS):
             return
         if exact := self._by_struct(call, overloads):
             yield from self._each(call, caller, "operator", [exact.full_name])
@@ -423,9 +435,10 @@ class EdgeResolver:
         levels = self._scopes.named_by(call.qualifier, scope, path)
         if any("at" in level for level in levels):
             return "at"
-        outer, _, key = call.qualifier.lstrip(":").rpartition("::")
-        is_key = outer in ("at", "") and key in self.facts.key_namespaces
-        return key if is_key else ""
+        outer, _, key = call.qualifier.removeprefix("::").rpartition("::")
+        is_near = not call.qualifier.startswith("::") and "at" in enclosing(scope)
+        is_key = outer == ("" if is_near and not outer else "at")
+        return key if is_key and key in self.facts.key_namespaces else ""
 
     def _is_given_tensor(self, call: Call) -> bool:
         marks = (mark.rpartition("=")[2] for mark in call.arguments.split())
@@ -433,6 +446,8 @@ class EdgeResolver:
         return any(mark in ("T", "L") for mark in found)
 
 
+_SHADERS = ".metal"
+"""Files of a language in which nothing of ATen can be called."""
 _COUNTED = {"c10::intrusive_ptr_target"}
 """What every class derives from whose objects count who holds them: their only kinship."""
 _FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from indexes.codegen.variants import called_by_generated, generated_callers, is_view
+from indexes.codegen.variants import called_by_generated, generated_callers, is_generated
 from indexes.linking.facts import (
     TO_DEFINITIONS,
     TO_OPERATORS,
@@ -160,9 +160,9 @@ class Graph:
         a view and a clone (CompositeViewCopyKernels.cpp)."""
         native = self.facts.native(op)
         called = native and called_by_generated(native, self.facts.overloads)
-        if called:
+        if native and called:
             yield called.full_name
-            if is_view(called):
+            if not is_generated(native):  # it is in the YAML: a _copy
                 yield _CLONE
 
     def without_dispatch(self, start: Node) -> Iterator[Step]:

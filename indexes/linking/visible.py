@@ -136,6 +136,8 @@ def _is_linkable(scope: str, place: str, path: str) -> bool:
         return False  # PyTorch is built without its extensions
     if place == path or place.endswith(_HEADERS):
         return True
+    if place.endswith(".metal"):
+        return False  # each is a library of shaders of its own
     return "(anonymous)" not in scope and "CPU_CAPABILITY" not in scope
 
 

@@ -205,6 +205,15 @@ class ScopeFacts(Lookup):
         """The classes of a simple name, with their scopes."""
         return tuple(dict.fromkeys(one for one, _ in self._classes.get(name, ())))
 
+    @cached_property
+    def _standard(self) -> frozenset[str]:
+        sql = "SELECT DISTINCT name FROM aliases WHERE target LIKE 'std::vector<%'"
+        return frozenset(self.store.column(sql))
+
+    def is_standard(self, name: str) -> bool:
+        """Whether a file calls a vector so."""
+        return name in self._standard
+
     def _bases_of(self, scope: str) -> tuple[str, ...]:
         """What a class derives from; nothing for a namespace."""
         simple = scope.rpartition("::")[2]

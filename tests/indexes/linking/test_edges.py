@@ -84,12 +84,31 @@ Tensor edges_of_objects(const Tensor& self) {
   TORCH_CHECK(false, "detail::helper(self)");
   return self;
 }
+struct Quant { virtual Tensor quant(const Tensor& x) = 0; int bits() { return 8; } };
+struct Quant8 : Quant { Tensor quant(const Tensor& x) override { here(x); return x; } };
+struct Quant4 : Quant { Tensor quant(const Tensor& x) override { return x; } };
+Tensor edges_of_overriders(const Tensor& self) { return best_for(self)->quant(self); }
+namespace transforms { struct Stack { int depth(int d) { return d; } }; }
+using Stack = std::vector<int>;
+int edges_of_vectors(Stack* stack) { return stack->depth(0); }
 struct Counter { int sub(int n) { return n; } };
 template <typename T> int edges_of_the_unknown(T& counter) { return counter.sub(1); }
 MANY
 int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
 """.replace("MANY", "\n".join(f"static int many(Type{n} x) {{ return {n}; }}" for n in range(30))),
+    f"{NATIVE}/cudnn/Edges.cpp": """
+namespace at::native {
+void edges_of_front_ends(const Tensor& x) { auto plan = cached(x); plan->execute(x); }
+} // namespace at::native
+""",
+    f"{NATIVE}/mps/kernels/Edges.metal": """
+float edge_shader(float x) { return ::metal::mul(x, x); }
+float edges_of_shaders(float x) { return edge_shader(mul(x, x)); }
+""",
+    f"{NATIVE}/mps/kernels/Others.metal": """
+float edges_of_other_shaders(float x) { return edge_shader(x); }
+""",
     f"{NATIVE}/cuda/Edges.cu": """
 namespace at::native {
 namespace {
@@ -114,6 +133,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     """The small tree, with some functions more."""
     root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("edges") / "pytorch"))
     for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     opened = Index.open(Source.find(str(root)), tmp_path_factory.mktemp("edges-cache"))
     with contextlib.closing(opened):
@@ -183,6 +203,25 @@ def test_a_method_of_an_unknown_object_is_said_to_be_unknown(index: Index) -> No
     (edge,) = edges(index, "edges_of_the_unknown")
     assert (edge.kind, edge.symbol) == ("unknown", "sub")
     assert "a tensor or on an object of a class" in str(edge.target)
+
+
+def test_a_method_that_classes_of_one_family_define_is_one_of_theirs(index: Index) -> None:
+    found = [edge for edge in edges(index, "edges_of_overriders") if edge.symbol == "quant"]
+    assert [(edge.kind, edge.confidence) for edge in found] == [("call", "ambiguous")] * 2
+
+
+def test_a_vectors_method_is_no_class_of_that_name(index: Index) -> None:
+    assert said(index, "edges_of_vectors") == []
+
+
+def test_a_vendors_object_executes(index: Index) -> None:
+    assert ("library", "execute", "cuDNN") in said(index, "edges_of_front_ends")
+
+
+def test_a_shader_calls_no_operator_and_nothing_of_another_file(index: Index) -> None:
+    assert said(index, "edge_shader") == []
+    assert said(index, "edges_of_shaders") == [("call", "edge_shader", "edge_shader:2")]
+    assert said(index, "edges_of_other_shaders") == []
 
 
 def test_all_that_a_call_can_mean_is_kept(index: Index) -> None:
