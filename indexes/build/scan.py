@@ -23,6 +23,7 @@ from indexes.readers.python.messages import read_messages
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
 from indexes.readers.python.tests import is_test_file
+from indexes.readers.python.variables import read_variables
 from indexes.source.files import content_hash
 from indexes.source.git import Repository
 from indexes.source.source import folder_at
@@ -175,7 +176,7 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         python, problems = read_python(data, facts.path)
         is_test = is_test_file(facts.path)
         if kind == "python" and not facts.path.startswith(TESTING):
-            facts.messages = read_messages(data)
+            facts.messages = [*read_messages(data), *read_variables(data, facts.path)]
         if is_test or facts.path.startswith(TESTING):
             facts.suite = read_suite(data, facts.path)
         for fact in python:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
-from indexes.readers.messages import DISPATCH, ENVIRONMENT, HOLE, MAYBE, SHORTEST, pieces, plain
+from indexes.readers.messages import DISPATCH, HOLE, MAYBE, SHORTEST, VARIABLES, pieces, plain
 from indexes.store.index_file import Store
 
 _RAISED = regex(
@@ -36,7 +36,6 @@ _PLACE = regex(
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented for '(\w+)'")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover."""
 _ASSERTED = regex(r"(?:^|\s)(\S.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
-_RAISES = regex(r"raise|throw|CHECK|ASSERT|ERROR|ENFORCE|_check|assert|Error|unimplemented|fail")
 _WARNS = regex(r"warn|WARN")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 """What tells a log or a test, and so raises nothing."""
@@ -67,10 +66,8 @@ class Message(NamedTuple):
 
     @property
     def does(self) -> str:
-        """``error``, ``warning``, or ``text`` where the statement does not tell."""
-        if _WARNS.search(self.kind):
-            return "warning"
-        return "error" if _RAISES.search(self.kind) else "text"
+        """``warning``, or ``error``."""
+        return "warning" if _WARNS.search(self.kind) else "error"
 
 
 class Pasted(NamedTuple):
@@ -125,7 +122,8 @@ class Messages:
 
     @cached_property
     def _rows(self) -> list[_Row]:
-        return self._store.query(f"{_ROWS} WHERE m.kind NOT IN (?,?)", (DISPATCH, ENVIRONMENT))
+        names = (DISPATCH, *VARIABLES)
+        return self._store.query(f"{_ROWS} WHERE m.kind NOT IN (?,?,?,?)", names)
 
     def _dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under a name, or under one that a macro joins to another:

@@ -19,6 +19,10 @@ MAYBE = "\x1e"
 """Begins a piece that is not always there: an arm of a conditional, an argument of an argument."""
 DISPATCH = "dispatch"
 ENVIRONMENT = "environment variable"
+CONFIG = "configuration entry"
+FLAG = "flag"
+VARIABLES = (ENVIRONMENT, CONFIG, FLAG)
+"""What people set, kept under its name."""
 
 _FORMAT = regex(
     r"\{\{|\}\}|\{[^{}\s]*(?:\[[^\]]*\])?[^{}]{0,40}\}"
@@ -38,7 +42,8 @@ class MessageFact(NamedTuple):
     kind: str
     """What is done with it: ``TORCH_CHECK``, ``raise ValueError``, ``warnings.warn``; empty for
     a text of which the statement does not tell. ``DISPATCH`` for the name that a macro
-    dispatches dtypes under, ``ENVIRONMENT`` for a variable that is read."""
+    dispatches dtypes under, one of ``VARIABLES`` for the
+    name of what people set."""
     text: str
     """The pieces, with ``HOLE`` between them."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indexes.model.vocabulary import Location
+from indexes.readers.messages import VARIABLES
 from indexes.store.index_file import Store
 from indexes.store.lookup import like
 
@@ -41,6 +42,27 @@ class Names:
             (stub, Location(path, line), f"{macro}({arguments})")
             for stub, path, line, macro, arguments, _ in rows
         ]
+
+    def variables(self, text: str, most: int) -> list[tuple[str, str, Location]]:
+        """Environment variables, flags and entries of configurations: the kind of each, its name
+        and where it stands."""
+        marks = ",".join("?" * len(VARIABLES))
+        sql = (
+            "SELECT m.text,m.kind,f.path,m.line,m.end_line FROM messages m"
+            " JOIN files f ON f.id=m.file WHERE {} AND m.kind IN ({})"
+            " ORDER BY length(m.text),m.text,f.path,m.line LIMIT ?"
+        ).format("m.text LIKE ? ESCAPE '\\'", marks)
+        rows = self._store.query(sql, (like(text), *VARIABLES, most))
+        return [(kind, name, Location(*where)) for name, kind, *where in rows]
+
+    def test_classes(self, text: str, most: int) -> list[tuple[str, Location]]:
+        """Classes of tests, each with where it stands."""
+        sql = (
+            "SELECT t.symbol,f.path,t.line FROM tests t JOIN files f ON f.id=t.file"
+            " WHERE {} AND t.kind='class' ORDER BY length(t.symbol),t.symbol,f.path"
+        )
+        rows = self._holding("t.symbol", sql, text, most)
+        return [(name, Location(path, line)) for name, path, line in rows]
 
     def files(self, text: str, most: int) -> list[str]:
         """Paths."""

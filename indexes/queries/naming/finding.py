@@ -31,7 +31,7 @@ Scored = tuple[Score, Callable[[], Hit]]
 
 KINDS = (
     "operator grad_fn stub function class method module attribute macro impl_func meta_func"
-    " macro_use enum global __global__ variable error key file"
+    " macro_use enum global __global__ variable read error warning key file"
 ).split()
 """What a hit can be."""
 
@@ -67,6 +67,8 @@ def _holding(word: str, facts: Lookup, limit: int, kinds: Sequence[str]) -> list
         *_symbols(wanted, simple, facts, limit),
         *_stubs(wanted, simple, facts),
         *_files(wanted, word, facts, limit),
+        *_variables(wanted, word, facts, limit),
+        *_tests(wanted, simple, facts, limit),
     ]
     found.sort(key=itemgetter(0))
     hits = (hit() for _, hit in (found if kinds else found[: _most(word, limit)]))
@@ -141,6 +143,21 @@ def _stubs(wanted: Wanted, text: str, facts: Lookup) -> Iterator[Scored]:
 def _files(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
     for path in Names(facts.store).files(text, limit):
         yield _score(wanted, "file", path), partial(Hit, "file", path, Location(path, 0))
+
+
+def _variables(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
+    """Environment variables, flags, entries of configurations; each where it stands first."""
+    seen = set()
+    for kind, name, where in Names(facts.store).variables(text, limit):
+        if (kind, name) not in seen:
+            seen.add((kind, name))
+            score = _score(wanted, "variable", name.rpartition(".")[2])
+            yield score, partial(Hit, "variable", name, where, kind)
+
+
+def _tests(wanted: Wanted, text: str, facts: Lookup, limit: int) -> Iterator[Scored]:
+    for name, where in Names(facts.store).test_classes(text, limit):
+        yield _score(wanted, "class", name), partial(Hit, "class", name, where, "tests")
 
 
 def _same(hit: Hit) -> Hit:

@@ -155,7 +155,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "bare": (_operators, _python, _keys, _libraries, _variables, _stubs, _symbols),
     "operator": (_operators, _symbols),
     "library": (_libraries, _symbols, _stubs),
-    "python": (_python, _operators, _variables, _places),
+    "python": (_variables, _python, _operators, _places),
     "grad_fn": (_nodes, _python, _symbols),
     "stub": (_stubs, _symbols, _operators),
     "symbol": (_first_symbol, _stubs, _operators, _symbols, _nodes),

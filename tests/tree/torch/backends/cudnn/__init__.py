@@ -29,3 +29,11 @@ def is_acceptable(tensor, version, names):
         raise TypeError(message + " or ".join(names))
     raise ValueError("cuDNN was not found, "  # of what was compiled in
                      f"it is {'off' if version else 'lost'}{{}} on this machine")  #! says cuDNN was not found, it is off{} on this machine
+
+
+class CudnnModule(PropModule):
+    allow_tf32 = ContextProp(torch._C._get_cudnn_allow_tf32, torch._C._set_cudnn_allow_tf32)
+
+
+sys.modules[__name__] = CudnnModule(sys.modules[__name__], __name__)
+allow_tf32: bool

@@ -1,0 +1,59 @@
+"""Variables that users set: where they are defined, then where they are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.index import Index
+
+CUDNN, CUDA = "torch/backends/cudnn/__init__.py", "torch/backends/cuda/__init__.py"
+CONFIG, ALLOCATOR = "torch/_inductor/config.py", "c10/core/CPUAllocator.cpp"
+
+
+def found(index: Index, name: str) -> list[tuple[str, str, int]]:
+    match = index.resolve(name)
+    assert match.kind == "variable"
+    return [(hit.kind, hit.location.path, hit.location.line) for hit in match.hits]
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("max_autotune", [("variable", CONFIG, 9), ("read", CUDA, 20)]),
+        ("torch._inductor.config.max_autotune", [("variable", CONFIG, 9), ("read", CUDA, 20)]),
+        ("fx_graph_cache", [("variable", CONFIG, 10)]),
+        ("torch._inductor.config.triton.cudagraphs", [("variable", CONFIG, 15)]),
+        ("torch.backends.cuda.matmul.allow_tf32", [("variable", CUDA, 8), ("read", CUDA, 20)]),
+        ("torch.backends.cudnn.allow_tf32", [("variable", CUDNN, 35)]),
+        ("TORCHINDUCTOR_FX_GRAPH_CACHE", [("variable", CONFIG, 10)]),
+        ("PYTORCH_NO_CPU_MEMORY_REPORT", [("variable", ALLOCATOR, 11)]),
+        (
+            "FLAGS_caffe2_report_cpu_memory_usage",
+            [("variable", ALLOCATOR, 3), ("read", ALLOCATOR, 11)],
+        ),
+    ],
+)
+def test_definition_first_then_reads(
+    tree_index: Index, name: str, places: list[tuple[str, str, int]]
+) -> None:
+    assert found(tree_index, name) == places
+
+
+def test_a_name_of_several_is_ambiguous(tree_index: Index) -> None:
+    match = tree_index.resolve("allow_tf32")
+    assert {hit.name for hit in match.hits if hit.kind == "variable"} == {
+        "torch.backends.cudnn.allow_tf32",
+        "torch.backends.cuda.matmul.allow_tf32",
+    }
+    assert match.confidence == "ambiguous"
+
+
+def test_find_knows_a_part_of_the_name(tree_index: Index) -> None:
+    hits = tree_index.find("MAX_AUTOTUNE")
+    assert ("variable", "TORCHINDUCTOR_MAX_AUTOTUNE") in [(hit.kind, hit.name) for hit in hits]
+    assert ("class", "TestErrors") in [(h.kind, h.name) for h in tree_index.find("TestErr")]
+
+
+def test_what_is_no_variable(tree_index: Index) -> None:
+    assert tree_index.resolve("_private").kind != "variable"
+    assert tree_index.resolve("torch.backends.no_such.allow_tf32").kind != "variable"
