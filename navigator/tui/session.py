@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from indexes.model.chains import Card, Chain, Route
 from indexes.model.errors import SourceError
 from indexes.model.places import EngineFunction, Hit, Member, NameMatch
-from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location, OperatorSummary, Problem, SourceInfo
 from navigator.tui.history import Visit
 from navigator.tui.processes.chains import Answer, Chains, answer_beside, answer_of
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
     from indexes.source.git_history import Blame
     from indexes.source.source import Source
-
-_FILE_LINE = regex(r"(?P<path>@?[\w./+-]+\.\w+)(?::(?P<line>\d+))?(?::\d+)?")
 
 
 class Answers(Protocol):
@@ -177,22 +174,6 @@ class Session:
         if not file.is_relative_to(root) or not file.is_file():
             raise SourceError(f"{path} is not a file of {root}")
         return file
-
-    def file_place(self, text: str) -> Visit | None:
-        """The place that ``SoftMax.cu:1274`` or a longer path means; None for other texts."""
-        match = _FILE_LINE.fullmatch(text.strip())
-        if match is None:
-            return None
-        path = self._path(match["path"])
-        return Visit(path=path, line=int(match["line"] or 1)) if path else None
-
-    def _path(self, written: str) -> str | None:
-        """The one file of the tree that ends in ``written``; the first if there are more."""
-        name = written.removeprefix(self.info.root).lstrip("/")
-        hits = (hit for hit in self.index.find(name) if hit.kind == "file")
-        paths = [hit.location.path for hit in hits]
-        same = [path for path in paths if f"/{path}".endswith(f"/{name}")]
-        return same[0] if same else None
 
 
 def visit_of(hit: Hit) -> Visit:

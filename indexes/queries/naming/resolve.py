@@ -78,7 +78,9 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
         return tuple(one.full_name for one in overloads)
     operators = dict.fromkeys(name.partition(".")[0] for name in facts.operator_names)
     if query.kind in ("python", "library"):
-        return near(query.base, operators, 5, _LIKE)
+        overloaded = [name.partition(".")[0] for name in query.operators]  # ``sofmax.int``
+        found = [near(name, operators, 5, _LIKE) for name in (*overloaded, query.base)]
+        return tuple(dict.fromkeys(name for names in found for name in names))
     first = facts.node_names if query.kind == "grad_fn" else operators
     return near(query.base, first, 5) or near(query.base, (*operators, *facts.node_names), 5)
 

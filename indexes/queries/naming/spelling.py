@@ -352,8 +352,8 @@ def _in_graph(raw: str, name: str) -> NameQuery | None:
 
 # ------------------------------------------------------------------------------- places
 
-_PLACE = regex(r"(?P<path>[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d+)(?::\d+)?:?\Z")
-_PATH = regex(r"[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
+_PLACE = regex(r"(?P<path>@?[\w./+\\-]*\w\.[A-Za-z]\w*):(?P<line>\d+)(?::\d+)?:?\Z")
+_PATH = regex(r"@?[\w./+\\-]*/[\w.+-]+\.[A-Za-z]\w*\Z")
 _TRACEBACK = regex(r"File \"(?P<path>[^\"]+)\", line (?P<line>\d+)")
 
 

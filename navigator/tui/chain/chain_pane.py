@@ -155,6 +155,12 @@ class ChainPane(Pane):
         self.hops.message = message
         self.hops.show(None)
 
+    def show_place(self, visit: Visit, words: str) -> None:
+        """Show a place with which no operator is meant: its source, and no chain."""
+        self._soon.cancel()
+        self.show_message(visit.title, words)
+        self.post_message(self.Followed(visit, words))
+
     def _show_place(self, visit: Visit) -> None:
         """Another place of the same chain, or one that no chain leads to."""
         hop = _hop_at(self.hops.chain, visit) if self.hops.chain else None

@@ -15,11 +15,14 @@ from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.context import Context
 from navigator.tui.history import History, Visit
+from navigator.tui.panes.operator_pane import OperatorPane
 from navigator.tui.panes.workspace import Workspace
+from navigator.tui.place_rows import target_of
 from navigator.tui.processes.preview import REASON
 from navigator.tui.text import short_symbol
 from navigator.tui.widgets.bars import TopBar
 from navigator.tui.widgets.line_list import LineList
+from navigator.tui.widgets.operator_list import OperatorList
 
 
 class ChainWorkspace(Workspace):
@@ -98,9 +101,14 @@ class ChainWorkspace(Workspace):
         elif message.list is self.chain.hops:
             self.settle()
             self.screen.set_focus(self.source.view)
+        elif isinstance(message.list, OperatorList) and message.list.place is not None:
+            self.jump(target_of(message.list.place))
         elif message.list is self.main.list:
             self.screen.set_focus(self.chain.entrance)
             self.settle()
+
+    def on_operator_pane_place_chosen(self, message: OperatorPane.PlaceChosen) -> None:
+        self.jump(target_of(message.row))
 
     def _follow_card(self) -> None:
         """The routes of a device, the chain, or else the source of the line."""

@@ -7,13 +7,31 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.message import Message
 
+from indexes.model.regex import regex
+from indexes.queries.naming.near import near
+from navigator.tui.asking import ask
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.context import Context
+from navigator.tui.named import Named, named
+from navigator.tui.place_rows import PlaceRow
+from navigator.tui.session import Session
 from navigator.tui.widgets.bars import Bar
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.operator_list import OperatorList
 from navigator.tui.widgets.pane import MainPane
+
+_TERM = regex(r"(?:no|has|key|file|tag|kind|module|name|schema|ns):")
+"""What narrows the list, and is no name."""
+
+
+def _near_keys(session: Session, text: str) -> str:
+    """The dispatch keys that may have been meant by ``key:CUDAA``."""
+    keys = {key for op in session.index.operators() for key in (*op.keys, *op.devices)}
+    wanted = [word.partition(":")[2] for word in text.split() if word.startswith("key:")]
+    found = dict.fromkeys(name for word in wanted for name in near(word, sorted(keys), 3))
+    return f"; keys: {', '.join(found)}" if found else ""
 
 
 class Count(Bar):
@@ -60,7 +78,7 @@ class OperatorPane(MainPane):
                 placeholder="filter operators", target=OperatorList, at_once=self._choose
             )
             yield Count()
-        yield OperatorList(self._chain.follow)
+        yield OperatorList(self._chain.follow, self._follow_place)
 
     def on_mount(self) -> None:
         self._chain.next_ops = self.list.around
@@ -80,8 +98,19 @@ class OperatorPane(MainPane):
 
     # -------------------------------------------------------------------------- filter
 
+    class PlaceChosen(Message):
+        """What a name means that is no operator's is to be opened."""
+
+        def __init__(self, row: PlaceRow) -> None:
+            super().__init__()
+            self.row = row
+
     _filtered: str | None = None
     """The filter whose operators are shown; None at first."""
+    _named: str | None = None
+    """The name whose meaning is shown in their place."""
+    _entered: str | None = None
+    """The name whose meaning is to be opened when it is known."""
 
     def refill(self, *, follow: bool = True) -> None:
         """Show the operators that the filter line leaves. That takes less than a thread would.
@@ -93,9 +122,12 @@ class OperatorPane(MainPane):
             return
         is_other, self._filtered = text != self._filtered, text
         found = session.index.filter(text)
-        self.list.message = f"no operator matches {text}" if text else ""
-        self.list.show(found, text)
         self.query_one(Count).show(len(found), len(session.index.operators()))
+        if not found and text:
+            self._ask_meaning(session, text)
+            return
+        self._named = None
+        self.list.show(found, text)
         current = self.list.current
         if is_other and follow and current is not None:
             self._chain.follow(current.full_name)
@@ -114,3 +146,45 @@ class OperatorPane(MainPane):
         if message.text != self._filtered:
             self.refill()  # the input has not yet said that it changed
         self._chain.is_chosen = True
+        if self._filtered and self.list.current is None:
+            self._entered = self._filtered
+            self._open_entered()
+
+    # -------------------------------------------------------- names that are no operator's
+
+    def _ask_meaning(self, session: Session, text: str) -> None:
+        """Show what a name means to which no operator's fits."""
+        if any(map(_TERM.match, text.split())):
+            self._show_meaning(
+                text, Named([], f"no operator matches {text}{_near_keys(session, text)}")
+            )
+        elif self._named != text:
+            ask(self, "named", lambda: named(session, text), lambda one: self._told(text, one))
+
+    def _told(self, text: str, found: Named) -> None:
+        if text == self._filtered:
+            self._show_meaning(text, found)
+
+    def _show_meaning(self, text: str, found: Named) -> None:
+        self._named = text
+        self.list.message = found.note if not found.rows else ""
+        self.list.show_places(found.rows)
+        if self.list.place is not None:
+            self._follow_place(self.list.place, found.note)
+        else:
+            self._chain.show_message(text, found.note)
+        self._open_entered()
+
+    def _follow_place(self, row: PlaceRow, note: str = "") -> None:
+        """Show the operator that a row leads to, or else its source alone."""
+        if row.op is not None:
+            self._chain.follow(row.op)
+        else:
+            self._chain.show_place(row.visit, note or row.detail or row.kind)
+
+    def _open_entered(self) -> None:
+        """Open what enter meant, as soon as it is known."""
+        if self._entered is not None and self._entered == self._named:
+            self._entered, row = None, self.list.place
+            if row is not None:
+                self.post_message(self.PlaceChosen(row))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -11,22 +10,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from indexes.model.places import NameMatch
 from indexes.model.vocabulary import Location
 from navigator.tui.asking import ask
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce, Pause
 from navigator.tui.history import Visit
-from navigator.tui.place_rows import PlaceRow, of_hit, of_operators, target_of
-from navigator.tui.session import Session
-from navigator.tui.text import one_line
+from navigator.tui.named import Named, named
+from navigator.tui.place_rows import PlaceRow, target_of
 from navigator.tui.type_ahead import TypeAhead
 from navigator.tui.widgets.comment import Comment
 from navigator.tui.widgets.filter_input import EarlyKeys, FilterInput
 from navigator.tui.widgets.place_list import PlaceList
-
-Resolved = tuple[Sequence[PlaceRow], str]
-"""What a typed name means: operators, places, or near names; and what there is to say about it."""
 
 
 class GotoScreen(ModalScreen[Visit | None]):
@@ -64,14 +58,14 @@ class GotoScreen(ModalScreen[Visit | None]):
     def _resolve(self, text: str) -> None:
         session, path = self.context.session, self._path
         if not text:
-            self._show(text, ([], ""))
+            self._show(text, Named([]))
         elif text.isdecimal():
             here = Location(path, int(text)) if path else None
-            self._show(text, ([PlaceRow(f"line {int(text)}", here, "line")] if here else [], ""))
+            self._show(text, Named([PlaceRow(f"line {int(text)}", here, "line")] if here else []))
         elif session is not None:
-            ask(self, "goto", lambda: resolve(session, text), lambda found: self._show(text, found))
+            ask(self, "goto", lambda: named(session, text), lambda found: self._show(text, found))
 
-    def _show(self, text: str, found: Resolved) -> None:
+    def _show(self, text: str, found: Named) -> None:
         places, (rows, note) = self.query_one(PlaceList), found
         places.show(rows)
         places.styles.height = min(len(rows), 12)
@@ -100,24 +94,3 @@ class GotoScreen(ModalScreen[Visit | None]):
         row = self.query_one(PlaceList).current
         if row is not None:
             self.dismiss(target_of(row))
-
-
-def resolve(session: Session, text: str) -> Resolved:
-    """What a text means; a file with a line comes before names. For a thread."""
-    place = session.file_place(text)
-    if place is not None and place.path is not None:
-        row = PlaceRow(place.path, Location(place.path, place.line), "file")
-        return ([row], "")
-    match = session.index.resolve(text)
-    rows = [*of_operators(session, match.overloads), *(of_hit(hit) for hit in match.hits)]
-    if rows:
-        return (rows, one_line(match.note))
-    rows = list(_near(session, match))
-    near = "; these are near" if rows else ""
-    return (rows, f"nothing is called {one_line(text)}{near}")
-
-
-def _near(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
-    """What near names lead to; a bare name to its overloads."""
-    for name in match.suggestions:
-        yield from of_operators(session, session.index.resolve(name).overloads[:3])

@@ -1,11 +1,12 @@
-"""The operators of the tree, one a row."""
+"""The operators of the tree, one a row; or what a name means that is no operator's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
 from indexes.model.vocabulary import OperatorSummary
-from navigator.tui.text import clean, shorten
+from navigator.tui.place_rows import PlaceRow
+from navigator.tui.text import clean, one_line, place, short_symbol, shorten
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "Meta")
@@ -16,17 +17,22 @@ class OperatorList(LineList):
     """Operators with the devices on which they run, also by what they call."""
 
     _operators: Sequence[OperatorSummary] = ()
+    _places: Sequence[PlaceRow] = ()
+    """Shown in place of operators."""
     _needles: tuple[str, ...] = ()
 
-    def __init__(self, follow: Callable[[str], None]) -> None:
-        """``follow`` is called with the operator that the cursor moves to: keys that come at once
-        already mean its chain, so a message would be late."""
+    def __init__(
+        self, follow: Callable[[str], None], follow_place: Callable[[PlaceRow], None]
+    ) -> None:
+        """``follow`` is called with the operator that the cursor moves to, ``follow_place`` with
+        the place: keys that come at once already mean its chain, so a message would be late."""
         super().__init__()
         self._follow = follow
+        self._follow_place = follow_place
 
     @property
     def row_count(self) -> int:
-        return len(self._operators)
+        return len(self._operators or self._places)
 
     @property
     def current(self) -> OperatorSummary | None:
@@ -35,14 +41,26 @@ class OperatorList(LineList):
 
     def show(self, operators: Sequence[OperatorSummary], filter_text: str = "") -> None:
         """Show these operators; the words of the filter are marked in their names."""
-        self._operators = operators
+        self._operators, self._places = operators, ()
         words = filter_text.lower().split()
         self._needles = tuple(word for word in words if ":" not in word.replace("::", ""))
+        self.rows_changed()
+
+    @property
+    def place(self) -> PlaceRow | None:
+        """The place under the cursor, where there are places."""
+        return self._places[self.cursor] if self.cursor < len(self._places) else None
+
+    def show_places(self, places: Sequence[PlaceRow]) -> None:
+        """Show what a name means that is no operator's."""
+        self._operators, self._places, self._needles = (), places, ()
         self.rows_changed()
 
     def moved(self) -> None:
         if self.current is not None:
             self._follow(self.current.full_name)
+        elif self.place is not None:
+            self._follow_place(self.place)
 
     def select(self, full_name: str) -> bool:
         """Put the cursor on an operator; False if it is not among those shown."""
@@ -55,10 +73,12 @@ class OperatorList(LineList):
     def around(self) -> list[str]:
         """The names next to the cursor, those that a reader is likely to go to first."""
         rows = (self.cursor + by for by in (1, 2, -1, 3))
-        count = self.row_count
+        count = len(self._operators)
         return [self._operators[row].full_name for row in rows if 0 <= row < count]
 
     def row(self, index: int, width: int) -> Iterable[Piece]:
+        if self._places:
+            return _place_pieces(self._places[index], width)
         operator = self._operators[index]
         right = _badges(operator, width - len(operator.full_name) - 3)
         return fill([(" ", ""), *self._name_pieces(operator.full_name)], [*right, (" ", "")], width)
@@ -67,6 +87,23 @@ class OperatorList(LineList):
         base, dot, overload = clean(full_name).partition(".")
         pieces = _marked(base, self._needles, "strong")
         return [*pieces, *_marked(dot + overload, self._needles, "dim")] if dot else pieces
+
+
+def _place_pieces(row: PlaceRow, width: int) -> list[Piece]:
+    """What a place is called, and what it is."""
+    room = max(0, width - len(row.kind) - 3)
+    name = [(" ", ""), (_name(row, room), "strong")]
+    return fill(name, [(f" {one_line(row.kind)} ", "name")], width)
+
+
+def _name(row: PlaceRow, room: int) -> str:
+    """A name in so many cells, without what is before it where that is too long."""
+    name = one_line(row.name)
+    if row.kind == "file" and row.location is not None:
+        return place(row.location, room)
+    if len(name) <= room:
+        return name
+    return short_symbol(row.name) if "::" in name else f"…{name[len(name) - room + 1 :]}"
 
 
 def _marked(text: str, needles: tuple[str, ...], style: str) -> list[Piece]:

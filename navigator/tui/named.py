@@ -1,0 +1,55 @@
+"""What a typed name means, as rows: the same in every box of the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.places import NameMatch
+from navigator.tui.place_rows import PlaceRow, of_hit, of_operators
+from navigator.tui.session import Session
+from navigator.tui.text import one_line
+
+_HOLDING = 50
+"""Names that hold a text, offered when nothing has it as its name."""
+
+
+class Named(NamedTuple):
+    """Operators and places, and what there is to say about them."""
+
+    rows: list[PlaceRow]
+    note: str = ""
+
+
+def named(session: Session, text: str) -> Named:
+    """What a text means; or else the names that hold it, or that are near. For a thread."""
+    match = session.index.resolve(text)
+    if match.kind != "none":
+        return Named(list(_rows(session, match)), one_line(match.note))
+    holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
+    said = f"nothing is called {one_line(text)}"
+    if holding:
+        return Named(holding, f"{said}; these names hold it")
+    near = list(_near(session, match))
+    return Named(near, said + ("; these are near" if near else ""))
+
+
+def _rows(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
+    """An operator's name means its overloads; any other its places, then what they lead to."""
+    operators = list(of_operators(session, match.overloads))
+    if match.kind in ("operator", "grad_fn"):
+        yield from operators
+    op = operators[0].op if operators and match.kind == "python" else None
+    for hit in match.hits:
+        row = of_hit(hit)
+        yield PlaceRow(row.name, row.location, row.kind, row.detail, row.op or op)
+    if match.kind not in ("operator", "grad_fn"):
+        yield from operators
+
+
+def _near(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
+    """What near names lead to, a bare name to its overloads; then C++ names that end alike."""
+    for name in match.suggestions:
+        yield from of_operators(session, session.index.resolve(name).overloads[:3])
+    for hit in match.namesakes:
+        yield PlaceRow(hit.name, hit.location, "C++ namesake", hit.detail)
