@@ -99,10 +99,10 @@ def _named(index: Index, one: Message, text: str) -> list[Hit]:
     natives = (
         index.native(name) or next(iter(index.facts.overloads(name)), None) for name in names
     )
+    found = {one.full_name: one for one in natives if one}
     return [
-        Hit("operator", one.full_name, one.location, "named in the text", one.full_name)
-        for one in dict.fromkeys(natives)
-        if one
+        Hit("operator", name, one.location, "named in the text", name)
+        for name, one in found.items()
     ]
 
 

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
     """The operators that a name means; a Python path those whose generated binding it is."""
-    return _named(query, index.facts) or _bound(query, index.facts)
+    return named_operator(query, index.facts) or _bound(query, index.facts)
 
 
-def _named(query: NameQuery, facts: Lookup) -> NameMatch | None:
+def named_operator(query: NameQuery, facts: Lookup) -> NameMatch | None:
+    """The first operator that a spelling offers and that there is."""
     for at, name in enumerate(query.operators):
         if overloads := _overloads(name, query, facts):
             note = _way(query, name) if at or query.called_on else ""

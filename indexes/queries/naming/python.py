@@ -8,7 +8,7 @@ from indexes.linking.python.paths import Found
 from indexes.model.places import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.queries import python_names
-from indexes.queries.naming.operators import leads_to, passing_on
+from indexes.queries.naming.operators import leads_to, named_operator, passing_on
 from indexes.queries.naming.spelling import NameQuery
 
 if TYPE_CHECKING:
@@ -20,19 +20,26 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     for path in query.paths or (query.base,):
         answer = python_names.find(path, index)
         if answer and answer.places:  # a generated binding alone is its operator
-            return _match(answer, index)
+            return _match(answer, query, index)
     return None
 
 
-def _match(answer: PythonAnswer, index: Index) -> NameMatch:
+def _match(answer: PythonAnswer, query: NameQuery, index: Index) -> NameMatch:
     places = (*answer.places, *answer.others)
     overloads = answer.operators or leads_to(answer.name, index.facts)
     note = _note(answer.name, passing_on(answer.name, index.facts))
-    hits = tuple(map(_hit, places))
+    if not overloads and query.operators and (method := named_operator(query, index.facts)):
+        overloads, note = method.overloads, method.note  # Python's data model: ``__add__``
+    hits = tuple(_hit(place, answer) for place in places)
     return NameMatch("python", answer.name, overloads, hits, note, confidence=answer.confidence)
 
 
-def _hit(place: PythonPlace) -> Hit:
+def _hit(place: PythonPlace, answer: PythonAnswer) -> Hit:
+    """A place, by the kinds that Python has: what C++ binds is a function to who calls it."""
+    if place.kind == "assigned":
+        return Hit("attribute", answer.name, place.location, f"{place.name} by another name")
+    if place.kind == "bound":
+        return Hit("function", place.name, place.location, "bound in C++")
     return Hit(place.kind, place.name, place.location)
 
 
