@@ -80,6 +80,11 @@ class Pasted(NamedTuple):
     places: tuple[tuple[str, int], ...]
     """Files and lines that the traceback names, the last one first."""
 
+    @property
+    def line(self) -> str:
+        """The last line of a traceback, with the whole message on it."""
+        return f"{self.raised}: {self.text}" if self.raised else self.text
+
 
 def pasted(text: str) -> Pasted:
     """The message in what was pasted, without the traceback around it."""

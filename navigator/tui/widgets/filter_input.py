@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from navigator.tui.text import one_line
 from navigator.tui.widgets.line_list import LineList
 
 ENTER = ("enter", "ctrl+j")
@@ -85,6 +86,16 @@ class FilterInput(Input):
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """No name holds a question mark, so it stays the key for help."""
         return character != "?" and super().check_consume_key(key, character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Of several lines, as a traceback has, the one that says what is wrong; Textual would
+        take the first."""
+        if "\n" in event.text.strip():
+            from indexes.queries.messages import pasted
+
+            event.prevent_default()
+            event.stop()
+            self.insert_text_at_cursor(one_line(pasted(event.text).line))
 
     def action_choose(self) -> None:
         if self._at_once is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from navigator.tui.screens.places import PlacesWorkspace
+from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.line_list import LineList
 from tests.navigator.tui.conftest import Sit
 
@@ -25,6 +27,19 @@ async def test_a_pasted_name_opens_its_chain(sit: Sit, pasted: str, op: str) -> 
         await person.types(pasted)
         await person.presses("enter")
         await person.until(lambda: person.chain.op == op, op)
+
+
+async def test_a_pasted_traceback_leads_to_the_check(sit: Sit) -> None:
+    async with sit(120, 30) as person:
+        await person.asks_for("relu")
+        await person.presses("colon")
+        text = 'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n'
+        person.app.screen.query_one(FilterInput).post_message(
+            events.Paste(f"{text}RuntimeError: self must be a matrix\n")
+        )
+        await person.sees("TORCH_CHECK: self must be a matrix")
+        await person.presses("enter")
+        await person.until(lambda: "LinearAlgebra.cpp" in person.place(), "the check")
 
 
 async def test_a_pasted_node_or_stub_or_file(sit: Sit) -> None:
