@@ -239,6 +239,7 @@ class Works:
         )
 
 
+@lru_cache(16384)
 def is_generic(known: Known) -> bool:
     """Whether a function is a template that a header has for many, or that runs what it is
     given."""

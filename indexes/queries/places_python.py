@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexes.linking.python.paths import stub_line
+from indexes.linking.python.stub_files import stub_line
 from indexes.model.errors import SourceError
 from indexes.model.places import Place
 from indexes.model.vocabulary import Location

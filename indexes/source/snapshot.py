@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from indexes.model.paths import Root, placed
+from indexes.model.paths import MARK, Root, placed
 from indexes.source.files import read_file
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ class TreeSnapshot:
     @cached_property
     def _now(self) -> dict[str, Stat]:
         roots = [Root(*one) for one in self.roots]
-        return {path: _stat("/".join(placed(path, self.top, roots))) for path in self.files}
+        beside = {path: placed(path, self.top, roots) for path in self.files if path[:1] == MARK}
+        own = {path: (self.top, path) for path in self.files}
+        return {path: _stat("/".join(place)) for path, place in {**own, **beside}.items()}
 
     def changed_paths(self) -> frozenset[str]:
         """The indexed files that are not as they were, by their paths in the tree."""

@@ -34,6 +34,7 @@ class Operators(Definitions):
         self.native = lru_cache(8192)(self._native)
         self.kernels = lru_cache(4096)(self._kernels)
         self.overloads = lru_cache(2048)(self._overloads)
+        self.kernel_rows_of = lru_cache(8192)(self._kernel_rows_of)
 
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
@@ -80,7 +81,8 @@ class Operators(Definitions):
 
     def _kernel_rows(self, where: str, *given: object) -> list[KernelRow]:
         rows = self.store.query(f"{_KERNELS} WHERE {where}", given)
-        self.expect_numbers(number for _, *_, listed, _, _ in rows for number in numbers(listed))
+        listed = ",".join(filter(None, (some for _, *_, some, _, _ in rows)))
+        self.expect_numbers(numbers(listed))
         return [self._kernel_row(*row) for row in rows]
 
     def _kernel_row(
@@ -114,11 +116,11 @@ class Operators(Definitions):
         rows = self.store.query(f"{_KERNELS} WHERE hint='{LISTED}' ORDER BY rowid")
         return [self._kernel_row(*row) for row in rows]
 
-    def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
+    def _kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""
         numbered = self._kernels_by_definition.get(definition, ())
         wanted = "id IN (SELECT value FROM json_each(?)) ORDER BY id"
-        return self._kernel_rows(wanted, dumps(numbered)) if numbered else ()
+        return tuple(self._kernel_rows(wanted, dumps(numbered))) if numbered else ()
 
     def generated_copies(self) -> Sequence[str]:
         """The ``_copy`` operators whose kernels torchgen makes."""

@@ -142,7 +142,6 @@ def _text(
 ) -> Iterator[str]:
     from navigator.text import answers as plaintext
     from navigator.text.cards import card_lines, route_lines
-    from navigator.text.chains import chain_lines
 
     yield from _meaning(match)
     below = [*_others(match, shown), *plaintext.source_lines(index.info)]
@@ -153,6 +152,8 @@ def _text(
             lines += plaintext.problem_lines(index.problems_of(full_name), "! ")
         yield from (*lines, "")
         if chained:
+            from navigator.text.chains import chain_lines
+
             yield from chain_lines(cut.chain(index, full_name))
         else:
             room = max(5, _MOST_LINES - len(lines) - len(below) - 2)

@@ -11,14 +11,8 @@ import pytest
 from indexes.linking.facts import Link
 from indexes.linking.python.around import around, owners
 from indexes.linking.python.helpers import resolve
-from indexes.linking.python.paths import (
-    FactTable,
-    bindings,
-    entries,
-    operator_named,
-    skipping_rule,
-    stub_line,
-)
+from indexes.linking.python.paths import FactTable, bindings, entries, operator_named, skipping_rule
+from indexes.linking.python.stub_files import stub_line
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.readers.python.docs import is_page, read_page
