@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 
 from indexes.linking.edges import EdgeResolver, formula_edges, names_in
@@ -16,31 +16,42 @@ from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.scopes import ScopeFacts
-from indexes.store.tables import FILE_BITS
+from indexes.store.tables import FILE_BITS, numbers_of
 
 _SPELLINGS = ("", "_out", "_outf", "_symint")
 """What C++ appends to the name of an operator."""
 
 
-def link_edges(store: Store, files: Collection[int] | None) -> None:
-    """Links the bodies of some files, and of all that use names of theirs; or all bodies."""
-    digests = dict(_digests(store))
+def link_edges(
+    store: Store, files: Collection[int] | None, rewritten: Collection[int] | None
+) -> bool:
+    """Links the bodies of some files, and of all that use names of theirs; or all bodies.
+    Definitions are others than last time only in files that are ``rewritten``, where they are
+    known. Returns whether anything leads elsewhere now."""
+    owners = _keep_digests(store, rewritten)
     if files is None:
         store.empty("edges", "registrations")
         wanted = store.column("SELECT id FROM files WHERE kind='cpp' ORDER BY id")
     else:
-        wanted = sorted({*files, *_concerned(store, digests)})
-        for number in wanted:
-            store.drop_edges(number)
-    store.db.execute("DELETE FROM linked")
-    store.insert("linked", list(digests.items()))
+        wanted = sorted({*files, *_concerned(store, owners)})
+    before = [] if files is None else list(_led(store, wanted))
     lookup = ScopeFacts(store)
     resolver = EdgeResolver(lookup)
     for number in wanted:
+        if files is not None:
+            store.drop_edges(number)
         _link_bodies(store, lookup, resolver, number)
         _link_registrations(store, lookup, number)
-    _link_formulas(store, lookup)
+    if owners:
+        _link_formulas(store, lookup)
     store.create_indexes()
+    return files is None or before != list(_led(store, wanted))
+
+
+def _led(store: Store, files: Iterable[int]) -> Iterator[list[tuple[object, ...]]]:
+    """What the bodies of some files lead to."""
+    sql = "SELECT caller,kind,target FROM edges WHERE caller BETWEEN ? AND ? ORDER BY rowid"
+    return (store.query(sql, numbers_of(number)) for number in files)
 
 
 def _link_bodies(store: Store, lookup: Lookup, resolver: EdgeResolver, number: int) -> None:
@@ -63,7 +74,7 @@ def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
 
 
 def _link_formulas(store: Store, lookup: Lookup) -> None:
-    """What formulas call is few, and depends on every function: linked anew each time."""
+    """What formulas call is few, and depends on every function: linked anew where any is."""
     store.db.execute("DELETE FROM edges WHERE caller<0")
     for position in store.column("SELECT position FROM derivatives ORDER BY position"):
         edges = formula_edges(-1 - position, lookup.entry(position), lookup)
@@ -73,40 +84,70 @@ def _link_formulas(store: Store, lookup: Lookup) -> None:
 # ------------------------------------------------------------------ what must be linked anew
 
 
-def _digests(store: Store) -> Iterator[tuple[str, bytes]]:
-    """Of each file, and of each operator, the digest of what names in bodies can mean by it."""
-    heads = store.rows(
-        f"SELECT id>>{FILE_BITS},id,name,scope,kind,parameters,guard,is_global,base"
-        " FROM definitions ORDER BY id"
-    )
-    macros = store.rows(
-        f"SELECT c.definition>>{FILE_BITS},c.name,c.qualifier,c.kind,c.template FROM definitions d"
-        " JOIN calls c ON c.definition=d.id WHERE d.kind='macro' ORDER BY c.rowid"
-    )
-    stubs = store.rows(
-        "SELECT file,name,arguments,scope,guard FROM uses WHERE stub NOT NULL ORDER BY rowid"
-    )
-    operators = store.rows("SELECT base,data FROM ops ORDER BY position")
-    yield from _grouped("file ", chain(heads, macros, stubs))
-    yield from _grouped("operator ", operators)
-
-
-def _grouped(word: str, rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[str, bytes]]:
-    digests: dict[object, hashlib.blake2b] = {}
-    for owner, said in groupby(rows, itemgetter(0)):
-        digest = digests.get(owner)
-        if digest is None:
-            digest = digests[owner] = hashlib.blake2b(digest_size=8)
-        digest.update(json.dumps(list(said)).encode())
-    return ((f"{word}{owner}", digest.digest()) for owner, digest in digests.items())
-
-
-def _concerned(store: Store, digests: dict[str, bytes]) -> set[int]:
-    """The files whose bodies use a name that means something else than last time."""
+def _keep_digests(store: Store, rewritten: Collection[int] | None) -> set[str]:
+    """Keeps of each file, operator and formula the digest of what decides what names in bodies
+    mean, and returns those of which it is another than last time. It can be that only of files
+    that are ``rewritten``, where they are known."""
     before: dict[str, bytes] = dict(store.query("SELECT owner,digest FROM linked"))
-    owners = {one for one in {*before, *digests} if before.get(one) != digests.get(one)}
-    files = [int(name) for kind, name in map(str.split, owners) if kind == "file"]
-    bases = [name for kind, name in map(str.split, owners) if kind == "operator"]
+    now = dict(_digests(store, rewritten))
+    if rewritten is not None:
+        others = set(store.column("SELECT id FROM files")) - {*rewritten}
+        as_before = (f"{_FILE} {number}" for number in others)
+        now |= {owner: before[owner] for owner in as_before if owner in before}
+    changed = {owner for owner in {*before, *now} if before.get(owner) != now.get(owner)}
+    store.db.executemany("DELETE FROM linked WHERE owner=?", [(owner,) for owner in changed])
+    store.insert("linked", [(owner, now[owner]) for owner in sorted(changed & now.keys())])
+    return changed
+
+
+def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str, bytes]]:
+    """The digests of files, or of all, and of all operators and formulas."""
+    every = (0, numbers_of(max(store.column("SELECT id FROM files"), default=0))[1])
+    ranges = [every] if files is None or len(files) > _FEW else map(numbers_of, files)
+    for between in ranges:
+        yield from _grouped(_FILE, *(store.rows(sql, between) for sql in _NAMED))
+    yield from _grouped(_OPERATOR, store.rows("SELECT base,data FROM ops ORDER BY position"))
+    formulas = store.rows("SELECT position,data FROM derivatives ORDER BY position")
+    yield from _grouped("formula", formulas)
+
+
+_FEW = 50
+"""Files that are asked for one by one."""
+_FILE, _OPERATOR = "file", "operator"
+_NAMED = (
+    (
+        f"SELECT id>>{FILE_BITS},id,name,scope,kind,parameters,guard,is_global,base"
+        " FROM definitions WHERE id BETWEEN ? AND ? ORDER BY id"
+    ),
+    (
+        f"SELECT d.id>>{FILE_BITS},c.name,c.qualifier,c.kind,c.template FROM definitions d"
+        " JOIN calls c ON c.definition=d.id WHERE d.kind='macro' AND d.id BETWEEN ? AND ?"
+        " ORDER BY d.id,c.rowid"
+    ),
+    (
+        f"SELECT file,name,arguments,scope,guard FROM uses WHERE stub NOT NULL"
+        f" AND file BETWEEN ?1>>{FILE_BITS} AND ?2>>{FILE_BITS} ORDER BY file,made,rowid"
+    ),
+)
+"""What of a file decides what names mean: what it defines, what its macros hold, its stubs."""
+
+
+def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tuple[str, bytes]]:
+    digests: dict[object, hashlib.blake2b] = {}
+    for rows in sections:
+        for owner, said in groupby(rows, itemgetter(0)):
+            digest = digests.get(owner)
+            if digest is None:
+                digest = digests[owner] = hashlib.blake2b(digest_size=8)
+            digest.update(json.dumps(list(said)).encode())
+    return ((f"{word} {owner}", digest.digest()) for owner, digest in digests.items())
+
+
+def _concerned(store: Store, owners: Iterable[str]) -> set[int]:
+    """The files whose bodies use a name that means something else than last time."""
+    changed = [owner.partition(" ") for owner in owners]
+    files = [int(number) for kind, _, number in changed if kind == _FILE]
+    bases = [name for kind, _, name in changed if kind == _OPERATOR]
     names = {f"{base}{ending}" for base in bases for ending in _SPELLINGS}
     concerned: set[int] = set()
     for number in files:

@@ -29,7 +29,7 @@ from indexes.store.index_file import STAGE_ROOMS, Store, code_digest
 from indexes.store.rows import python_rows
 
 
-@dataclass(frozen=True)
+@dataclass
 class Work:
     """An index that is brought up to date."""
 
@@ -37,6 +37,10 @@ class Work:
     source: Source
     scanned: Collection[int]
     """The numbers of the files that were read just now."""
+    are_macros_others: bool = False
+    """Whether any file's definitions may be others, since macros make some of them."""
+    leads_elsewhere: bool = False
+    """Whether an edge is another than last time."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def _files(names: Iterable[str]) -> Callable[[Work], Iterable[object]]:
 
 
 def _expand(work: Work, differs: bool) -> None:
+    work.are_macros_others = differs
     expand(work.store, None if differs else work.scanned)
 
 
@@ -115,17 +120,21 @@ def _note(work: Work, stage: str, inputs: Iterable[object]) -> None:
 
 
 def _link_edges(work: Work, differs: bool) -> None:
-    link_edges(work.store, None if differs else work.scanned)
+    files = None if differs else work.scanned
+    rewritten = None if work.are_macros_others else work.scanned
+    work.leads_elsewhere = link_edges(work.store, files, rewritten)
     if differs:
         gc.collect()  # what the resolver of all bodies kept is large, and holds itself
 
 
 def _reach_inputs(work: Work) -> Iterable[object]:
-    return tuple(work.store.meta(name) for name in ("links", LIBRARY_OPERATORS, EXTENSIONS))
+    yield from (work.store.meta(name) for name in ("links", LIBRARY_OPERATORS, EXTENSIONS))
+    yield from work.store.rows("SELECT * FROM registrations ORDER BY file,line,rowid")
+    yield from work.store.rows("SELECT * FROM library_kernels ORDER BY rowid")
 
 
 def _reach(work: Work, differs: bool) -> None:
-    if differs or work.scanned:
+    if differs or work.leads_elsewhere:
         keep_reach(work.store)
 
 
