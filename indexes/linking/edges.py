@@ -3,6 +3,7 @@ and passes on, resolved once, when its file is linked."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -194,7 +195,8 @@ class EdgeResolver:
         confidence: Confidence = "exact",
         candidates: int = 1,
     ) -> _Meant:
-        symbol = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
+        within = call.qualifier.removesuffix("::")
+        symbol = f"{within}::{call.name}" if call.qualifier else call.name
         return _Meant(kind, symbol, target, confidence, candidates)
 
     def _each(
@@ -262,7 +264,20 @@ class EdgeResolver:
         functions = [one.id for one in found if one.definition.kind != "macro"]
         yield from self._each(call, caller, "macro", macros)
         kind: EdgeKind = "passed" if call.kind == "name" else "call"
-        yield from self._each(call, caller, kind, functions)
+        if self._stands_beside_others(call, found):
+            for target in functions:
+                yield self._edge(call, caller, kind, target, "ambiguous", len(functions) + 1)
+        else:
+            yield from self._each(call, caller, kind, functions)
+
+    def _stands_beside_others(self, call: Call, found: Sequence[Known]) -> bool:
+        """Whether functions are seen in the global scope by ``using scope::name``, as those of
+        complex numbers: there they stand beside C's of that name, which no tree defines."""
+        if call.qualifier.strip(":") or call.name not in _OF_C:
+            return False
+        targets = {f"{plain_scope(one.definition.scope)}::{call.name}" for one in found}
+        brought = self.facts.using_declarations(call.name)
+        return any(not scope and target.lstrip(":") in targets for _, scope, target in brought)
 
     def _functors(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """What runs the objects and functions that a call constructs or is given by template."""
@@ -429,8 +444,9 @@ class EdgeResolver:
         nothing for another thing."""
         definition = caller.definition
         scope, path = plain_scope(definition.scope), definition.location.path
-        if not call.qualifier:
-            is_near = "at" in enclosing(scope) or self._is_given_tensor(call)
+        if not call.qualifier.strip(":"):
+            is_within = not call.qualifier and "at" in enclosing(scope)
+            is_near = is_within or self._is_given_tensor(call)
             return "at" if is_near and call.kind != "name" else ""
         levels = self._scopes.named_by(call.qualifier, scope, path)
         if any("at" in level for level in levels):
@@ -446,6 +462,8 @@ class EdgeResolver:
         return any(mark in ("T", "L") for mark in found)
 
 
+_OF_C = frozenset(vars(math))
+"""What Python's ``math`` wraps: functions of C's math.h."""
 _SHADERS = ".metal"
 """Files of a language in which nothing of ATen can be called."""
 _COUNTED = {"c10::intrusive_ptr_target"}

@@ -36,6 +36,8 @@ namespace at {
 FORALL_SIGNS(DEFINE_SIGN)
 }
 namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
+namespace complex_math { template <typename T> complex<T> sqrt(const complex<T>& x) { return x; } }
+using complex_math::sqrt;
 """,
     f"{NATIVE}/Edges.cpp": """
 #include <ATen/native/Edges.h>
@@ -91,6 +93,7 @@ Tensor edges_of_overriders(const Tensor& self) { return best_for(self)->quant(se
 namespace transforms { struct Stack { int depth(int d) { return d; } }; }
 using Stack = std::vector<int>;
 int edges_of_vectors(Stack* stack) { return stack->depth(0); }
+double edges_of_the_global_scope(double x) { return ::sqrt(x); }
 struct Counter { int sub(int n) { return n; } };
 template <typename T> int edges_of_the_unknown(T& counter) { return counter.sub(1); }
 MANY
@@ -212,6 +215,11 @@ def test_a_method_that_classes_of_one_family_define_is_one_of_theirs(index: Inde
 
 def test_a_vectors_method_is_no_class_of_that_name(index: Index) -> None:
     assert said(index, "edges_of_vectors") == []
+
+
+def test_what_is_brought_into_the_global_scope_is_one_of_several(index: Index) -> None:
+    (edge,) = edges(index, "edges_of_the_global_scope")
+    assert (edge.symbol, edge.confidence, edge.candidates) == ("::sqrt", "ambiguous", 2)
 
 
 def test_a_vendors_object_executes(index: Index) -> None:
