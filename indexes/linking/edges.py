@@ -444,9 +444,10 @@ class EdgeResolver:
         nothing for another thing."""
         definition = caller.definition
         scope, path = plain_scope(definition.scope), definition.location.path
-        if not call.qualifier.strip(":"):
-            is_within = not call.qualifier and "at" in enclosing(scope)
-            is_near = is_within or self._is_given_tensor(call)
+        if call.qualifier == "::":  # a function of C, but for what is declared a tensor
+            return "at" if "T" in call.arguments.replace("=", " ").split() else ""
+        if not call.qualifier:
+            is_near = "at" in enclosing(scope) or self._is_given_tensor(call)
             return "at" if is_near and call.kind != "name" else ""
         levels = self._scopes.named_by(call.qualifier, scope, path)
         if any("at" in level for level in levels):
