@@ -36,7 +36,7 @@ _VARIABLE = regex(r"[A-Z][A-Z0-9_]{2,}")
 _CONTINUED = tuple("([,=+%")
 """What stands before a literal that is part of an expression."""
 _FURTHEST, _NEAR = 600, 150
-_MARGIN = 120
+_MARGIN, _LINE = 120, 80
 _LONGEST = 1500
 """Characters of a message in three quotes; what is longer is a page."""
 
@@ -121,8 +121,23 @@ def _message(text: str, group: list[Span], line: LineCount) -> MessageFact | Non
 
 def _told_by(text: str, start: int) -> tuple[int, str]:
     """The call that a text is given to, or the statement that it stands in."""
+    before = text[max(0, start - _NEAR) : start].rstrip("bBfFrRuU").rstrip()
+    if before.endswith("("):  # most are all that a call is given
+        opened = text.rfind("(", 0, start)
+        if found := _called(text, opened):
+            return found
     found = _told_within(text, start, _NEAR) or _told_within(text, start, _FURTHEST)
     return found or (start, "")
+
+
+def _called(text: str, opened: int) -> tuple[int, str] | None:
+    """What is called with the parenthesis at a place; None for one of another kind, and for what
+    only puts a text together."""
+    begin = max(text.rfind("\n", 0, opened) + 1, opened - _LINE)
+    called = _CALLED.search(text, begin, opened)
+    if not called or called[2].rpartition(".")[2] in _AROUND:
+        return None
+    return called.start(), f"{'raise ' * bool(called[1])}{called[2]}"
 
 
 def _told_within(text: str, start: int, most: int) -> tuple[int, str] | None:
@@ -135,9 +150,8 @@ def _told_within(text: str, start: int, most: int) -> tuple[int, str] | None:
             closed -= 1
             if closed < 0:
                 closed = 0
-                called = _CALLED.search(text, max(0, mark.start() - 80), mark.start())
-                if called and called[2].rpartition(".")[2] not in _AROUND and sign == "(":
-                    return called.start(), f"{'raise ' * bool(called[1])}{called[2]}"
+                if sign == "(" and (found := _called(text, mark.start())):
+                    return found
         elif not closed and (begun := _BEGINS.match(text, mark.start())):
             return mark.end(), begun[1] or f"{begun[2]} ="
     return None
