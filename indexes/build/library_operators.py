@@ -4,7 +4,7 @@ native_functions.yaml."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from indexes.linking.facts import LibraryUse
 from indexes.linking.library_operators import (
@@ -15,15 +15,20 @@ from indexes.linking.library_operators import (
     library_kind,
     names_in,
 )
+from indexes.linking.python.operators import (
+    KINDS,
+    add_python_kernels,
+    bound_operators,
+    define_from_python,
+)
 from indexes.linking.registrations import is_built
 from indexes.model.vocabulary import OperatorSummary
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
-from indexes.store.registrations import library_uses, named_macros
+from indexes.store.registrations import StoredPython, library_uses, named_macros
 from indexes.store.tables import DEFINITION_COLUMNS, DEFINITION_FROM, dump
 
 STAGE = "library operators"
-_NO_FORMULA = "an operator of a library has no entry in derivatives.yaml"
 
 
 def library_operator_inputs(store: Store) -> Iterable[object]:
@@ -32,6 +37,7 @@ def library_operator_inputs(store: Store) -> Iterable[object]:
     lookup = Lookup(store)
     uses = _uses(lookup)
     yield store.meta("operators")
+    yield from StoredPython(store).of_kinds(*KINDS)
     yield from uses
     yield sorted((path, sorted(one.items())) for path, one in named_macros(lookup, uses).items())
     named = json.dumps(sorted(set(names_in(uses))))
@@ -56,9 +62,14 @@ def keep_library_operators(store: Store) -> None:
     uses = _uses(lookup)
     known = dict.fromkeys(lookup.operator_names)
     found, problems = defined_operators(uses, known)
+    python = [row for row in StoredPython(store).of_kinds(*KINDS) if "::" in row[1].target]
+    python.sort(key=lambda row: row[0])
+    problems += define_from_python(found, python, known)
     store.set_problems(STAGE, problems)
     lookup.expect(sorted(set(names_in(uses))))
     add_kernels(found, uses, named_macros(lookup, uses), lookup)
+    bound = bound_operators(lookup.natives())
+    add_python_kernels(found, python, bound)
     for position, one in enumerate(found.values(), len(known)):
         _keep(store, lookup, position, one)
 
@@ -66,7 +77,7 @@ def keep_library_operators(store: Store) -> None:
 def _keep(store: Store, lookup: Lookup, position: int, one: LibraryOperator) -> None:
     native = one.placed
     what = (native.full_name, native.name, dump(native))
-    row = (position, *what, None, _NO_FORMULA, "{}", dump(_summary(one)), 1)
+    row = (position, *what, None, one.derivative_rule, "{}", dump(_summary(one)), 1)
     store.insert("ops", [row])
     rows = [_kernel_row(native.full_name, kernel, lookup) for kernel in one.kernels]
     store.insert("kernels", rows)
@@ -77,7 +88,8 @@ def _kernel_row(op: str, one: LibraryKernelRow, lookup: Lookup) -> tuple[object,
     listed = ",".join(str(each.id) for each in known)
     line, path = one.location.line, one.location.path
     said = (one.kind, one.confidence, one.link_rule, one.reason)
-    return (None, op, one.key, one.symbol, one.kind, op, line, one.rule, *said, listed, path)
+    calls = one.calls or op
+    return (None, op, one.key, one.symbol, one.kind, calls, line, one.rule, *said, listed, path)
 
 
 def _summary(one: LibraryOperator) -> OperatorSummary:
@@ -91,7 +103,13 @@ def _summary(one: LibraryOperator) -> OperatorSummary:
         python_module=None,
         has_derivative=False,
         kind=library_kind(one.kernels),
-        files=tuple(
-            dict.fromkeys(d.location.path for kernel in one.kernels for d in kernel.definitions)
-        ),
+        files=tuple(dict.fromkeys(_files(one))),
     )
+
+
+def _files(one: LibraryOperator) -> Iterator[str]:
+    """Where its kernels are defined; those of Python, where they are registered."""
+    for kernel in one.kernels:
+        yield from (found.location.path for found in kernel.definitions)
+        if kernel.kind == "python":
+            yield kernel.location.path

@@ -93,15 +93,19 @@ def _callees(store: Store, steps: _Steps) -> dict[str, set[str]]:
     natives = {one.full_name: one for one in lookup.natives()}
     aside = {name for name, one in natives.items() if _is_aside(one, lookup)}
     found: dict[str, set[str]] = {}
-    for op, kind, listed in store.query(_COMPOSITE):
+    for op, kind, listed, source in store.query(_COMPOSITE):
         called = _called(numbers(listed), steps) - {op}
+        if kind == "python":
+            called |= {source} - {op}
         if kind == "generated" and (made := called_by_generated(natives[op], lookup.overloads)):
             called.add(made.full_name)
         found.setdefault(op, set()).update(called - aside or called)
     return found
 
 
-_COMPOSITE = "SELECT op,kind,definitions FROM kernels WHERE key LIKE 'Composite%' ORDER BY id"
+_COMPOSITE = (
+    "SELECT op,kind,definitions,source_op FROM kernels WHERE key LIKE 'Composite%' ORDER BY id"
+)
 
 
 def _is_aside(native: NativeFunction, lookup: Lookup) -> bool:

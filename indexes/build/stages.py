@@ -185,6 +185,7 @@ STAGES = (
     ),
     Stage("macros", "expanding macros", lambda work: macro_rows(work.store), _expand, always=True),
     Stage("links", "linking kernels", _link_inputs, _link),
+    Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
     Stage(
         LIBRARY_OPERATORS,
         "linking kernels",
@@ -202,5 +203,4 @@ STAGES = (
         lambda work, _: link_libraries(work.store),
     ),
     Stage("reach", "following calls", _reach_inputs, _reach, always=True),
-    Stage("helpers", "following registrations", _helper_inputs, _follow_helpers),
 )

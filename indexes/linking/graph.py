@@ -59,6 +59,9 @@ class GraphFacts(Facts, Protocol):
     def registered_as(self, definition: int) -> Sequence[StubEntry]:
         """The stubs on which a function is registered."""
 
+    def kernels_calling(self, op: str) -> Sequence[KernelRow]:
+        """The Python kernels that are known to call an operator."""
+
     def kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""
 
@@ -152,6 +155,8 @@ class Graph:
         for definition in row.definitions:
             if known := self.facts.known(definition):
                 yield Step(node, Node("definition", known.id, device or node.device), row)
+        if row.calls:
+            yield Step(node, Node("operator", row.calls, device or node.device), row)
         for called in self._called(row.op) if row.kind == "generated" else ():
             yield Step(node, Node("operator", called, node.device), row)
 
@@ -191,6 +196,11 @@ class Graph:
             yield from self._above_operator(node, node.what)
 
     def _above_operator(self, node: Node, name: str) -> Iterator[Step]:
+        for row in self.facts.kernels_calling(name):
+            device = device_of_key(row.key)
+            if not device or device == node.device:
+                for before in dict.fromkeys((node.device, "" if device else node.device)):
+                    yield Step(Node("operator", row.op, before), node, row)
         native = self.facts.native(name)
         if native and native.defined_by:
             return  # torchgen makes kernels for the operators of the YAML alone

@@ -42,7 +42,9 @@ class LibraryKernelRow:
     confidence: Confidence
     link_rule: str
     reason: str
-    definitions: tuple[Definition, ...]
+    definitions: tuple[Definition, ...] = ()
+    calls: str = ""
+    """The operator that a Python kernel is known to call."""
 
 
 @dataclass(slots=True)
@@ -51,6 +53,16 @@ class LibraryOperator:
 
     native: NativeFunction
     kernels: list[LibraryKernelRow] = field(default_factory=list)
+
+    @property
+    def derivative_rule(self) -> str:
+        """Why it has no entry in derivatives.yaml, and what takes its place."""
+        for one in self.kernels:
+            if one.key.startswith("Autograd") and one.reason == "":
+                return f"no entry in derivatives.yaml: {one.symbol} is registered for {one.key}"
+        if any(one.key == "CompositeImplicitAutograd" for one in self.kernels):
+            return "no entry in derivatives.yaml: autograd records what its composite kernel calls"
+        return "no entry in derivatives.yaml, and nothing is registered for Autograd"
 
     @property
     def placed(self) -> NativeFunction:
@@ -124,10 +136,10 @@ def add_kernels(
     for one in written_registrations(uses, macros):
         operator = operators.get(one.registration.op)
         if operator is not None:
-            _keep(operator.kernels, _kernel(one, facts))
+            keep_kernel(operator.kernels, _kernel(one, facts))
 
 
-def _keep(kernels: list[LibraryKernelRow], row: LibraryKernelRow) -> None:
+def keep_kernel(kernels: list[LibraryKernelRow], row: LibraryKernelRow) -> None:
     """Adds a kernel; what is registered twice alike, under two conditions, is one."""
     for at, other in enumerate(kernels):
         if (other.key, other.symbol) == (row.key, row.symbol):

@@ -47,7 +47,9 @@ Work = Literal["computes", "chooses", "dispatches", "checks", "allocates", "move
 """What a step does: ``computes`` is a loop over elements, a launch, a vendor's function; the
 others lead to it, or stand beside the way."""
 
-KernelKind = Literal["plain", "structured", "macro", "ufunc", "composite", "generated", "missing"]
+KernelKind = Literal[
+    "plain", "structured", "macro", "ufunc", "composite", "generated", "python", "missing"
+]
 SourceKind = Literal["checkout", "clone", "wheel"]
 
 
@@ -338,6 +340,8 @@ class KernelRow(NamedTuple):
     reason: str = ""
     registered: Location | None = None
     """The line that registers it, where that is not of the operator's entry."""
+    calls: str = ""
+    """The operator that a Python kernel is known to call."""
 
 
 @dataclass(frozen=True, slots=True)

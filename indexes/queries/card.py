@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.chains import Card, CardLine, Route
 from indexes.model.surroundings import Surroundings
-from indexes.model.vocabulary import DerivativeEntry, NativeFunction, OperatorSummary
+from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction, OperatorSummary
 from indexes.readers.yaml.schema import parse_schema
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _device_lines(
         own = [one for one in found if one.device == device]
         if own and (device in _KEYS or own[0].kind != "none"):
             yield _device_line(native, own)
-        elif device in summary.keys:
+        elif device in summary.keys and not own:
             yield CardLine(device, "its kernel is not in this tree", key=_KEYS.get(device, ""))
 
 
@@ -91,6 +91,8 @@ def _derivative(
     if not any(one.base_type == "Tensor" for one in parse_schema(native.schema).returns):
         return facts.derivative(native.full_name)[0], "not differentiable"
     own = facts.derivative(native.full_name)[0]
+    if _autograd_kernel(index, native):
+        return None, "differentiable"
     if own or not _is_implicit(index, native):
         nodes = own and any(one.grad_fn for one in own.sets)
         return own, "differentiable" if nodes else "not differentiable"
@@ -107,6 +109,12 @@ def _is_implicit(index: Index, native: NativeFunction) -> bool:
     )
 
 
+def _autograd_kernel(index: Index, native: NativeFunction) -> KernelRow | None:
+    """What is registered for autograd, for an operator that has no entry in the YAML."""
+    rows = index.facts.kernels(native.full_name) if native.defined_by else ()
+    return next((r for r in rows if r.key.startswith("Autograd") and r.definitions), None)
+
+
 def _operators(index: Index, found: Iterable[Route]) -> Iterator[str]:
     """The operators on the usual ways, in order."""
     for route in found:
@@ -117,6 +125,9 @@ def _gradient(
     native: NativeFunction, entry: DerivativeEntry | None, said: str, index: Index
 ) -> CardLine:
     opens = f"torchnav op {native.full_name} --role derivative"
+    if entry is None and (row := _autograd_kernel(index, native)):
+        where = row.definitions[0].location
+        return CardLine("grad", row.symbol, where, f"registered for {row.key}", opens, "4")
     if entry is None:
         through = "through what it calls" if said == "differentiable" else ""
         rule = index.facts.derivative(native.full_name)[1]

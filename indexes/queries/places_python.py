@@ -60,7 +60,7 @@ def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
     name = target.removeprefix("aten::")
     if not name:
         return ()
-    if name == target:
+    if name == target and "::" not in name:
         return _leads_to(target, facts) if target.startswith("torch.") else ()
     name = name.removesuffix(".default")
     if facts.native(name):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST = 12
 """Routes of a device that are told."""
 _NOTHING = "nothing that computes is seen below it"
+_PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library is seen in it"
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
@@ -87,6 +88,9 @@ class _Finder:
         if self.search.missing:
             note = f"no kernel: {self.search.missing[0]} has none for {device}"
             return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+        if row.kind == "python":
+            made = (row.symbol, row.definitions[0].location, (here,), (), row.confidence, _PYTHON)
+            return [Route(device, "none", *made)]
         if kernel is None:
             return []
         made_of = row.key in COMPOSITE

@@ -10,6 +10,7 @@ from json import dumps, loads
 from indexes.linking.facts import Known
 from indexes.model.vocabulary import (
     Confidence,
+    Definition,
     DerivativeEntry,
     KernelKind,
     KernelRow,
@@ -22,7 +23,8 @@ from indexes.store.index_file import Store
 from indexes.store.tables import LISTED, load_all, load_derivative, load_native, numbers
 
 _KERNELS = (
-    "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line FROM kernels"
+    "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line,source_op"
+    " FROM kernels"
 )
 
 
@@ -97,11 +99,17 @@ class Operators(Definitions):
         listed: str,
         path: str | None,
         line: int,
+        source: str,
     ) -> KernelRow:
         found = (self.by_id(number) for number in numbers(listed))
         definitions = tuple(one.definition for one in found if one)
-        placed = Location(path, line) if path else None
-        return KernelRow(op, key, symbol, kind, definitions, confidence, rule, reason, placed)
+        placed, calls = Location(path, line) if path else None, ""
+        if placed and kind == "python":
+            module, _, name = symbol.rpartition(".")
+            definitions = (Definition(name, module, "python", placed),)
+            calls = source if source != op else ""
+        what = (op, key, symbol, kind, definitions, confidence, rule, reason)
+        return KernelRow(*what, placed, calls)
 
     def all_kernels(self) -> list[KernelRow]:
         """Every row of the operators of native_functions.yaml, in its order."""
@@ -115,6 +123,11 @@ class Operators(Definitions):
         """The rows that files of extensions name, as torchgen would make registrations of them."""
         rows = self.store.query(f"{_KERNELS} WHERE hint='{LISTED}' ORDER BY rowid")
         return [self._kernel_row(*row) for row in rows]
+
+    def kernels_calling(self, op: str) -> Sequence[KernelRow]:
+        """The Python kernels that are known to call an operator."""
+        rows = self.store.query(f"{_KERNELS} WHERE kind='python' AND source_op=?", (op,))
+        return [row for row in (self._kernel_row(*one) for one in rows) if row.calls]
 
     def _kernel_rows_of(self, definition: int) -> Sequence[KernelRow]:
         """The kernels that a definition is."""

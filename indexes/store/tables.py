@@ -141,6 +141,7 @@ CREATE INDEX IF NOT EXISTS ops_base ON ops(base);
 CREATE INDEX IF NOT EXISTS nodes_name ON nodes(grad_fn);
 CREATE INDEX IF NOT EXISTS kernels_op ON kernels(op);
 CREATE INDEX IF NOT EXISTS kernels_symbol ON kernels(symbol);
+CREATE INDEX IF NOT EXISTS kernels_python ON kernels(source_op) WHERE kind='python';
 """
 """Made once the files are read, which costs less than to keep them up meanwhile."""
 

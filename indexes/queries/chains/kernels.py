@@ -58,6 +58,8 @@ class Kernels:
             self._ufunc(place, row)
         elif row.first.kind == "generated":
             self._generated(place, row)
+        elif row.first.kind == "python":
+            self._python(place, row)
         elif not row.first.definitions:
             first = row.first
             self.hops.miss(row.parent, "kernel", first.symbol, first.reason, row.keys)
@@ -112,6 +114,24 @@ class Kernels:
             follows = composite or not any(map(self._computes_itself, nodes))
             cost = place.cost + 1 + row.cost
             self.walk.enter(Place(hop, nodes, follows, place.dispatches, cost))
+
+    def _python(self, place: Place, row: Row) -> None:
+        """A kernel in Python, and the operator that it is known to call."""
+        made, found = row.first, row.first.definitions[0]
+        hop = self.hops.add(
+            row.parent,
+            "kernel",
+            made.symbol,
+            found.location,
+            made.rule,
+            made.confidence,
+            keys=row.keys,
+            device=_only_device(row.keys),
+            work="dispatches" if row.steps else "helps",
+        )
+        if row.steps:
+            below = place.below(hop, (), row.cost)
+            self.walk.first_dispatch(below, nodes_of(row.steps), follows=True)
 
     def _computes_itself(self, start: Node) -> bool:
         """Whether a function computes without dispatching anew."""

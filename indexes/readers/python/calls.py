@@ -12,6 +12,7 @@ from indexes.model.regex import regex
 from indexes.readers.python import expressions
 from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.expressions import Expressions
+from indexes.readers.python.inferred_schema import inferred_schema
 from indexes.readers.python.values import (
     UNKNOWN,
     Called,
@@ -87,6 +88,8 @@ class Calls(Expressions):
         """The module's own functions that are being followed."""
         self.conditions: list[tuple[ast.expr | str, bool]] = []
         """The undecided tests of the ``if`` statements around, and which branch is taken."""
+        self.operators: dict[Function | None, str] = {}
+        """The operators that functions of the module were made."""
         self.imported: dict[str, int] = {}
         """Names of other modules that say what is registered, each with the first line."""
         self._yielded: list[list[object]] = []
@@ -124,10 +127,27 @@ class Calls(Expressions):
         """A method of a value that is known; None when it is no such method."""
         if isinstance(owner, Op) and name == "py_impl":
             return python_roots.py_impl(owner, (args, kwargs))
+        if isinstance(owner, Library) and name == "define":
+            schema = python_roots.argument((args, kwargs), (0, "schema"))
+            return self._defines(owner.namespace, schema, "Library.define")
+        if registering := self._of_an_operator(owner, name):
+            return self.call(registering, args, kwargs)
         if isinstance(owner, Library) and name == "impl":
             found = python_roots.library_impl(owner, (args, kwargs))
             return self._register(found, python_roots.argument((args, kwargs), (1, "fn")))
         return expressions.method(owner, name, args)
+
+    def value_attribute(self, node: ast.Attribute, scope: Scope) -> object:
+        owner = self.value(node.value, scope)
+        registering = self._of_an_operator(owner, node.attr)
+        return registering or self._outside(expressions.attribute(owner, node.attr))
+
+    def _of_an_operator(self, owner: object, name: str) -> Partial | None:
+        """``numpy_sin.register_fake``, of a function that ``custom_op`` made an operator."""
+        function = identity(owner) if name in python_roots.OF_AN_OPERATOR else None
+        if function not in self.operators:
+            return None
+        return Partial(Path(f"torch.library.{name}"), (self.operators[function],), {})
 
     def call(
         self,
@@ -198,6 +218,8 @@ class Calls(Expressions):
         for leaf in leaves(python_roots.argument(arguments, root.op)):
             self.needs(leaf)
         found = python_roots.pending(root, arguments, texts, helper)
+        if root.kind == python_roots.OPERATOR:
+            found = python_roots.with_mutated(found, arguments)
         if isinstance(callee, Closure) and "registry" in found.detail:
             found.detail["registry"] = found.detail["registry"] or python_roots.own_table(callee)
         passed = python_roots.argument(arguments, root.function) if root.function else UNKNOWN
@@ -210,6 +232,10 @@ class Calls(Expressions):
     ) -> object:
         if callee.dotted in {"torch.library.impl", "torch._library.impl"}:
             return python_roots.impl_decorator((args, kwargs))
+        if callee.dotted == "torch.library.define":
+            return self._define_by_name((args, kwargs))
+        if callee.last == "_make_prim":
+            self._prim(kwargs)
         if callee.last in {"Library", "_scoped_library"}:
             return python_roots.library((args, kwargs))
         known = expressions.path_call(callee, args, kwargs)
@@ -229,10 +255,27 @@ class Calls(Expressions):
             helper,
             self._condition(),
         )
+        if found.kind == python_roots.OPERATOR:
+            record = self._as_operator(record, found, value)
         for target in dict.fromkeys(map(_target, found.ops)):
+            if found.kind == python_roots.OPERATOR and not target:
+                continue  # of a wrapper of torch.library itself, which defines what it is given
             text = "" if target else python_roots.text(found.written)
             self.registrations.append(record._replace(target=target, text=text))
         return value
+
+    def _as_operator(self, record: Registration, found: Pending, value: object) -> Registration:
+        """What defines an operator by a function, with the schema that is inferred from it."""
+        detail = {**found.detail}
+        if isinstance(value, Closure) and "schema" in detail and not detail["schema"]:
+            node = value.node
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                detail["schema"] = inferred_schema(node, found.mutates)
+                detail["inferred"] = "1"
+        named = [target for target in map(_target, found.ops) if target]
+        if record.function and named and "through" not in detail:
+            self.operators[record.function] = named[0]
+        return record._replace(detail=detail)
 
     def _condition(self) -> str:
         parts = []
@@ -241,12 +284,33 @@ class Calls(Expressions):
             parts.append(text if holds else f"not ({text})")
         return " and ".join(parts)
 
+    def _define_by_name(self, arguments: python_roots.Arguments) -> object:
+        """``torch.library.define("mylib::sin", "(Tensor x) -> Tensor")``."""
+        name = python_roots.argument(arguments, (0, "qualname"))
+        schema = python_roots.argument(arguments, (1, "schema"))
+        if isinstance(name, Library):
+            return self._defines(name.namespace, schema, "torch.library.define")
+        known = isinstance(name, str) and isinstance(schema, str)
+        return self._defines("", f"{name}{schema}" if known else None, "torch.library.define")
+
+    def _defines(self, namespace: str, schema: object, by: str) -> object:
+        found = python_roots.defined(namespace, schema, by)
+        if found:
+            self._register(found, UNKNOWN)
+        return UNKNOWN
+
     def _prim(self, kwargs: Mapping[str, object]) -> None:
         schema, aten = kwargs.get("schema"), kwargs.get("impl_aten")
         if isinstance(schema, str):
             name = schema.partition("(")[0]
             detail = {"impl": python_roots.label(aten)}
             self._register(Pending("prim", (f"prims::{name}",), detail), aten)
+            if found := python_roots.defined("prims", schema, "_make_prim"):
+                function = identity(aten)
+                own = function if function and not function.inner else None
+                found.detail["calls"] = "" if own else detail["impl"]
+                found.detail["runs"] = f"{own.name}@{own.line}" if own else ""
+                self._register(found, UNKNOWN)
 
     def _follow(
         self, callee: Closure, args: Sequence[object], kwargs: Mapping[str, object]

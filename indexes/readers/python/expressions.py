@@ -266,7 +266,7 @@ def item(value: object, index: object) -> object:
 
 _STRING_METHODS = frozenset(
     "replace startswith endswith split rsplit partition rpartition strip lstrip rstrip "
-    "removeprefix removesuffix upper lower title".split()
+    "removeprefix removesuffix upper lower title index find".split()
 )
 
 

@@ -12,6 +12,7 @@ PythonKind = (
     | Literal["alias", "docs", "page", "override", "opinfo", "test", "def", "class", "owner"]
     | Literal["generated_file", "binding", "binding_skip", "helpers", "deferred", "unresolved"]
     | Literal["meta_rule", "imported", "table", "test_call", "public"]
+    | Literal["operator", "vmap_impl"]
 )
 
 

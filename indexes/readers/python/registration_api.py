@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexes.readers.python.values import (
     UNKNOWN,
@@ -50,6 +50,13 @@ _DECOMPOSITION = (
     ("disable_meta", (-1, "disable_meta")),
 )
 _META = (("register_dispatcher", (1, "register_dispatcher")),)
+_CUSTOM: tuple[tuple[str, Slot], ...] = (("schema", (-1, "schema")), ("key", (2, "device_types")))
+OPERATOR = "operator"
+"""The kind of what defines an operator."""
+OF_AN_OPERATOR = frozenset(
+    ("register_fake", "register_kernel", "register_autograd", "register_vmap")
+)
+"""The methods of what ``custom_op`` returns: they register for its operator."""
 ROOTS: dict[str, Root] = {
     "register_decomposition": Root("decomposition", (0, "aten_op"), extra=_DECOMPOSITION),
     "register_meta": Root("meta_registration", (0, "op"), extra=_META),
@@ -67,6 +74,9 @@ ROOTS: dict[str, Root] = {
     "onnx_impl": Root("onnx", (0, "target")),
     "register_kernel": Root("py_impl", (0, "op"), (2, "func"), (("key", (1, "device_types")),)),
     "register_autograd": Root("autograd_impl", (0, "op"), (1, "backward"), immediate=True),
+    "register_vmap": Root("vmap_impl", (0, "op"), (1, "func"), immediate=True),
+    "custom_op": Root(OPERATOR, (0, "name"), (1, "fn"), extra=_CUSTOM),
+    "triton_op": Root(OPERATOR, (0, "name"), (1, "fn"), extra=_CUSTOM, note="triton_op"),
     "register_op_strategy": Root("sharding", (0, "op")),
     "register_single_dim_strategy": Root("sharding", (0, "op")),
     "register_prop_rule": Root("sharding", (0, "op")),
@@ -92,6 +102,15 @@ def pending(root: Root, arguments: Arguments, texts: Texts, helper: str) -> Pend
         detail["note"] = root.note
     ops = operators(argument(arguments, root.op))
     return Pending(root.kind, ops, detail, _written(root.op, texts), helper)
+
+
+def with_mutated(found: Pending, arguments: Arguments) -> Pending:
+    """A definition of an operator, its overload, with the arguments that it is said to write to."""
+    ops = tuple(_overload(op) if isinstance(op, str) else op for op in found.ops)
+    mutated = argument(arguments, (-1, "mutates_args"))
+    schema = argument(arguments, (-1, "schema"))
+    detail = {**found.detail, "schema": schema if isinstance(schema, str) else ""}
+    return replace(found, ops=ops, mutates=mutated, detail=detail)
 
 
 def own_table(callee: Closure) -> str:
@@ -171,6 +190,16 @@ def library_impl(lib: Library, arguments: Arguments) -> Pending:
     return _implementation(key, _named(lib, argument(arguments, (0, "op_name"))))
 
 
+def defined(namespace: str, schema: object, function: str = "") -> Pending | None:
+    """``lib.define("add(Tensor self) -> Tensor")``; None where the schema is not known."""
+    if not isinstance(schema, str) or "(" not in schema:
+        return None
+    text = " ".join(schema.split())
+    name = text.partition("(")[0].strip()
+    target = name if "::" in name else f"{namespace}::{name}"
+    return Pending(OPERATOR, (_overload(target),), {"schema": text, "through": function})
+
+
 def impl_decorator(arguments: Arguments) -> Pending:
     """``@torch.library.impl(lib, "add", "Meta")`` or ``@impl("aten::add", "Meta")``."""
     first, second = argument(arguments, (0, "qualname")), argument(arguments, (1, "types"))
@@ -185,6 +214,11 @@ def _named(lib: Library, name: object) -> tuple[object, ...]:
     if isinstance(name, str):
         return (_overload(name if "::" in name else f"{lib.namespace}::{name}"),)
     return (name,) if isinstance(name, Op) else (UNKNOWN,)
+
+
+def overload_target(name: str) -> str:
+    """The overload that the dispatcher's name of an operator means."""
+    return _overload(name)
 
 
 def _overload(name: str) -> str:

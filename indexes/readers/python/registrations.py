@@ -17,13 +17,17 @@ from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.blocks import Block, Text, occurrences, parsed, without_bodies
 from indexes.readers.python.calls import Deferred, Registration
 from indexes.readers.python.evaluation import Evaluator
-from indexes.readers.python.facts import PythonFact, PythonKind, module_name, pack
+from indexes.readers.python.facts import PythonFact, PythonKind, module_name, pack, unpack
 from indexes.readers.python.values import UNKNOWN, Called, Closure, Function, Op, Opaque, Path
 
 _API = (*python_roots.NAMES, "py_impl", "_make_prim")
-_MARKS = (b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim")
+_MARKS = (
+    *(b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim"),
+    *(b"custom_op", b"triton_op", b".define("),
+)
 _TOUCHES = regex(
-    rb"(?<![\w])(?:%s)\b|\.impl\(|(?<=[(@ ])impl\(" % b"|".join(name.encode() for name in _API)
+    rb"(?<![\w])(?:%s)\b|\.impl\(|\.define\(|(?<=[(@ ])impl\("
+    % b"|".join(name.encode() for name in _API)
 )
 
 
@@ -53,6 +57,7 @@ def read_registrations(text: Text, path: str) -> tuple[list[PythonFact], list[Pr
     ends = _ends(text)
     facts = [registration_fact(found, evaluator.module, ends) for found in evaluator.registrations]
     facts = list(_with_refusals(facts, text))
+    facts = [_at_schema(fact, text) if fact.kind == "operator" else fact for fact in facts]
     facts += [_deferred_fact(found, ends) for found in evaluator.deferred if _promising(found)]
     facts += [PythonFact("imported", "", *at, 0) for at in evaluator.imported.items()]
     facts += _helpers(text.data, tree, evaluator)
@@ -76,6 +81,16 @@ def _with_refusals(facts: list[PythonFact], text: Text) -> Iterator[PythonFact]:
         if fact.kind == "decomposition" and fact.line in lines:
             fact = fact._replace(detail="; ".join(filter(None, (fact.detail, "declines=1"))))
         yield fact
+
+
+def _at_schema(fact: PythonFact, text: Text) -> PythonFact:
+    """A definition at the line of its schema, where that stands above in a list of several."""
+    schema = unpack(fact.detail).get("schema", "")
+    at = text.data.find(schema.encode()) if schema else -1
+    line = text.data.count(b"\n", 0, at) + 1
+    if at < 0 or line >= fact.line or "inferred" in fact.detail:
+        return fact
+    return fact._replace(line=line, detail=f"{fact.detail}; def={fact.line}")
 
 
 def run_module(
@@ -115,6 +130,7 @@ def _kept(data: bytes, extents: list[Block]) -> set[int]:
     kept = _makers(data, extents)
     outer = [block for block in extents if block.head.parent < 0 and not block.head.is_class]
     starts = [block.head.start for block in outer]
+    kept.update(_made_operators(data, starts))
     fresh = list(_touches(data))
     while fresh:
         around = {(bisect_right(starts, at) - 1, at) for at in fresh}
@@ -124,6 +140,18 @@ def _kept(data: bytes, extents: list[Block]) -> set[int]:
         names = {block.head.name.encode() for block in new}
         fresh = [at for name in names for at in occurrences(data, name + b"(")]
     return kept
+
+
+_MAKES_OPERATOR = regex(rb"\n[ \t]*@(?:[\w.]+\.)?(?:custom_op|triton_op)\(")
+
+
+def _made_operators(data: bytes, starts: list[int]) -> Iterator[int]:
+    """Start offsets of the functions that a decorator makes operators: their annotations tell the
+    schema."""
+    for found in _MAKES_OPERATOR.finditer(data):
+        at = bisect_right(starts, found.start())
+        if at < len(starts):
+            yield starts[at]
 
 
 _MADE = regex(rb"\n(?:\w+(?:: [^\n=]+)? =|[ \t]*for [^\n]* in) (\w+)\(")

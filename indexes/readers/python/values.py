@@ -173,6 +173,8 @@ class Pending:
     """The operator argument as written."""
     helper: str = ""
     """The module's own function that called the API."""
+    mutates: object = ()
+    """The names of the arguments that an operator writes to."""
 
 
 @dataclass(frozen=True, slots=True)

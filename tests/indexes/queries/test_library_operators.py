@@ -75,6 +75,58 @@ def test_schemas(tree_index: Index, name: str, schema: str) -> None:
     assert native.schema == schema
 
 
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("prims::mul", "prims::mul(Tensor self, Tensor other) -> Tensor"),
+        (
+            "mylib::scale.out",
+            "mylib::scale.out(Tensor self, float by, *, Tensor(a!) out) -> Tensor(a!)",
+        ),
+        ("mylib::sine", "mylib::sine(Tensor x) -> Tensor"),
+        (
+            "mylib::cube",
+            'mylib::cube(Tensor x, SymInt[] sizes, Tensor? bias=None, *, str name="a", Tensor(a4!)[]'
+            + " out) -> (Tensor, SymInt)",
+        ),
+    ],
+)
+def test_schemas_of_python(tree_index: Index, name: str, schema: str) -> None:
+    native = tree_index.native(name)
+    assert native is not None
+    assert native.schema == schema
+
+
+def test_a_prim_leads_to_the_operator_that_it_runs(tree_index: Index) -> None:
+    (row,) = [r for r in tree_index.library_kernel_rows() if r.op == "prims::mul"]
+    assert row.calls == "mul.Tensor"
+    symbols = [hop.symbol for hop in tree_index.chain("prims::mul").hops]
+    assert "mul.Tensor" in symbols
+    devices = {route.device for route in tree_index.routes("prims::mul")}
+    assert "CPU" in devices
+    ways = tree_index.at(*_kernel_of(tree_index, "mul.Tensor"))
+    assert any("mul.Tensor" in place.operators for place in ways)
+
+
+def _kernel_of(index: Index, op: str) -> tuple[str, int]:
+    (row, *_) = [r for r in index.kernel_rows() if r.op == op and r.key == "CPU"]
+    where = row.definitions[0].location
+    return where.path, where.line
+
+
+def test_the_gradient_is_what_is_registered_for_autograd(tree_index: Index) -> None:
+    lines = {line.label: line for line in tree_index.card("mylib::cube").lines}
+    assert lines["grad"].text.endswith("._backward")
+    lines = {line.label: line for line in tree_index.card("mylib::sine").lines}
+    assert lines["grad"].text == "not differentiable"
+
+
+def test_a_line_of_python_leads_to_the_operator(tree_index: Index) -> None:
+    path = "torch/distributed/_operators.py"
+    places = tree_index.at(path, _line(tree_index, path, "def _scale("))
+    assert any(place.operators == ("mylib::scale",) for place in places)
+
+
 def test_what_defines_it_is_said(tree_index: Index) -> None:
     (first, *_) = tree_index.chain("c10d::send").hops
     assert first.rule.startswith("m.def in TORCH_LIBRARY(c10d)")

@@ -1,0 +1,105 @@
+"""The schema that ``torch.library.custom_op`` infers from a function's annotations, as
+torch/_library/infer_schema.py does: ``def f(x: Tensor, n: int) -> Tensor`` is
+``(Tensor x, SymInt n) -> Tensor``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+_BASE = {
+    "Tensor": "Tensor",
+    "int": "SymInt",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "Number": "Scalar",
+    "dtype": "ScalarType",
+    "_dtype": "ScalarType",
+    "device": "Device",
+    "_device": "Device",
+}
+_LISTS = frozenset(("list", "List", "Sequence"))
+_TUPLES = frozenset(("tuple", "Tuple"))
+
+
+def inferred_schema(node: ast.FunctionDef | ast.AsyncFunctionDef, mutates: object) -> str:
+    """The arguments and results of a function as a schema; empty where an annotation is none that
+    PyTorch takes. ``mutates`` is what ``mutates_args`` was given."""
+    try:
+        arguments = ", ".join(_arguments(node.args, mutates))
+        return f"({arguments}) -> {_returned(node.returns)}"
+    except ValueError:
+        return ""
+
+
+def _arguments(spec: ast.arguments, mutates: object) -> Iterator[str]:
+    if spec.posonlyargs or spec.vararg or spec.kwarg:
+        raise ValueError("neither positional-only nor variable arguments are supported")
+    plain = [None] * (len(spec.args) - len(spec.defaults))
+    defaults = [*plain, *spec.defaults, *spec.kw_defaults]
+    first_keyword = len(spec.args)
+    for at, argument in enumerate((*spec.args, *spec.kwonlyargs)):
+        if at == first_keyword:
+            yield "*"
+        yield _argument(at, argument, defaults[at], mutates)
+
+
+def _argument(at: int, argument: ast.arg, default: ast.expr | None, mutates: object) -> str:
+    kind = _type(argument.annotation)
+    if _is_mutated(argument.arg, mutates) and kind.startswith("Tensor"):
+        kind = kind.replace("Tensor", f"Tensor(a{at}!)", 1)
+    return f"{kind} {argument.arg}" + ("" if default is None else f"={_default(default)}")
+
+
+def _is_mutated(name: str, mutates: object) -> bool:
+    if isinstance(mutates, str):
+        return mutates == "unknown"
+    return isinstance(mutates, Collection) and name in mutates
+
+
+def _default(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return f'"{node.value}"' if isinstance(node.value, str) else str(node.value)
+    text = ast.unparse(node)
+    return text.removeprefix("torch.")
+
+
+def _type(node: ast.expr | None) -> str:
+    """``Tensor?[]`` of ``list[Optional[Tensor]]``."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _type(ast.parse(node.value, mode="eval").body)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        one, other = node.left, node.right
+        return f"{_type(one if _is_none(other) else other)}?"
+    if isinstance(node, ast.Subscript):
+        owner = _last(node.value)
+        if owner == "Optional":
+            return f"{_type(node.slice)}?"
+        if owner in _LISTS:
+            return f"{_type(node.slice)}[]"
+    name = _last(node)
+    if name not in _BASE:
+        raise ValueError(f"an annotation that no schema has: {name}")
+    return _BASE[name]
+
+
+def _returned(node: ast.expr | None) -> str:
+    if node is None:
+        raise ValueError("no annotation of what is returned")
+    if _is_none(node):
+        return "()"
+    if isinstance(node, ast.Subscript) and _last(node.value) in _TUPLES:
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return f"({', '.join(map(_type, inner))})"
+    return _type(node)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _last(node: ast.expr | None) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

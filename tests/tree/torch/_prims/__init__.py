@@ -1,0 +1,29 @@
+import torch
+from torch import Tensor
+
+
+def _make_prim(*, schema, return_type, meta, impl_aten, doc):
+    ...
+
+
+def _make_elementwise_binary_prim(name, *, type_promotion, **kwargs):
+    return _make_prim(schema=f"{name}(Tensor self, Tensor other) -> Tensor", **kwargs)
+
+
+def _fma_aten(a: Tensor, b: Tensor, c: Tensor) -> Tensor: #! runs prims::fma CompositeExplicitAutograd
+    return a * b + c
+
+
+mul = _make_elementwise_binary_prim( #! operator prims::mul; runs prims::mul CompositeExplicitAutograd
+    "mul",
+    impl_aten=torch.mul,
+    doc="",
+    type_promotion=None,
+)
+fma = _make_prim( #! operator prims::fma
+    schema="fma(Tensor a, Tensor b, Tensor c) -> Tensor",
+    return_type=None,
+    meta=None,
+    impl_aten=_fma_aten,
+    doc="",
+)
