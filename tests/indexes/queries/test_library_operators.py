@@ -86,8 +86,10 @@ def test_schemas(tree_index: Index, name: str, schema: str) -> None:
         ("mylib::sine", "mylib::sine(Tensor x) -> Tensor"),
         (
             "mylib::cube",
-            'mylib::cube(Tensor x, SymInt[] sizes, Tensor? bias=None, *, str name="a", Tensor(a4!)[]'
-            + " out) -> (Tensor, SymInt)",
+            (
+                "mylib::cube(Tensor x, SymInt[] sizes, Tensor? bias=None, *, "
+                'str name="a", Tensor(a4!)[] out) -> (Tensor, SymInt)'
+            ),
         ),
     ],
 )
