@@ -20,7 +20,7 @@ from indexes.model.vocabulary import (
 )
 from indexes.store.definitions import Definitions
 from indexes.store.index_file import Store
-from indexes.store.tables import LISTED, load_all, load_derivative, load_native, numbers
+from indexes.store.tables import LISTED, REGISTERED, load_all, load_derivative, load_native, numbers
 
 _KERNELS = (
     "SELECT op,key,symbol,kind,confidence,link_rule,reason,definitions,path,line,source_op"
@@ -83,7 +83,7 @@ class Operators(Definitions):
 
     def _kernel_rows(self, where: str, *given: object) -> list[KernelRow]:
         rows = self.store.query(f"{_KERNELS} WHERE {where}", given)
-        listed = ",".join(filter(None, (some for _, *_, some, _, _ in rows)))
+        listed = ",".join(filter(None, (some for *_, some, _, _, _ in rows)))
         self.expect_numbers(numbers(listed))
         return [self._kernel_row(*row) for row in rows]
 
@@ -117,7 +117,8 @@ class Operators(Definitions):
 
     def library_kernels(self) -> list[KernelRow]:
         """Every row of the operators that have no entry there."""
-        return self._kernel_rows("path NOT NULL ORDER BY rowid")
+        beside = f"hint NOT IN ('{LISTED}','{REGISTERED}')"
+        return self._kernel_rows(f"path NOT NULL AND {beside} ORDER BY rowid")
 
     def extension_kernels(self) -> list[KernelRow]:
         """The rows that files of extensions name, as torchgen would make registrations of them."""
