@@ -173,7 +173,11 @@ def operator_base(call: Call) -> str:
 
 
 def mark_of_result(facts: Facts, name: str) -> str:
-    """The mark of what an operator returns, by its name; ``name#1`` for one of several."""
+    """The mark of what an operator returns, by its name; ``name#1`` for one of several, and of
+    ``name.other`` what ``other`` returns, where ``name`` returns a tensor."""
+    first, _, name = name.rpartition(".")
+    if first and mark_of_result(facts, first) != "T":
+        return UNKNOWN
     name, _, place = name.partition("#")
     overloads = facts.overloads(operator_base(Call(name, "at", 0, "call", "")))
     returned = {

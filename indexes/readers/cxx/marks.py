@@ -3,7 +3,8 @@
 ``T`` a tensor, ``L`` a list of tensors, ``S`` a Scalar, ``i`` an integer, ``d`` a floating
 number, ``b`` a truth value, ``I`` a list of integers, ``s`` a string, ``O`` TensorOptions,
 ``D`` a dtype, ``N`` nothing (``nullopt``, ``{}``), ``G`` a Generator, ``?`` not known.
-``.name`` is what the function or method ``name`` returns, ``.name#1`` the second part of it.
+``.name`` is what the function or method ``name`` returns, ``.name#1`` the second part of it,
+``.name.other`` what the method ``other`` of that returns.
 Of a name of another type the mark is that type: ``TensorIterator``.
 """
 
@@ -154,8 +155,11 @@ def method_mark(name: str, receiver: str, template: str) -> str:
         return one_letter(type_mark(template))
     if receiver == STANDARD:
         return UNKNOWN
-    is_tensor = receiver == "T" or receiver[:1] == "."
-    return _RESULTS.get(name) or (f".{name}" if is_tensor else UNKNOWN)
+    if name in _RESULTS:
+        return _RESULTS[name]
+    if receiver[:1] == ".":
+        return f"{receiver}.{name}"
+    return f".{name}" if receiver == "T" else UNKNOWN
 
 
 def one_letter(mark: str) -> str:

@@ -94,6 +94,7 @@ namespace transforms { struct Stack { int depth(int d) { return d; } }; }
 using Stack = std::vector<int>;
 int edges_of_vectors(Stack* stack) { return stack->depth(0); }
 double edges_of_the_global_scope(double x) { return ::sqrt(x); }
+Tensor edges_of_chains(const Tensor& x) { return loaded(x).mul(x).native_dropout(0.5, true); }
 struct Counter { int sub(int n) { return n; } };
 template <typename T> int edges_of_the_unknown(T& counter) { return counter.sub(1); }
 MANY
@@ -230,6 +231,10 @@ def test_a_shader_calls_no_operator_and_nothing_of_another_file(index: Index) ->
     assert said(index, "edge_shader") == []
     assert said(index, "edges_of_shaders") == [("call", "edge_shader", "edge_shader:2")]
     assert said(index, "edges_of_other_shaders") == []
+
+
+def test_what_an_unknown_objects_method_returns_is_no_tensor(index: Index) -> None:
+    assert not [edge for edge in edges(index, "edges_of_chains") if edge.confidence == "exact"]
 
 
 def test_all_that_a_call_can_mean_is_kept(index: Index) -> None:

@@ -155,7 +155,7 @@ def test_the_name_that_a_comment_gives_an_argument() -> None:
         ("xs[0]", "T"),
         ("self.clone()", ".clone"),
         ("at::isnan(self)", ".isnan"),
-        ("self.isnan().any()", ".any"),
+        ("self.isnan().any()", ".isnan.any"),
         ("iter", "TensorIterator"),
         ("TensorIteratorConfig()", ".TensorIteratorConfig"),
         ("this", "this"),
