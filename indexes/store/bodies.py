@@ -34,7 +34,7 @@ _CALL = (
     f"c.name,c.qualifier,c.line,CASE c.kind WHEN '{PASSED}' THEN 'name' ELSE c.kind END,c.template,"
     "c.arguments,c.receiver,c.branch"
 )
-_AHEAD = 50
+_AHEAD = 1000
 """Bodies whose edges are read before they are asked for."""
 _USE_KIND = "macro_use"
 _EDGE = "caller,line,kind,symbol,target,confidence,candidates,branch,macro"
