@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from indexes.model.places import Hit, NameMatch
 from indexes.model.vocabulary import Location
+from indexes.queries.naming.context import context_reads
 from indexes.queries.naming.spelling import NameQuery
-from indexes.readers.messages import CONFIG, ENVIRONMENT
+from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.names import Names
 
@@ -34,7 +35,8 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     found += _c10_flags(query.base, index)
     if not found:
         return None
-    hits = (*found, *_reads(found, index))
+    asked = context_reads([hit for hit in found if hit.detail == FLAG], index)
+    hits = tuple(dict.fromkeys((*found, *_reads(found, index), *asked)))
     several = len({hit.name for hit in found}) > 1
     note = f"{len({hit.name for hit in found})} variables are called so" if several else ""
     match = NameMatch("variable", found[0].name, hits=hits, note=note)
@@ -56,15 +58,17 @@ def _c10_flags(name: str, index: Index) -> Iterator[Hit]:
 def _reads(found: Iterable[Hit], index: Index) -> list[Hit]:
     """Lines of Python, and of C++ for what is defined there, that name a variable; an environment
     variable's own lines are where it is read."""
-    sought = {(_expression(hit), _files(hit)) for hit in found if hit.detail != ENVIRONMENT}
     own = {(hit.location.path, hit.location.line) for hit in found}
     hits: list[Hit] = []
-    for pattern, kind in sorted(sought):
-        word = re.compile(pattern.encode())
-        for path in index.facts.paths(kind):
-            hits += _lines(index, path, word, own, _READS - len(hits))
-            if len(hits) >= _READS:
-                return hits
+    for kind in ("python", "cpp"):
+        named = [hit for hit in found if hit.detail != ENVIRONMENT and _files(hit) == kind]
+        if named:
+            word = re.compile("|".join(sorted(set(map(_expression, named)))).encode())
+            last = {hit.name.rpartition(".")[2].encode() for hit in named}
+            for path in index.facts.paths(kind):
+                hits += _lines(index, path, word, last, own)
+                if len(hits) >= _READS:
+                    return hits[:_READS]
     return hits
 
 
@@ -88,16 +92,17 @@ def _expression(hit: Hit) -> str:
 
 
 def _lines(
-    index: Index, path: str, word: re.Pattern[bytes], own: set[tuple[str, int]], most: int
+    index: Index, path: str, word: re.Pattern[bytes], names: set[bytes], own: set[tuple[str, int]]
 ) -> Iterator[Hit]:
     data = index.source.read(path)
+    if not any(name in data for name in names):
+        return
     seen = set(own)
     for found in word.finditer(data):
         start = data.rfind(b"\n", 0, found.start()) + 1
         line = data.count(b"\n", 0, start) + 1
-        if most > 0 and (path, line) not in seen and _is_code(path, data, start, found.start()):
+        if (path, line) not in seen and _is_code(path, data, start, found.start()):
             seen.add((path, line))
-            most -= 1
             text = data[start : data.find(b"\n", found.end())].decode("utf-8", "replace")
             yield Hit("read", found[0].decode(), Location(path, line), text.strip())
 
@@ -106,4 +111,7 @@ def _is_code(path: str, data: bytes, start: int, at: int) -> bool:
     """Whether a word on a line stands neither in a comment nor in a text."""
     if not path.endswith(".py"):
         return b"//" not in data[start:at]
-    return b"#" not in data[start:at] and not triple_quoted(data).end_at(at)
+    before = data[start:at]
+    if b"#" in before or before.count(b'"') % 2 or before.count(b"'") % 2:
+        return False
+    return not triple_quoted(data).end_at(at)

@@ -7,6 +7,7 @@ import pytest
 from indexes.queries.index import Index
 
 CUDNN, CUDA = "torch/backends/cudnn/__init__.py", "torch/backends/cuda/__init__.py"
+CONTEXT = "aten/src/ATen/Context.cpp"
 CONFIG, ALLOCATOR = "torch/_inductor/config.py", "c10/core/CPUAllocator.cpp"
 
 
@@ -24,7 +25,10 @@ def found(index: Index, name: str) -> list[tuple[str, str, int]]:
         ("fx_graph_cache", [("variable", CONFIG, 10)]),
         ("torch._inductor.config.triton.cudagraphs", [("variable", CONFIG, 15)]),
         ("torch.backends.cuda.matmul.allow_tf32", [("variable", CUDA, 8), ("read", CUDA, 20)]),
-        ("torch.backends.cudnn.allow_tf32", [("variable", CUDNN, 35)]),
+        (
+            "torch.backends.cudnn.allow_tf32",
+            [("variable", CUDNN, 35), ("read", CONTEXT, 5), ("read", CONTEXT, 10)],
+        ),
         ("TORCHINDUCTOR_FX_GRAPH_CACHE", [("variable", CONFIG, 10)]),
         ("PYTORCH_NO_CPU_MEMORY_REPORT", [("variable", ALLOCATOR, 11)]),
         (
