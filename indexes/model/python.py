@@ -43,3 +43,36 @@ class PythonAnswer:
     def location(self) -> Location | None:
         """The line of the definition; None of what C++ binds and no line here declares."""
         return self.places[0].location if self.places else None
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCall:
+    """What a Python function calls."""
+
+    name: str
+    """Its public or qualified name."""
+    line: int
+    """Of the first call."""
+    location: Location | None
+    """Of the definition; None for a generated binding."""
+    operators: tuple[str, ...] = ()
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCard:
+    """A Python name in a few lines."""
+
+    answer: PythonAnswer
+    signature: str = ""
+    """``linear(input, weight, bias=None)``, ``Adam(Optimizer)``."""
+    doc: str = ""
+    """The first line of its docstring."""
+    calls: tuple[PythonCall, ...] = ()
+    """In the order of their lines."""
+    untold: int = 0
+    """Calls on values whose class is not known."""
+    members: tuple[PythonPlace, ...] = ()
+    """Of a class: its own public methods and properties."""
+    documents: tuple[Location, ...] = ()
+    """The pages of the documentation that name it."""

@@ -136,6 +136,10 @@ class Names:
     def _built(self, name: str) -> Found | None:
         return self._follow(Found("bound", _BUILT), name.split(".")[2:])
 
+    def home(self, found: Found) -> Module | None:
+        """The file in which something is defined; None for what C++ binds."""
+        return self.module(_module_of(found)) if found.path.endswith(".py") else None
+
     # ------------------------------------------------------------------------- names
 
     def find(self, name: str) -> Found | None:

@@ -46,9 +46,10 @@ class Impacts:
 
     def callers(self, symbol: str) -> Impact:
         """The direct uses of a symbol, each with its line. Raises NotFound."""
-        starts = self.starts(symbol)
-        cpp = CppEdges(self.facts)
         steps: list[Step] = []
+        untold: list[str] = []
+        starts = self._python_callers(symbol, steps, untold)
+        cpp = CppEdges(self.facts)
         for start in starts:
             node = start.node
             parent = _step(len(steps), None, Edge(node, start.rule, None))
@@ -58,8 +59,22 @@ class Impacts:
                 if edge.node not in seen:
                     seen.add(edge.node)
                     steps.append(_step(len(steps), parent.id, edge))
-        told = tuple(dict.fromkeys([*self.index.info.missing, *cpp.unfollowed]))
+        told = tuple(dict.fromkeys([*untold, *self.index.info.missing, *cpp.unfollowed]))
         return Impact(self.index.info, tuple(steps), (), unresolved=told)
+
+    def _python_callers(self, symbol: str, steps: list[Step], untold: list[str]) -> list[Start]:
+        """Adds the uses of a Python name, and gives what else there is to look for: who calls the
+        operators that it is the binding of."""
+        match = self.index.resolve(symbol)
+        bound = match.kind == "operator" and match.text.startswith("torch.")
+        if not bound and match.kind != "python":
+            return self.starts(symbol)
+        from indexes.queries.impact.python_callers import add_callers
+
+        operators = add_callers(self.index, self.facts, match.text, steps, untold)
+        if operators is None:
+            return self.starts(symbol)
+        return [Start(self.facts.operator(op, "schema")) for op in operators]
 
     def _direct(self, node: Node, cpp: CppEdges) -> Iterable[Edge]:
         if node.known:

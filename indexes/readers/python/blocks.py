@@ -51,7 +51,7 @@ def _triple_quoted(data: bytes) -> Iterator[tuple[int, int]]:
         single = data.find(b"'''", after) if 0 <= single < after else single
 
 
-_SHORT_STRING = regex(rb"""\"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""")
+SHORT_STRING = regex(rb"""\"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'""")
 
 
 def _opens_string(data: bytes, after: int, at: int) -> bool:
@@ -62,7 +62,7 @@ def _opens_string(data: bytes, after: int, at: int) -> bool:
     if not before:
         return True
     if b"'" in before or b'"' in before:
-        before = _SHORT_STRING.sub(b"", before)
+        before = SHORT_STRING.sub(b"", before)
     return not any(mark in before for mark in (b"#", b"'", b'"'))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.readers.python.blocks import Text, occurrences
+from indexes.readers.python.blocks import SHORT_STRING, Text, occurrences
 from indexes.readers.python.facts import module_name
 
 _FROM = regex(rb"(?m)^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)")
@@ -26,6 +26,8 @@ class Use(NamedTuple):
     something."""
     line: int
     called: bool
+    owner: str = ""
+    """What stands before the name, as written: ``self.optimizer``."""
 
 
 def read_imports(data: bytes, path: str) -> dict[str, str]:
@@ -73,12 +75,20 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
         begin = data.rfind(b"\n", 0, at) + 1
         before = data[begin:at]
         owner = _OWNER.search(before[-_LONGEST_OWNER:])
-        if owner is None or b"#" in before or _defines(before) or text.strings.end_at(at):
+        if owner is None or _is_no_code(before) or _defines(before) or text.strings.end_at(at):
             continue
         line += data.count(b"\n", counted, at)
         counted = at
-        dotted = _dotted(owner[1].decode("utf-8", "replace"), name, path, imports)
-        yield Use(dotted, line, data[end : end + 8].lstrip()[:1] == b"(")
+        written = owner[1].decode("utf-8", "replace")
+        dotted = _dotted(written, name, path, imports)
+        yield Use(dotted, line, data[end : end + 8].lstrip()[:1] == b"(", written.rstrip("."))
+
+
+def _is_no_code(before: bytes) -> bool:
+    """Whether what follows on the line stands in a comment or in a string."""
+    if b"'" in before or b'"' in before:
+        before = SHORT_STRING.sub(b"", before)
+    return any(mark in before for mark in (b"#", b"'", b'"'))
 
 
 _ENDS = frozenset(bytes([one]) for one in _WORD)

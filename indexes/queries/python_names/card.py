@@ -1,0 +1,203 @@
+"""What a Python name is, in a few lines: signature, docstring, what it calls."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.names import Found, Module, Names
+from indexes.model.python import PythonAnswer, PythonCall, PythonCard, PythonPlace
+from indexes.model.vocabulary import Location
+from indexes.queries.python_names.bound import operators_bound
+from indexes.queries.python_names.finding import Finder
+from indexes.readers.python.facts import canonical
+from indexes.readers.python.references import read_imports
+from indexes.readers.python.scope import Function, dotted
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_RUNS = ("forward", "__call__", "__init__")
+"""What of a class runs when it is used: the first that it defines is shown."""
+_TENSORS = ("Tensor", "torch.Tensor", "'Tensor'", '"Tensor"')
+
+
+def card(name: str, index: Index) -> PythonCard | None:
+    """A Python name in a few lines; None where there is none of it."""
+    finder = Finder(index)
+    answer = finder.find(name)
+    found = finder.names.find(answer.name) if answer else None
+    if answer is None or found is None:
+        return None
+    home = finder.names.home(found)
+    pages = tuple(_pages(answer, index))
+    if home is None:
+        return PythonCard(answer, documents=pages)
+    if isinstance(found.node, ast.ClassDef):
+        return _of_class(finder, answer, found, home, pages, index)
+    node = home.function(found.line) if found.kind != "module" else None
+    if node is None:
+        return PythonCard(answer, doc=_module_doc(home, found), documents=pages)
+    calls = _Calls(finder.names, home, node, _owner(finder.names, found), index)
+    told = tuple(calls.told())
+    signature = _signature(node)
+    return PythonCard(answer, signature, _first(node), told, calls.untold, (), pages)
+
+
+def _of_class(
+    finder: Finder,
+    answer: PythonAnswer,
+    found: Found,
+    home: Module,
+    pages: tuple[Location, ...],
+    index: Index,
+) -> PythonCard:
+    node = found.node
+    assert isinstance(node, ast.ClassDef)
+    own = finder.names.members(found).names.values()
+    methods = [
+        bound for bound in own if isinstance(bound.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    members = tuple(
+        PythonPlace("method", bound.name, Location(found.path, bound.line, bound.end_line))
+        for bound in methods
+        if not bound.name.startswith("_")
+    )
+    bases = ", ".join(ast.unparse(base) for base in node.bases)
+    named = {bound.name: bound for bound in methods}
+    runs = next((named[one] for one in _RUNS if one in named), None)
+    told: tuple[PythonCall, ...] = ()
+    untold = 0
+    if runs and (body := home.function(runs.line)):
+        calls = _Calls(finder.names, home, body, found, index)
+        told, untold = tuple(calls.told()), calls.untold
+    title = f"{node.name}({bases})" if bases else node.name
+    return PythonCard(answer, title, _first(node), told, untold, members, pages)
+
+
+def _owner(names: Names, found: Found) -> Found | None:
+    """The class of a method."""
+    if found.kind not in ("method", "property"):
+        return None
+    return names.find(found.name.rpartition(".")[0])
+
+
+def _signature(node: Function) -> str:
+    returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{node.name}({ast.unparse(node.args)}){returned}"
+
+
+def _first(node: Function | ast.ClassDef) -> str:
+    """The first line of a docstring."""
+    return _line(ast.get_docstring(node) or "")
+
+
+def _module_doc(home: Module, found: Found) -> str:
+    if found.kind != "module" or not home.text.strings.spans:
+        return ""
+    start, end = home.text.strings.spans[0]
+    before = home.text.data[:start].strip(b" \nrR")
+    inside = home.text.data[start + 3 : end - 3]
+    return (
+        "" if before and not before.startswith(b"#") else _line(inside.decode("utf-8", "replace"))
+    )
+
+
+def _line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _pages(answer: PythonAnswer, index: Index) -> Iterator[Location]:
+    stored = StoredPython(index.facts.store)
+    for name in dict.fromkeys((answer.name, answer.defined)):
+        for path, fact in stored.by_target(name):
+            if fact.kind == "page":
+                yield Location(path, fact.line, fact.end_line)
+
+
+class _Calls:
+    """The calls in the body of one function, resolved as its module reads their names."""
+
+    def __init__(
+        self, names: Names, home: Module, node: Function, owner: Found | None, index: Index
+    ) -> None:
+        self._names = names
+        self._home = home
+        self._node = node
+        self._owner = owner
+        self._index = index
+        self.untold = 0
+        segment = home.source(node.lineno, node.end_lineno or node.lineno).encode()
+        self._imports = read_imports(segment, home.path)
+        self._local = _locals(node)
+        self._tensors = _annotated_tensors(node)
+
+    def told(self) -> Iterator[PythonCall]:
+        """Each thing that is called, at its first line."""
+        first: dict[str, tuple[int, Found]] = {}
+        times: Counter[str] = Counter()
+        for call in self._in_order():
+            if found := self._callee(call):
+                first.setdefault(found.name, (call.lineno, found))
+                times[found.name] += 1
+        for name, (line, found) in first.items():
+            bound = found.kind == "bound"
+            operators = operators_bound(name, self._index) if bound else ()
+            where = found.location if found.path else None
+            yield PythonCall(canonical(name), line, where, operators, times[name])
+
+    def _in_order(self) -> list[ast.Call]:
+        body = (part for statement in self._node.body for part in ast.walk(statement))
+        calls = [part for part in body if isinstance(part, ast.Call)]
+        return sorted(calls, key=lambda call: (call.lineno, call.col_offset))
+
+    def _callee(self, call: ast.Call) -> Found | None:
+        name = dotted(call.func)
+        if not name:
+            return self._of_expression(call.func)
+        first, _, rest = name.partition(".")
+        if first in ("self", "cls") and self._owner and rest:
+            return self._walked(self._owner, rest)
+        if first in self._tensors and rest:
+            return self._names.find(f"torch.Tensor.{rest}")
+        if origin := self._imports.get(first):
+            return self._names.find(f"{origin}.{rest}" if rest else origin)
+        if first in self._local:
+            self.untold += bool(rest)
+            return None
+        return self._names.resolve(self._home, name)
+
+    def _of_expression(self, func: ast.expr) -> Found | None:
+        """``super().step()``; a method of any other expression is not told."""
+        if not isinstance(func, ast.Attribute):
+            return None
+        if isinstance(func.value, ast.Call) and dotted(func.value.func) == "super" and self._owner:
+            bases = self._names.order(self._owner)[1:2]
+            return self._names.attribute(bases[0], func.attr) if bases else None
+        self.untold += not isinstance(func.value, ast.Constant)
+        return None
+
+    def _walked(self, found: Found | None, rest: str) -> Found | None:
+        for part in rest.split("."):
+            found = found and self._names.attribute(found, part)
+        return found if found and found.kind != "attribute" else None
+
+
+def _locals(node: Function) -> set[str]:
+    """The names that a function binds itself."""
+    bound = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            bound.add(part.id)
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part is not node:
+            bound.add(part.name)
+    return bound
+
+
+def _annotated_tensors(node: Function) -> set[str]:
+    """The parameters that are tensors, as their annotations say."""
+    arguments = (one for one in ast.walk(node.args) if isinstance(one, ast.arg) and one.annotation)
+    return {one.arg for one in arguments if ast.unparse(one.annotation or one) in _TENSORS}
