@@ -74,5 +74,7 @@ class PythonCard:
     """Calls on values whose class is not known."""
     members: tuple[PythonPlace, ...] = ()
     """Of a class: its own public methods and properties."""
+    tests: tuple[Location, ...] = ()
+    """Tests that are named after it."""
     documents: tuple[Location, ...] = ()
     """The pages of the documentation that name it."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
     from indexes.model.dispatch import DispatchTable
+    from indexes.model.python import PythonCard
     from indexes.model.surroundings import Surroundings
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
@@ -315,6 +316,19 @@ class Index:
         from indexes.queries.naming.resolve import meant
 
         return meant(text, self)
+
+    def python(self, name: str) -> PythonCard | None:
+        """Tell what a Python name is: its definition, signature and what it calls.
+
+        Parameters:
+            name: ``torch.nn.functional.linear``, ``optim.Adam.step``, ``DataLoader``.
+
+        Returns:
+            A few lines of it; None where Python finds nothing of that name in this tree.
+        """
+        from indexes.queries.python_names.card import card
+
+        return card(name, self)
 
     def find(self, text: str, limit: int = 50, kinds: Sequence[str] = ()) -> tuple[Hit, ...]:
         """Search operators, Node classes, stubs, C++ symbols and files by a part of their name;

@@ -244,7 +244,8 @@ class Names:
             public = taken.scope.public() if taken else None
             if public is not None and name not in public:
                 continue
-            if public is None and name.startswith("_") and origin.kind == "module":
+            is_hidden = name.startswith("_") and (origin.kind == "module" or origin.name == _BUILT)
+            if public is None and is_hidden:
                 continue
             if found := self.attribute(origin, name):
                 return found

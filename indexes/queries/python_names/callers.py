@@ -104,16 +104,24 @@ class _File:
             return
         if use.owner in _SELF and not _is_member(target):
             return  # what a class has under that name is not it
+        if self._is_set(use):
+            return
         found = self._of_receiver(use)
         if found is None:
             uses.unknown += use.called
         elif self._is(found, target):
             self._note(use, f"{how} on {use.owner}", "by rule", uses)
 
+    def _is_set(self, use: Use) -> bool:
+        """Whether the line gives an attribute of that name to an object."""
+        written = re.escape(f"{use.owner}{use.name}".encode())
+        line = self._lines[use.line - 1]
+        return re.search(rb"\b%s\s*(?::[^=]+)?=(?!=)" % written, line) is not None
+
     def _can_be(self, use: Use, target: Found) -> bool:
         """Whether a name without an import is more than a local one."""
         name = use.name.rpartition(".")[2]
-        if use.owner or name in self._imports or self._path == target.path:
+        if use.owner or use.name in self._imports.values() or self._path == target.path:
             return True
         return self._takes_over or self._is_assigned(name)
 
@@ -134,8 +142,8 @@ class _File:
         """The heads over a line, each less indented than what it holds."""
         parts, first = [], 0
         indent = _indent(self._lines[line - 1])
-        for number, deep, name in reversed(self._heads[: bisect_left(self._heads, (line,))]):
-            if deep < indent:
+        for number, deep, name in reversed(self._heads[: bisect_left(self._heads, (line + 1,))]):
+            if deep < indent or number == line:  # a class uses its bases
                 indent, first = deep, first or number
                 parts.append(name)
         return ".".join([module_name(self._path), *reversed(parts)]), first or 1

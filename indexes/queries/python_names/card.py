@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.names import Found, Module, Names
@@ -27,33 +28,35 @@ _TENSORS = ("Tensor", "torch.Tensor", "'Tensor'", '"Tensor"')
 
 def card(name: str, index: Index) -> PythonCard | None:
     """A Python name in a few lines; None where there is none of it."""
+    found = _card(name, index)
+    if found is None:
+        return None
+    pages, tests = tuple(_pages(found.answer, index)), tuple(_tests(found.answer, index))
+    return replace(found, tests=tests, documents=pages)
+
+
+def _card(name: str, index: Index) -> PythonCard | None:
     finder = Finder(index)
     answer = finder.find(name)
     found = finder.names.find(answer.name) if answer else None
     if answer is None or found is None:
         return None
     home = finder.names.home(found)
-    pages = tuple(_pages(answer, index))
     if home is None:
-        return PythonCard(answer, documents=pages)
+        return PythonCard(answer)
     if isinstance(found.node, ast.ClassDef):
-        return _of_class(finder, answer, found, home, pages, index)
+        return _of_class(finder, answer, found, home, index)
     node = home.function(found.line) if found.kind != "module" else None
     if node is None:
-        return PythonCard(answer, doc=_module_doc(home, found), documents=pages)
+        return PythonCard(answer, doc=_module_doc(home, found))
     calls = _Calls(finder.names, home, node, _owner(finder.names, found), index)
     told = tuple(calls.told())
     signature = _signature(node)
-    return PythonCard(answer, signature, _first(node), told, calls.untold, (), pages)
+    return PythonCard(answer, signature, _first(node), told, calls.untold)
 
 
 def _of_class(
-    finder: Finder,
-    answer: PythonAnswer,
-    found: Found,
-    home: Module,
-    pages: tuple[Location, ...],
-    index: Index,
+    finder: Finder, answer: PythonAnswer, found: Found, home: Module, index: Index
 ) -> PythonCard:
     node = found.node
     assert isinstance(node, ast.ClassDef)
@@ -75,7 +78,7 @@ def _of_class(
         calls = _Calls(finder.names, home, body, found, index)
         told, untold = tuple(calls.told()), calls.untold
     title = f"{node.name}({bases})" if bases else node.name
-    return PythonCard(answer, title, _first(node), told, untold, members, pages)
+    return PythonCard(answer, title, _first(node), told, untold, members)
 
 
 def _owner(names: Names, found: Found) -> Found | None:
@@ -115,6 +118,15 @@ def _pages(answer: PythonAnswer, index: Index) -> Iterator[Location]:
     for name in dict.fromkeys((answer.name, answer.defined)):
         for path, fact in stored.by_target(name):
             if fact.kind == "page":
+                yield Location(path, fact.line, fact.end_line)
+
+
+def _tests(answer: PythonAnswer, index: Index) -> Iterator[Location]:
+    """The tests that are named after it and call something of that name."""
+    word = answer.name.rpartition(".")[2]
+    if answer.kind in ("function", "class", "bound"):
+        for path, fact in StoredPython(index.facts.store).by_target(word):
+            if fact.kind == "test_call":
                 yield Location(path, fact.line, fact.end_line)
 
 

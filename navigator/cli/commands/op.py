@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
@@ -22,6 +22,7 @@ from navigator.cli.session import (
 if TYPE_CHECKING:
     from indexes.model.chains import Chain, Hop
     from indexes.model.places import NameMatch
+    from indexes.model.python import PythonCard
     from indexes.queries.index import Index
 
 ROLES: tuple[str, ...] = get_args(Role)
@@ -126,12 +127,24 @@ def _is_for(hop: Hop, key: str) -> bool:
 def _write_json(index: Index, match: NameMatch, shown: Iterable[str], cut: _Cut) -> None:
     from indexes.serialize.answers import chain_json, envelope
 
+    python = _python(index, match)
     if not match.overloads:
-        write_json(envelope(index.info, match=match))
+        write_json({**envelope(index.info, match=match), **python})
     for full_name in shown:
         routes = index.routes(full_name)
         card = index.card(full_name, routes)
-        write_json(chain_json(cut.chain(index, full_name), match.overloads, routes, card, match))
+        chain = cut.chain(index, full_name)
+        write_json({**chain_json(chain, match.overloads, routes, card, match), **python})
+
+
+def _python(index: Index, match: NameMatch) -> Mapping[str, object]:
+    """What is known of a Python name besides its places."""
+    card = index.python(match.text) if match.kind == "python" else None
+    if card is None:
+        return {}
+    from indexes.serialize.python import python_json
+
+    return {"python": python_json(card)}
 
 
 _MOST_LINES = 40
@@ -143,8 +156,9 @@ def _text(
     from navigator.text import answers as plaintext
     from navigator.text.cards import card_lines, route_lines
 
-    yield from _meaning(match)
-    below = [*_others(match, shown), *plaintext.source_lines(index.info)]
+    python = index.python(match.text) if match.kind == "python" else None
+    yield from _meaning(match, python)
+    below = [*_known(python, match), *_others(match, shown), *plaintext.source_lines(index.info)]
     for full_name in shown:
         routes = index.routes(full_name)
         lines = list(card_lines(index.card(full_name, routes)))
@@ -165,11 +179,26 @@ def _text(
 _OPERATORS = ("operator", "grad_fn")
 
 
-def _meaning(match: NameMatch) -> Iterator[str]:
+def _known(python: PythonCard | None, match: NameMatch) -> list[str]:
+    """What is known of a Python name, below the operators that it leads to."""
+    if python is None or not match.overloads:
+        return []
+    from navigator.text.python import known_lines
+
+    return [*known_lines(python), ""]
+
+
+def _meaning(match: NameMatch, python: PythonCard | None) -> Iterator[str]:
     """What a name is that is no operator's."""
     from navigator.text import answers as plaintext
 
-    if match.kind not in _OPERATORS or not match.overloads:
+    if python:
+        from navigator.text.python import defined_lines, known_lines
+
+        yield from defined_lines(python, match.hits)
+        if not match.overloads:
+            yield from known_lines(python)
+    elif match.kind not in _OPERATORS or not match.overloads:
         yield from plaintext.hit_lines(match.hits)
     if match.kind == "python" and not match.overloads:
         kind = match.hits[0].kind if match.hits else "name"

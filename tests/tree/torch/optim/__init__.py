@@ -53,11 +53,11 @@ def zero_grad(  #! python torch.optim.zero_grad function
     parameters,
 ):
     """Set the gradients to zero."""
-    return torch.zeros_like(parameters)
+    return torch.mul(parameters, 0)
 
 
 clear_grad = zero_grad
-wrapped_adam = _documented(adam)
+wrapped_adam = _documented(adam)  #! uses torch.optim._adam.adam
 clip = _maker(high=adam, low=zero_grad)
 DEFAULTS: dict = {"lr": 1e-3}  #! python torch.optim.DEFAULTS attribute
 mul = torch._C._add_docstr(torch._C._VariableFunctions.mul, "multiplies")

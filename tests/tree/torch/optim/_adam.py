@@ -44,12 +44,12 @@ class Adam(Optimizer, _Mixin):  #! python torch.optim.Adam,torch.optim._adam.Ada
     load_state = load
 
 
-class AdamW(Adam):  #! python torch.optim.AdamW,AdamW class
+class AdamW(Adam):  #! python torch.optim.AdamW,AdamW class; uses torch.optim.Adam
     def __init__(self):
         super().__init__([])
 
 
-class NAdam(Adam):  #! python torch.optim.NAdam class
+class NAdam(Adam):  #! python torch.optim.NAdam class; uses torch.optim.Adam
     pass
 
 
@@ -63,3 +63,10 @@ def adam(params):  #! python torch.optim.adam,torch.optim.wrapped_adam function
 
 def fused_adam(params):  #! python torch.optim.fused_adam function
     return params
+
+
+def train(model, params):
+    optimizer = Adam(params)  #! uses torch.optim.Adam
+    adam(params)  #! uses torch.optim._adam.adam
+    model.eval()
+    optimizer.anything.step()

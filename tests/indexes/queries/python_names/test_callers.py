@@ -1,0 +1,34 @@
+"""Who uses a Python name, on the small tree, and what of that can't be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.index import Index
+from tests.tree_marks import marks
+
+
+@pytest.mark.parametrize(
+    "name", ["torch.optim._adam.adam", "torch.optim.Adam", "torch.optim.Optimizer.step"]
+)
+def test_each_use_is_found_and_no_namesake(name: str, tree_index: Index) -> None:
+    found = Impacts(tree_index).callers(name)
+    root, *users = found.steps
+    assert root.kind == "python"
+    lines = {(step.evidence.path, step.evidence.line) for step in users if step.evidence}
+    expected = {mark.spot for mark in marks("uses") if name in mark.words[0].split(",")}
+    assert expected
+    assert lines == expected
+
+
+def test_calls_on_unknown_values_are_counted(tree_index: Index) -> None:
+    found = Impacts(tree_index).callers("torch.optim.Optimizer.step")
+    assert any("2 calls of .step() on values" in told for told in found.unresolved)
+
+
+def test_the_binding_of_an_operator_shows_what_calls_the_operator_too(tree_index: Index) -> None:
+    found = Impacts(tree_index).callers("torch.mul")
+    kinds = [step.kind for step in found.steps if step.parent is None]
+    assert kinds[0] == "python"
+    assert "operator" in kinds[1:]
