@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known
 from indexes.linking.formulas import formula_calls
-from indexes.model.errors import NotFound, SourceError
+from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.model.impact import Impact, Step
 from indexes.model.places import Hit
 from indexes.model.regex import regex
@@ -150,8 +150,8 @@ class Impacts:
             found = self._named(symbol) or self._python(symbol) or self._defined(symbol)
             found = found or self._macros(symbol) or self._in_formulas(symbol)
         if not found:
-            self.index.meant(symbol)
-            raise NotFound(f"nothing that {symbol!r} names can be followed here")
+            match = self.index.meant(symbol)
+            raise UsageError(f"{match.text} is a {match.kind}: no callers of it are known here")
         return list(dict.fromkeys(found))
 
     def _at(self, path: str, line: int) -> list[Start]:
@@ -211,6 +211,9 @@ class Impacts:
             ]
         if match.kind == "python" and (found := self._blocks(match.hits)):
             return found
+        if match.kind == "error":
+            lines = (hit.location for hit in match.hits if hit.kind != "operator")
+            return [start for at in lines for start in self._at(at.path, at.line)]
         if match.kind == "grad_fn":
             return [Start(self.facts.operator(op, "backward")) for op in match.overloads]
         if match.kind in ("operator", "python"):

@@ -13,6 +13,7 @@ from navigator.text.answers import source_lines
 from navigator.text.table import table_lines
 
 if TYPE_CHECKING:
+    from indexes.model.places import NameMatch
     from indexes.queries.index import Index
 
 
@@ -48,7 +49,14 @@ def _operator(index: Index, name: str, overload: str | None) -> str:
     found = [o for o in match.overloads if wanted is None or o.partition(".")[2] == wanted]
     if found:
         return found[0]
-    if name in index.dispatch.operators():
+    if "::" in name and name in index.dispatch.operators():
         return name
     match = index.meant(name)
-    raise NotFound(f"{match.text} leads to no operator", match.overloads)
+    raise NotFound(_refusal(match), match.overloads)
+
+
+def _refusal(match: NameMatch) -> str:
+    if match.overloads:
+        return f"{match.text} has no such overload"
+    kind = match.hits[0].kind if match.hits else match.kind
+    return f"{match.text}: {'Python ' * (match.kind == 'python')}{kind}, not an ATen operator"
