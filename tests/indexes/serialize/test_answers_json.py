@@ -10,7 +10,7 @@ import indexes.serialize.dispatch  # noqa: F401 gives slots their keys
 from indexes.model.chains import Card, Chain, Hop, Route, Unresolved
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.places import DeviceKernelAnswer, Member
+from indexes.model.places import DeviceKernelAnswer, Member, NameMatch
 from indexes.model.vocabulary import (
     Choice,
     Definition,
@@ -222,6 +222,7 @@ def test_documented_keys_are_the_real_ones() -> None:
         "choice": written(chain().hops[1].choices[0]),
         "route": written(Route("CPU", "loop", "f", Location("x.cpp", 1), ())),
         "card": written(Card("f() -> ()", "plain", Location("x.yaml", 1), ())),
+        "match": written(NameMatch("python", "torch.relu")),
         "slot": written(DispatchSlot("CPU", "f", "kernel", "x.cpp", "why", "exact")),
     }
     for name, answer in answers.items():

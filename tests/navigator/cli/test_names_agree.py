@@ -84,9 +84,7 @@ def test_a_name_is_found_by_every_command(small_tree: tuple[str, ...], name: str
 
 
 @pytest.mark.parametrize("name", NOTHING)
-def test_a_name_that_means_nothing_is_found_by_none(
-    small_tree: tuple[str, ...], name: str
-) -> None:
+def test_a_name_that_means_nothing_is_found_by_none(small_tree: tuple[str, ...], name: str) -> None:
     told = {command: asked(small_tree, command, name) for command in (*COMMANDS, "table", "uses")}
     assert {command: status for command, (status, _) in told.items()} == dict.fromkeys(told, 1)
     assert {json.dumps(answer["error"]["suggestions"]) for _, answer in told.values()} == {

@@ -1,0 +1,66 @@
+"""The filter box knows every name, as the other boxes and commands do."""
+
+from __future__ import annotations
+
+import pytest
+
+from navigator.tui.panes.operator_pane import OperatorPane
+from tests.navigator.tui.conftest import Sit
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("torch.optim.Adam", "torch/optim/_adam.py"),
+        ("F.relu", "torch/nn/functional.py"),
+        ("SoftMax.cpp:32", "aten/src/ATen/native/SoftMax.cpp"),
+        ("at::native::mul_kernel_cuda", "aten/src/ATen/native/cuda/BinaryMulKernel.cu"),
+    ],
+)
+async def test_enter_opens_what_a_name_means(sit: Sit, name: str, place: str) -> None:
+    async with sit(80, 24) as person:
+        await person.until(person.has_index, "the index")
+        await person.types(name)
+        await person.presses("enter")
+        await person.until(lambda: person.place().startswith(place), place)
+
+
+async def test_a_python_name_stands_above_the_operators_that_it_calls(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("F.relu")
+        await person.sees("function", "relu(Tensor self)")
+        rows = person.pane(OperatorPane).list
+        assert rows.place is not None
+        assert rows.place.kind == "function"
+        await person.until(lambda: person.chain.op == "relu", "its operator")
+
+
+async def test_a_node_class_shows_its_operators(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("MulBackward0")
+        await person.until(lambda: person.chain.op == "mul.Tensor", "mul.Tensor")
+
+
+async def test_names_that_hold_what_was_typed_are_offered(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("softmax_lastdim_kernel_im")
+        await person.sees("these names hold it", "softmax_lastdim_kernel_impl")
+
+
+async def test_nothing_leaves_no_other_chain_standing(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("relu")
+        await person.presses("slash")
+        await person.types(".nothing")
+        await person.sees("nothing is called relu.nothing")
+        assert person.chain.op != "relu"
+
+
+async def test_a_key_that_there_is_not_is_told(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("key:CUDAA")
+        await person.sees("no operator matches key:CUDAA; keys: CUDA")
