@@ -19,6 +19,8 @@ class Named(NamedTuple):
 
     rows: list[PlaceRow]
     note: str = ""
+    heading: str = ""
+    """Above rows that are not what was typed."""
 
 
 def named(session: Session, text: str) -> Named:
@@ -29,9 +31,11 @@ def named(session: Session, text: str) -> Named:
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
     said = f"nothing is called {one_line(text)}"
     if holding:
-        return Named(holding, f"{said}; these names hold it")
+        return Named(holding, f"{said}; these names hold it", "not found; names that hold it")
     near = list(_near(session, match))
-    return Named(near, said + ("; these are near" if near else ""))
+    return (
+        Named(near, f"{said}; these are near", "not found; near names") if near else Named([], said)
+    )
 
 
 def _rows(session: Session, match: NameMatch) -> Iterator[PlaceRow]:

@@ -168,7 +168,8 @@ class OperatorPane(MainPane):
     def _show_meaning(self, text: str, found: Named) -> None:
         self._named = text
         self.list.message = found.note if not found.rows else ""
-        self.list.show_places(found.rows)
+        above = [PlaceRow(found.heading)] if found.heading else []
+        self.list.show_places([*above, *found.rows])
         if self.list.place is not None:
             self._follow_place(self.list.place, found.note)
         else:

@@ -66,10 +66,10 @@ class GotoScreen(ModalScreen[Visit | None]):
             ask(self, "goto", lambda: named(session, text), lambda found: self._show(text, found))
 
     def _show(self, text: str, found: Named) -> None:
-        places, (rows, note) = self.query_one(PlaceList), found
-        places.show(rows)
-        places.styles.height = min(len(rows), 12)
-        self.query_one(Comment).show(note)
+        places = self.query_one(PlaceList)
+        places.show(found.rows)
+        places.styles.height = min(len(found.rows), 12)
+        self.query_one(Comment).show(found.note)
         self._ahead.answered(text)
 
     def on_place_list_selected(self, message: PlaceList.Selected) -> None:

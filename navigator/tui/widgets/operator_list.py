@@ -56,6 +56,9 @@ class OperatorList(LineList):
         self._operators, self._places, self._needles = (), places, ()
         self.rows_changed()
 
+    def can_rest(self, index: int) -> bool:
+        return not self._places or not _is_heading(self._places[index])
+
     def moved(self) -> None:
         if self.current is not None:
             self._follow(self.current.full_name)
@@ -89,8 +92,14 @@ class OperatorList(LineList):
         return [*pieces, *_marked(dot + overload, self._needles, "dim")] if dot else pieces
 
 
+def _is_heading(row: PlaceRow) -> bool:
+    return row.location is None and row.op is None
+
+
 def _place_pieces(row: PlaceRow, width: int) -> list[Piece]:
     """What a place is called, and what it is."""
+    if _is_heading(row):
+        return fill([(f" {row.name}", "warn")], [], width)
     room = max(0, width - len(row.kind) - 3)
     name = [(" ", ""), (_name(row, room), "strong")]
     return fill(name, [(f" {one_line(row.kind)} ", "name")], width)

@@ -47,16 +47,23 @@ async def test_names_that_hold_what_was_typed_are_offered(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.until(person.has_index, "the index")
         await person.types("softmax_lastdim_kernel_im")
-        await person.sees("these names hold it", "softmax_lastdim_kernel_impl")
+        await person.sees("names hold it", "softmax_lastdim_kernel_impl")
+
+
+async def test_near_names_are_offered_as_such(sit: Sit) -> None:
+    async with sit(80, 24) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("relu.nothing")
+        await person.sees("not found; near names", "relu")
 
 
 async def test_nothing_leaves_no_other_chain_standing(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.asks_for("relu")
         await person.presses("slash")
-        await person.types(".nothing")
-        await person.sees("nothing is called relu.nothing")
-        assert person.chain.op != "relu"
+        await person.types("zzzqqq")
+        await person.sees("nothing is called reluzzzqqq")
+        assert person.chain.op is None
 
 
 async def test_a_key_that_there_is_not_is_told(sit: Sit) -> None:
