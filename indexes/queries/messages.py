@@ -39,12 +39,12 @@ _ASSERTED = regex(r"(?:^|\s)(\S.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+
 _WARNS = regex(r"warn|WARN")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 """What tells a log or a test, and so raises nothing."""
-_SHARE, _PART = 0.3, 0.5
+_SHARE, _PART, _BEGUN = 0.3, 0.5, 0.1
 """A message explains at least so much of a text, or so many letters of it; more where only a part
-of the message stands there."""
-_LETTERS = 25
-_SPACES = 2
-"""By so many letters messages may differ that are the same but for where values begin."""
+of the message stands there, less where the text begins with it."""
+_LETTERS = 20
+_FEW, _MOST = 10, 0.6
+"""Fewer letters are enough of a text only where they are most of it."""
 _WORDS = 12
 """So many letters at the end of a literal tell it from others."""
 
@@ -121,7 +121,7 @@ class Messages:
         if name and (dispatched := self._dispatched(name)):
             return dispatched
         found = list(self._fitting(asked.text))
-        if max((one.covered for one in found), default=0) * 2 < len(asked.text):
+        if max((one.covered for one in found), default=0) * 2 < _letters(asked.text):
             found += self._parts_of(asked.text)
         return _best(asked, found)
 
@@ -137,7 +137,7 @@ class Messages:
         if not rows:
             joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
             rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
-        return tuple(_message(row, len(name), True) for row in rows)
+        return tuple(_message(row, _letters(name), True) for row in rows)
 
     def _fitting(self, text: str) -> Iterator[Message]:
         """Messages whose longest literal is in a text, or that a text is a part of."""
@@ -147,7 +147,7 @@ class Messages:
             if longest.lstrip(MAYBE) in text:
                 yield _matched(text, row)
             elif text in said:
-                yield _message(row, len(text), False)
+                yield _message(row, _letters(text), False)
 
     def _parts_of(self, text: str) -> Iterator[Message]:
         """Messages that begin or end in a text: for one that is cut out of a message."""
@@ -173,7 +173,8 @@ def _matched(text: str, row: _Row) -> Message:
     for at, (piece, may_miss) in enumerate(parts):
         following = next((other for other, absent in parts[at + 1 :] if not absent), "")
         search.find(piece, may_miss, following)
-    return _message(row, search.covered, not search.missing, search.all_values())
+    is_whole = not search.missing and not all(may_miss for _, may_miss in parts)
+    return _message(row, search.covered, is_whole, search.all_values())
 
 
 class _Search:
@@ -209,19 +210,24 @@ class _Search:
         elif ended := _common(text[at:], piece):
             self._found(len(text) - ended, len(text))
         elif not may_miss and self.covered:
-            self._cut += len(piece)
-        self.missing += 0 if may_miss else len(piece)
+            self._cut += _letters(piece)
+        self.missing += 0 if may_miss else _letters(piece)
 
     def _found(self, start: int, end: int) -> None:
         if value := self.text[self._at : start].strip():
             self._values.append(value)
-        self.covered += end - start
+        self.covered += _letters(self.text[start:end])
         self._at = end
 
     def all_values(self) -> tuple[str, ...]:
         """What stands between the pieces and behind them."""
         rest = self.text[self._at :].strip()
         return (*self._values, rest) if rest else tuple(self._values)
+
+
+def _letters(text: str) -> int:
+    """How many letters there are: blanks and digits may be of a value as well."""
+    return sum(map(str.isalpha, text))
 
 
 def _find(text: str, piece: str, at: int) -> int:
@@ -247,14 +253,18 @@ def _best(asked: Pasted, found: Iterable[Message]) -> tuple[Message, ...]:
     """Those that explain most, the likeliest first."""
     found = [one for one in dict.fromkeys(found) if _is_enough(one, asked.text)]
     most = max((one.covered for one in found), default=0)
-    best = [one for one in found if one.covered >= most - _SPACES]
+    best = [one for one in found if one.covered == most]
     telling = [one for one in best if not _LOGS.search(one.kind)]
     return tuple(sorted(telling or best, key=lambda one: _likeliness(one, asked)))
 
 
 def _is_enough(one: Message, text: str) -> bool:
     share = _SHARE if one.is_whole else _PART
-    return one.covered >= min(_LETTERS, max(SHORTEST, share * len(text)), len(text))
+    letters = _letters(text)
+    if one.is_whole and text.startswith(one.text.partition(" ... ")[0]):
+        share = _BEGUN
+    least = max(share * letters, min(_FEW, _MOST * letters))
+    return one.covered >= min(_LETTERS, least)
 
 
 def _likeliness(one: Message, asked: Pasted) -> tuple[bool, bool, bool, int, str, int]:
