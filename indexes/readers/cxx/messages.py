@@ -19,6 +19,8 @@ _VARIABLE = regex(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _READS = regex(r"env|ENV|Cvar|\b[A-Z]+_[A-Z0-9_]+\s*=")
 """What stands before the name of an environment variable, or of a constant that is called so."""
 _NO_CALLS = frozenset(("if", "while", "for", "switch", "return", "catch", "sizeof", "else", "case"))
+_CHOSEN = regex(r"(?:\?|(?<!:):|[=!]=)\Z")
+"""What stands before an arm of a conditional, or before what something is compared with."""
 _NOTHING = (",", "<<", "+")
 """What stands between two literals without a value."""
 _BEFORE = 200
@@ -152,9 +154,8 @@ def _parts(
                 yield written, may_miss
             if ended:
                 depth += between.count("(") - between.count(")")
-            last = stripped[-1:]
             written = found
-            may_miss = depth > 0 or (last in "?:=" and stripped[-2:] != "::")
+            may_miss = depth > 0 or _CHOSEN.search(stripped) is not None
         ended = end
     yield written, may_miss
 

@@ -33,6 +33,7 @@ def told(text: str, path: str = "aten/src/ATen/x.cpp") -> list[tuple[int, int, s
             '() got "|" of them',
         ),
         ('throw E(fmt::format("{} is not {:x} here", a, b));', "throw E", "?is not|?here"),
+        ('std::string err = "it is " + x + " of us";', "", "it is|of us"),
         ('if (x) TORCH_WARN("this is late");', "TORCH_WARN", "this is late"),
         ('f(R"(raw texts count too)");', "f", "raw texts count too"),
     ],
