@@ -26,6 +26,9 @@ _WRAPPER = rf"(?:{names_of('function')}|static_cast\s*<.*>)"
 _WRAPPED = regex(rf"{_WRAPPER}\s*\(\s*&?\s*(.+)\)\s*$", re.S)
 _TAGS = regex(r"(?:\{\s*)?(?:(?:at|torch)::Tag::|std::vector<at::Tag>)")
 _KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
+_CATCH_ALL = "CatchAll"
+"""In a block, that there is no key (aten/src/ATen/core/library.cpp)."""
+_EVERY = "CompositeImplicitAutograd"
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
@@ -58,8 +61,9 @@ def library_registration(
     ``block`` is what stands between the parentheses of TORCH_LIBRARY* (``aten, CPU, m``),
     ``macros`` the object-like macros of the file, which such calls often name.
     """
-    key = library_block(block).key or "CompositeImplicitAutograd"
+    key = library_block(block).key or _CATCH_ALL
     key = (macros or {}).get(key, key)
+    key = _EVERY if key == _CATCH_ALL else key
     parts = _split(arguments)
     if method == "fallback" and len(parts) == 1:
         return _registration("", key, parts[0], location, macros or {})

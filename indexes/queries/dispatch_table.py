@@ -124,7 +124,18 @@ class Dispatch:
             by_hand = tuple(handwritten_registrations())
         known = (*by_hand, *generated)
         # Extensions are loaded into a torch that is there already: what they register wins.
-        return (*known, *self._python(known, natives), *self._of_extensions())
+        known = (*known, *self._python(known, natives))
+        there = {(one.op, one.key) for one in known}
+        others = (r for r in self._of_python_libraries() if (r.op, r.key) not in there)
+        return (*known, *others, *self._of_extensions())
+
+    def _of_python_libraries(self) -> Iterable[Registration]:
+        """What Python registers for operators that have no entry in the YAML."""
+        for row in self._facts.library_kernels():
+            if row.kind == "python" and row.registered:
+                where = row.registered
+                made = (row.op, row.key, row.symbol, where.path, row.rule)
+                yield Registration(*made, location=where)
 
     @property
     def _by_hand(self) -> Iterable[Registration]:

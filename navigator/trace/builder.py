@@ -247,7 +247,8 @@ class Builder:
         if name.startswith(ENGINE_PREFIX):
             return ENGINE
         namespace, separator, rest = name.partition("::")
-        return OP if separator and namespace.isidentifier() and " " not in rest else REGION
+        named = separator and namespace.isidentifier() and " " not in rest
+        return OP if named and "::" not in rest else REGION
 
     def _settle_node(self, row: int, parent: int) -> None:
         table = self.table

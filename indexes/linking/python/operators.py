@@ -143,6 +143,10 @@ def _of_prim(
     detail = unpack(fact.detail)
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     rule = "impl_aten: what _make_prim runs for tensors"
+    if "fake" in detail:
+        name, _, line = detail["fake"].partition("@")
+        meta = "meta: what _make_prim runs for tensors without data"
+        yield _row("Meta", f"{module}.{name}", Location(path, int(line)), meta)
     if "runs" in detail:
         name, _, line = detail["runs"].partition("@")
         yield _row(_EXPLICIT, f"{module}.{name}", Location(path, int(line)), rule)

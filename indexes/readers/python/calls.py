@@ -306,10 +306,10 @@ class Calls(Expressions):
             detail = {"impl": python_roots.label(aten)}
             self._register(Pending("prim", (f"prims::{name}",), detail), aten)
             if found := python_roots.defined("prims", schema, "_make_prim"):
-                function = identity(aten)
-                own = function if function and not function.inner else None
-                found.detail["calls"] = "" if own else detail["impl"]
-                found.detail["runs"] = f"{own.name}@{own.line}" if own else ""
+                runs = _own_function(aten)
+                found.detail["calls"] = "" if runs else detail["impl"]
+                found.detail["runs"] = runs
+                found.detail["fake"] = _own_function(kwargs.get("meta"))
                 self._register(found, UNKNOWN)
 
     def _follow(
@@ -401,6 +401,12 @@ class Calls(Expressions):
         if spec.kwarg:
             scope.names[spec.kwarg.arg] = rest
         return scope
+
+
+def _own_function(value: object) -> str:
+    """A function of the module with its line: ``_fma_aten@24``; what ``partial`` is given."""
+    function = identity(value.callee if isinstance(value, Partial) else value)
+    return f"{function.name}@{function.line}" if function and not function.inner else ""
 
 
 def parameters(node: Callee) -> list[ast.arg]:

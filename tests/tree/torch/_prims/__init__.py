@@ -20,10 +20,14 @@ mul = _make_elementwise_binary_prim( #! operator prims::mul; runs prims::mul Com
     doc="",
     type_promotion=None,
 )
+def _fma_meta(a, b, c): #! runs prims::fma Meta
+    return a
+
+
 fma = _make_prim( #! operator prims::fma
     schema="fma(Tensor a, Tensor b, Tensor c) -> Tensor",
     return_type=None,
-    meta=None,
+    meta=_fma_meta,
     impl_aten=_fma_aten,
     doc="",
 )
