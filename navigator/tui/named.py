@@ -27,7 +27,7 @@ def named(session: Session, text: str) -> Named:
     """What a text means; or else the names that hold it, or that are near. For a thread."""
     match = session.index.resolve(text)
     if match.kind != "none":
-        return Named(list(_rows(session, match)), one_line(match.note))
+        return Named(list(_rows(session, match)), one_line(match.note or _kind(match)))
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
     said = f"nothing is called {one_line(text)}"
     if holding:
@@ -36,6 +36,13 @@ def named(session: Session, text: str) -> Named:
     return (
         Named(near, f"{said}; these are near", "not found; near names") if near else Named([], said)
     )
+
+
+def _kind(match: NameMatch) -> str:
+    """What a Python name is that leads to no operator."""
+    if match.kind != "python" or match.overloads or not match.hits:
+        return ""
+    return f"Python {match.hits[0].kind}, not an ATen operator"
 
 
 def _rows(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
@@ -49,6 +56,18 @@ def _rows(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
         yield PlaceRow(row.name, row.location, row.kind, row.detail, row.op or op)
     if match.kind not in ("operator", "grad_fn"):
         yield from operators
+    if match.kind == "python":
+        yield from _calls(session, match)
+
+
+def _calls(session: Session, match: NameMatch) -> Iterator[PlaceRow]:
+    """What a Python function calls: operators, and what is defined in Python."""
+    card = session.index.python(match.text)
+    for call in card.calls if card else ():
+        leads = [name for name in call.operators if name not in match.overloads]
+        yield from of_operators(session, leads[:1])
+        if call.location is not None:
+            yield PlaceRow(call.name, call.location, "calls", f"line {call.line}")
 
 
 def _near(session: Session, match: NameMatch) -> Iterator[PlaceRow]:

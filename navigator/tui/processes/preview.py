@@ -94,6 +94,9 @@ class Preview:
         found = tuple(one for one in self._entries if one == name or one.split(".")[0] == name)
         return NameMatch("operator" if found else "none", text, found, note=REASON)
 
+    def python(self, name: str) -> None:
+        return None
+
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
         found = self.filter(text)[:limit]
         return tuple(

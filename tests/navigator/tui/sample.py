@@ -215,6 +215,9 @@ class SampleIndex:
     def resolve(self, text: str) -> NameMatch:
         return NameMatch("operator", text, tuple(one.full_name for one in self.filter(text)))
 
+    def python(self, name: str) -> None:
+        return None
+
     def find(self, text: str, limit: int = 50) -> tuple[Hit, ...]:
         operators = [
             Hit("operator", one.full_name, one.location, one.schema, one.full_name)

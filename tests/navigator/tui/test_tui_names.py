@@ -36,6 +36,13 @@ async def test_a_python_name_stands_above_the_operators_that_it_calls(sit: Sit) 
         await person.until(lambda: person.chain.op == "relu", "its operator")
 
 
+async def test_what_a_python_function_calls_stands_below_it(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("torch.optim.zero_grad")
+        await person.sees("Python function, not an ATen operator", "mul.Tensor")
+
+
 async def test_a_node_class_shows_its_operators(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.until(person.has_index, "the index")
