@@ -81,6 +81,7 @@ def score_all(index: Index, folder: Path) -> Iterator[Score]:
         "nokernel.tsv": _nokernel,
         "computing.jsonl": _computing,
         "cuda_kernel_names.tsv": _names,
+        "operators_outside_aten.tsv": _libraries,
     }
     found = [(folder / name, score) for name, score in tables.items() if (folder / name).is_file()]
     if not found:
@@ -91,6 +92,18 @@ def score_all(index: Index, folder: Path) -> Iterator[Score]:
 
 def _names(index: Index, path: Path) -> Iterator[Score]:
     yield score_names(index, path)
+
+
+def _libraries(index: Index, path: Path) -> Iterator[Score]:
+    """Operators of other namespaces, by the line that defines them."""
+    score = Score(path.name)
+    for row in _rows(path):
+        native = index.native(row["operator"])
+        found = f"{native.location.path}:{native.location.line}" if native else "not found"
+        wanted = f"{row['path']}:{row['line']}"
+        verdict = "right" if found == wanted else "wrong" if native else "unresolved"
+        score.add(verdict, f"{row['operator']}: {found}, not {wanted}")
+    yield score
 
 
 def _rows(path: Path) -> Iterator[Row]:

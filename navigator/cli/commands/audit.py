@@ -78,6 +78,7 @@ def audit(
     asked = (
         measures(index, live, acceptance, kernels),
         _compiled(index) if live else (),
+        () if no_live else _libraries(index),
         _screened(index, acceptance) if acceptance else (),
         _answered(index) if answers else (),
         _expected(index) if errors else (),
@@ -122,6 +123,19 @@ def _compiled(index: Index) -> Iterator[Measure]:
         say(str(error))
         return
     yield from compiler_measures(index, live)
+
+
+def _libraries(index: Index) -> Iterator[Measure]:
+    """The operators outside aten, beside those of the installed torch."""
+    from indexes.queries.audit.libraries import library_measures
+    from navigator.live.torch_libraries import live_libraries
+
+    try:
+        live = live_libraries()
+    except SourceError as error:
+        say(str(error))
+        return
+    yield from library_measures(index, live, is_installed(index.info))
 
 
 def _python(index: Index) -> Iterator[Measure]:
