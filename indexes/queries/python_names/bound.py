@@ -18,6 +18,7 @@ from indexes.store.registrations import StoredPython
 if TYPE_CHECKING:
     from indexes.queries.index import Index
 
+_FUNCTIONS = "torch._C._VariableFunctions"
 _TENSOR = ("TensorBase", "_TensorBase")
 _TENSOR_METHODS = "python_variable_methods.cpp"
 """The template of the table of the tensor's methods."""
@@ -57,11 +58,12 @@ class Bound:
     def _is_bound(self, name: str) -> bool:
         """Whether something of that name is generated, declared in a stub file, or in the table
         of a class."""
-        owner = _parts(name)[1]
+        module, owner, _ = _parts(name)
         return bool(
             operators_bound(name, self._index)
             or self._declared(name)
-            or (owner in _TENSOR and self._in_cpp(name))
+            # Of the functions of torch and of the tensor's methods some are written by hand.
+            or ((owner in _TENSOR or module == _FUNCTIONS) and self._in_cpp(name))
         )
 
     def places(self, name: str) -> tuple[PythonPlace, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.readers.python.blocks import SHORT_STRING, Text, occurrences
+from indexes.readers.python.blocks import SHORT_STRING, Spans, Text, occurrences
 from indexes.readers.python.facts import module_name
 
 _FROM = regex(rb"(?m)^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)")
@@ -67,6 +67,7 @@ _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterator[Use]:
     """The uses of ``name`` in a file, its own definition and imports left out."""
     data, word = text.data, name.encode()
+    listed = _listed_imports(data)
     line, counted = 1, 0
     for at in occurrences(data, word):
         end = at + len(word)
@@ -75,7 +76,13 @@ def uses_of(text: Text, path: str, name: str, imports: dict[str, str]) -> Iterat
         begin = data.rfind(b"\n", 0, at) + 1
         before = data[begin:at]
         owner = _OWNER.search(before[-_LONGEST_OWNER:])
-        if owner is None or _is_no_code(before) or _defines(before) or text.strings.end_at(at):
+        if (
+            owner is None
+            or listed.end_at(at)
+            or _is_no_code(before)
+            or _defines(before)
+            or text.strings.end_at(at)
+        ):
             continue
         line += data.count(b"\n", counted, at)
         counted = at
@@ -88,7 +95,19 @@ def _is_no_code(before: bytes) -> bool:
     """Whether what follows on the line stands in a comment or in a string."""
     if b"'" in before or b'"' in before:
         before = SHORT_STRING.sub(b"", before)
+    if _FORMATTED.search(before):
+        return False
     return any(mark in before for mark in (b"#", b"'", b'"'))
+
+
+_FORMATTED = regex(rb"\b[rR]?[fF][rR]?([\"'])(?:(?!\1)[^#])*\{[^{}]*\Z")
+"""An f-string up to an expression in it."""
+
+
+def _listed_imports(data: bytes) -> Spans:
+    """The names of ``from x import (a, b)``."""
+    found = (match for match in _FROM.finditer(data) if match[2].startswith(b"("))
+    return Spans([match.span(2) for match in found])
 
 
 _ENDS = frozenset(bytes([one]) for one in _WORD)

@@ -164,7 +164,8 @@ class _Reader:
         bound = Binding("", value, node.lineno, node.end_lineno or node.lineno, sure=sure)
         if isinstance(target, ast.Name):
             bound.name = target.id
-            self._bind(bound)
+            if dotted(value) != target.id:
+                self._bind(bound)
         elif _is_own_module(target):
             self._scope.replaced = dotted(value.func if isinstance(value, ast.Call) else value)
         elif isinstance(target, ast.Attribute) and (name := dotted(target)):

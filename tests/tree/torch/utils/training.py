@@ -2,7 +2,10 @@
 import torch
 import torch.optim as optim
 from torch import optim as O
-from torch.optim import Adam, Optimizer
+from torch.optim import (
+    Adam,
+    Optimizer,
+)
 from torch.optim._adam import adam as run_adam
 
 # torch.optim.adam(x) in a comment
@@ -24,6 +27,14 @@ def by_another_alias(params):
 
 def renamed(params):
     return run_adam(params)  #! uses torch.optim._adam.adam
+
+
+def in_text(params):
+    return f"{run_adam(params)}"  #! uses torch.optim._adam.adam
+
+
+def quoted(params):
+    return f"{params}: torch.optim.adam(params)" + "optim.adam(x)"
 
 
 def local(params, adam):
