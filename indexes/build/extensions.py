@@ -21,16 +21,17 @@ from indexes.linking.facts import LibraryUse
 from indexes.linking.kernels import Matchers
 from indexes.linking.registrations import written_registrations
 from indexes.model.paths import MARK
-from indexes.model.vocabulary import Problem
+from indexes.model.vocabulary import NativeFunction, OperatorSummary, Problem
 from indexes.readers.cxx.dispatch_keys import read_dispatch_keys
 from indexes.readers.yaml.extensions import KernelFile, read_extension
 from indexes.source.source import Source
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import library_uses, named_macros
-from indexes.store.tables import FILE_OF, LISTED, REGISTERED, dump, load_summary, numbers
+from indexes.store.tables import BY_YAML, FILE_OF, LISTED, REGISTERED, dump, load_summary, numbers
 
 STAGE = "extensions"
+_NO_FORMULA = "an operator of an extension has no entry in derivatives.yaml"
 _WANTED = "names of extensions"
 """The word of ``meta`` that holds the names of functions that extensions' YAML names."""
 _OURS = f"hint IN ('{LISTED}','{REGISTERED}')"
@@ -70,7 +71,9 @@ def keep_extensions(store: Store, source: Source) -> None:
     """Writes the kernels of extensions behind those of the YAML."""
     before = set(store.column(f"SELECT op FROM kernels WHERE {_OURS}"))
     store.db.execute(f"DELETE FROM kernels WHERE {_OURS}")
+    store.db.execute(f"DELETE FROM ops WHERE library={BY_YAML}")
     files, problems = _read(store, source)
+    _define(store, files)
     lookup = Lookup(store)
     uses = _uses(lookup)
     found: list[tuple[str, ExtensionKernel]] = []
@@ -97,12 +100,31 @@ def _read(store: Store, source: Source) -> tuple[list[KernelFile], list[Problem]
     return files, problems
 
 
+def _define(store: Store, files: Iterable[KernelFile]) -> None:
+    """Adds the operators that files define, behind those that there are."""
+    known = set(store.column("SELECT full_name FROM ops"))
+    given = (one.native for file in files for one in file.kernels if one.native)
+    new = {one.full_name: one for one in given if one.full_name not in known}
+    (last,) = store.column("SELECT max(position) FROM ops")
+    rows = [
+        (at, name, one.name, dump(one), None, _NO_FORMULA, "{}", dump(_summary(one)), BY_YAML)
+        for at, (name, one) in enumerate(new.items(), (last or 0) + 1)
+    ]
+    store.insert("ops", rows)
+
+
+def _summary(one: NativeFunction) -> OperatorSummary:
+    """What the operator list shows before the kernels are known."""
+    what = (one.full_name, one.schema, one.location, (), one.tags, None, False)
+    return OperatorSummary(*what, kind="plain")
+
+
 def _tree(store: Store, source: Source, lookup: Lookup) -> Tree:
     header = source.locate("DispatchKey.h")
     keys = read_dispatch_keys(source.read(header), header)[0].runtime if header else ()
     rules, _ = read_rules(source, KERNEL_RULES)
     return Tree(
-        natives={one.full_name: one for one in lookup.natives()},
+        natives={one.full_name: one for one in (*lookup.natives(), *lookup.library_operators())},
         kernels=frozenset(store.query("SELECT op,key FROM kernels WHERE path IS NULL")),
         keys=frozenset(key.name for key in keys),
         structured=rules.keys,

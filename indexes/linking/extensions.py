@@ -12,8 +12,15 @@ from indexes.linking.facts import Facts
 from indexes.linking.kernels import Matcher, link_kernel
 from indexes.linking.registrations import Written, registered_definition
 from indexes.model.paths import root_of
-from indexes.model.vocabulary import Confidence, Definition, KernelKind, Location, NativeFunction
-from indexes.readers.yaml.extensions import RUNTIME_KEY, KernelFile, ListedKernel
+from indexes.model.vocabulary import (
+    RUNTIME_KEY,
+    Confidence,
+    Definition,
+    KernelKind,
+    Location,
+    NativeFunction,
+)
+from indexes.readers.yaml.extensions import KernelFile, ListedKernel
 
 Matching = Callable[[Row], Matcher]
 """How parameters as written compare with those that torchgen expects of a row's kernel."""

@@ -90,6 +90,10 @@ class Problem:
 # --------------------------------------------------------------------------- YAML facts
 
 
+RUNTIME_KEY = "ExecuTorch"
+"""Stands for the dispatch key of a kernel that ExecuTorch's runtime calls, and no dispatcher."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One ``KEY: symbol`` of a ``dispatch:`` block (grouped keys are split)."""

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from indexes.model.chains import Card, CardLine, Route
 from indexes.model.surroundings import Surroundings
-from indexes.model.vocabulary import DerivativeEntry, KernelRow, NativeFunction, OperatorSummary
+from indexes.model.vocabulary import (
+    RUNTIME_KEY,
+    DerivativeEntry,
+    KernelRow,
+    NativeFunction,
+    OperatorSummary,
+)
 from indexes.readers.yaml.schema import parse_schema
 
 if TYPE_CHECKING:
@@ -18,7 +24,7 @@ _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
 _MOST_NAMES = 2
 _SHORT = 44
 """Letters of a condition that is told."""
-_USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "Meta"))
+_USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "PrivateUse1", "Meta", RUNTIME_KEY))
 
 
 def card(
@@ -30,6 +36,7 @@ def card(
     kind = ", ".join(filter(None, (summary.kind, said)))
     lines = (
         *_device_lines(native, summary, found),
+        *_runtime_lines(index, native, summary),
         _gradient(native, entry, said, index),
         *_python(around),
         _compilers(around),
@@ -52,6 +59,18 @@ def _device_lines(
             yield _device_line(native, own)
         elif device in summary.keys and not own:
             yield CardLine(device, "its kernel is not in this tree", key=_KEYS.get(device, ""))
+
+
+def _runtime_lines(
+    index: Index, native: NativeFunction, summary: OperatorSummary
+) -> Iterator[CardLine]:
+    """The kernel of a runtime besides PyTorch's: on no device that its dispatcher knows."""
+    rows = index.facts.kernels(native.full_name) if RUNTIME_KEY in summary.keys else ()
+    for row in [one for one in rows if one.key == RUNTIME_KEY][:1]:
+        opens = f"torchnav op {native.full_name} --key {RUNTIME_KEY}"
+        where = row.definitions[0].location if row.definitions else row.registered
+        name = row.symbol.rpartition("::")[2]
+        yield CardLine(RUNTIME_KEY, name, where, row.reason, opens)
 
 
 def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:

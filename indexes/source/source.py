@@ -111,6 +111,9 @@ class Source:
             from indexes.source.roots import named_roots
 
             found.roots = named_roots(folders, found.top)
+            for root in found.roots:
+                if layout_of(root.top):
+                    raise SourceError(f"{root.top} is a PyTorch source tree: give it with --tree")
         return found
 
     @classmethod

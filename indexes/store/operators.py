@@ -59,12 +59,12 @@ class Operators(Definitions):
 
     def library_operators(self) -> Sequence[NativeFunction]:
         """Every overload that has no entry there: of TORCH_LIBRARY blocks, of torch.library."""
-        sql = "SELECT data FROM ops WHERE library=1 ORDER BY position"
+        sql = "SELECT data FROM ops WHERE library>0 ORDER BY position"
         return load_all(self.store.column(sql), NativeFunction)
 
     def named_in_libraries(self, name: str) -> Sequence[NativeFunction]:
         """The overloads of a bare name in namespaces other than aten."""
-        sql = "SELECT data FROM ops WHERE library=1 AND base LIKE '%::%' ORDER BY position"
+        sql = "SELECT data FROM ops WHERE library>0 AND base LIKE '%::%' ORDER BY position"
         found = load_all(self.store.column(sql), NativeFunction)
         return [one for one in found if one.name.rpartition("::")[2] == name]
 

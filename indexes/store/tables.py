@@ -106,6 +106,9 @@ OF_A_FILE = (
     "messages",
 )
 """Tables whose rows name the file that they were read from."""
+BY_YAML = 2
+"""Of ``ops.library``: 0 for an operator of native_functions.yaml, 1 for one that a library block
+or torch.library defines, 2 for one that the YAML of an extension does."""
 LISTED, REGISTERED = "listed beside", "registered beside"
 """The hints of kernels that extensions have: named by their YAML, or by their blocks."""
 OPERATOR_TABLES = ("ops", "derivatives", "nodes", "kernels")

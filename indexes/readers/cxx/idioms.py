@@ -63,6 +63,7 @@ _META = "aten/src/ATen/TensorMeta.h"
 _TYPES = "aten/src/ATen/Dispatch.h"
 _POINTER = "c10/core/CompileTimeFunctionPointer.h"
 _LIBRARY = "torch/library.h"
+_STABLE = "torch/csrc/stable/library.h"
 _DEVICE = r"\w*REGISTER_(CUDA|XPU|HIP|MPS|MTIA|PRIVATEUSE1)_DISPATCH"
 
 IDIOMS = (
@@ -83,12 +84,17 @@ IDIOMS = (
     Idiom("TORCH_LIBRARY", "library", _LIBRARY, "namespace library"),
     Idiom("TORCH_LIBRARY_FRAGMENT", "library", _LIBRARY, "namespace library"),
     Idiom("TORCH_LIBRARY_IMPL", "library", _LIBRARY, "namespace key library"),
+    # The same in extensions that are built against torch's stable ABI (torch/csrc/stable)
+    Idiom("STABLE_TORCH_LIBRARY", "library", _STABLE, "namespace library"),
+    Idiom("STABLE_TORCH_LIBRARY_FRAGMENT", "library", _STABLE, "namespace library"),
+    Idiom("STABLE_TORCH_LIBRARY_IMPL", "library", _STABLE, "namespace key library"),
     # A switch over ScalarType, what stands in one, and the macro that lists all types
     Idiom(r"_?AT_DISPATCH_CASE\w*", "cases", _TYPES),
     Idiom(r"_?AT_DISPATCH_\w+", "dtypes", _TYPES),
     Idiom("AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS", "scalar types", "c10/core/ScalarType.h"),
     # Around the name of a kernel or of an operator
     Idiom("TORCH_(?:SELECTIVE_)?FN", "function", _POINTER, "function"),
+    Idiom("TORCH_BOX", "function", _STABLE, "function"),
     Idiom("TORCH_SELECTIVE_(?:NAME|SCHEMA)", "operator", _LIBRARY, "operator"),
     Idiom("ATEN_FN2?", "operator", "aten/src/ATen/templates/Operators.h", "operator overload"),
 )

@@ -13,17 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location, NativeFunction, Problem
+from indexes.model.vocabulary import RUNTIME_KEY, Location, NativeFunction, Problem
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.readers.yaml.nodes import Entry, Node, compose, decoded, read_entries
 from indexes.readers.yaml.schema import parse_schema
 
 Form = Literal["backend", "runtime", "native", ""]
-RUNTIME_KEY = "ExecuTorch"
-"""Stands for the dispatch key of a kernel that no dispatcher of PyTorch's calls."""
 _BACKEND = regex(r"(?m)^backend\s*:")
 _KERNELS = regex(r"(?m)^\s+kernels\s*:")
-_ENTRY = regex(r"(?m)^- ?(?:op|func)\s*:")
+_ENTRY = regex(r"(?m)^- ?(?:op\s*:|func\s*:\s*[\w:.]+\()")
 _LISTS = ("supported", "autograd", "full_codegen", "symint", "custom", "custom_autograd")
 
 
@@ -130,15 +128,17 @@ def defined(schema: str, path: str, line: int, end_line: int, space: str = "") -
     read = parse_schema(schema)
     namespace = read.namespace or space
     name = read.name if namespace in ("", "aten") else f"{namespace}::{read.name}"
+    full = f"{name}.{read.overload}" if read.overload else name
     return NativeFunction(
         name=name,
         overload=read.overload,
-        schema=" ".join(schema.split()),
+        schema=" ".join(f"{full}({schema.partition('(')[2]}".split()),
         location=Location(path, line, end_line),
         field_lines={"func": line},
         dispatch=(),
         variants=(),
         tags=(),
+        defined_by=f"func: in {path} at line {line}",
     )
 
 
