@@ -326,8 +326,12 @@ class Source:
         path = _LOGICAL.get(logical, logical)
         return _wheel_path(path) if self.kind == "wheel" else path
 
+    def holds(self, path: str) -> bool:
+        """Whether the tree, or an extension, has a file or a folder of that path."""
+        return self._holds(path)
+
     def _holds(self, path: str) -> bool:
-        full = f"{self.top}/{path}"
+        full = self.full_path(path)
         return os.path.isfile(full) or os.path.isdir(full)
 
 

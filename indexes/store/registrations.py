@@ -123,6 +123,19 @@ def library_uses(
     return uses
 
 
+def bound_functions(facts: Lookup, name: str) -> list[tuple[Location, str]]:
+    """Where modules of pybind11 bind a function to a name, and what they bind."""
+    rows = facts.store.query(
+        "SELECT f.path,l.line,l.arguments FROM libraries l JOIN files f ON f.id=l.file"
+        " WHERE l.method='bind' AND l.op IS NULL AND substr(l.arguments,1,?)=? ORDER BY f.path",
+        (len(name) + 2, f'"{name}"'),
+    )
+    return [
+        (Location(path, line), given.split(",")[1].strip() if "," in given else "a function")
+        for path, line, given in rows
+    ]
+
+
 def written_for(facts: Lookup, op: str) -> tuple[Written, ...]:
     """What TORCH_LIBRARY blocks of the tree register for one operator."""
     uses = library_uses(facts, op=op)

@@ -13,6 +13,7 @@ from typing import Literal
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.facts import module_name
 from indexes.readers.python.scope import (
     NEVER,
     Binding,
@@ -28,6 +29,8 @@ from indexes.readers.python.scope import (
 Kind = Literal["module", "class", "function", "method", "property", "attribute", "bound"]
 Read = Callable[[str], bytes | None]
 """Gives the text of a file of the tree; None where there is none."""
+Placed = Callable[[str], str]
+"""Where the file of a module is, from its path in its package."""
 Lists = Callable[[str], bool]
 """Whether the tree has Python files below a folder."""
 IsBound = Callable[[str], bool]
@@ -102,8 +105,9 @@ class Module:
 class Names:
     """Resolves names over the files of one tree, each read once."""
 
-    def __init__(self, read: Read, lists: Lists, is_bound: IsBound) -> None:
+    def __init__(self, read: Read, lists: Lists, is_bound: IsBound, placed: Placed = str) -> None:
         self._read = read
+        self._placed = placed
         self._lists = lists
         self._is_bound = is_bound
         self._modules: dict[str, Module | None] = {}
@@ -122,15 +126,16 @@ class Names:
         return self._modules[name]
 
     def _open(self, path: str) -> Module | None:
-        data = self._read(path)
-        return None if data is None else Module(path, data)
+        place = self._placed(path)
+        data = self._read(place)
+        return None if data is None else Module(place, data)
 
     def _module(self, name: str) -> Found | None:
         if name == _BUILT or name.startswith(f"{_BUILT}."):
             return self._built(name)
         if module := self.module(name):
             return Found("module", name, module.path, 1, len(module.lines))
-        folder = name.replace(".", "/")
+        folder = self._placed(name.replace(".", "/"))
         return Found("module", name, folder) if self._lists(folder) else None
 
     def _built(self, name: str) -> Found | None:
@@ -467,7 +472,7 @@ class Names:
 
 def _module_of(found: Found) -> str:
     """The module in whose file something is defined."""
-    return found.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return module_name(found.path)
 
 
 def _origin(scope: Scope, node: ast.ImportFrom) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.model.places import Hit, NameMatch
-from indexes.model.vocabulary import Definition
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.naming.spelling import NameQuery
+from indexes.store.registrations import StoredPython, bound_functions
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -17,15 +19,28 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     for symbol in query.symbols:
         named = index.facts.named(symbol.rpartition("::")[2])
         fitting = [k.definition for k in named if _ends_with(k.definition, symbol)]
-        if fitting:
+        bound = list(_bound(symbol, index))
+        if fitting or bound:
             several = len({_outer(one) for one in fitting}) > 1
             return NameMatch(
                 "symbol",
                 symbol,
-                hits=tuple(map(definition_hit, fitting)),
+                hits=(*map(definition_hit, fitting), *bound),
                 confidence="ambiguous" if several else "exact",
             )
     return None
+
+
+def _bound(name: str, index: Index) -> Iterator[Hit]:
+    """The functions that modules of pybind11 give Python under a name, and those in texts that
+    ``load_inline`` compiles."""
+    if not name.isidentifier():
+        return
+    for place, function in bound_functions(index.facts, name):
+        yield Hit("binding", name, place, f"pybind11 binds {function} by this name")
+    for path, fact in StoredPython(index.facts.store).by_target(f"inline:{name}"):
+        place = Location(path, fact.line, fact.end_line)
+        yield Hit("function", name, place, "C++ in a text that load_inline compiles")
 
 
 def definition_hit(definition: Definition) -> Hit:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.names import Found, Names
 from indexes.model.errors import SourceError
+from indexes.model.paths import MARK
 from indexes.model.python import PythonAnswer, PythonPlace
+from indexes.model.regex import regex
 from indexes.queries.python_names.bound import Bound, operators_bound
 from indexes.store.registrations import StoredPython
 
@@ -50,7 +52,12 @@ class Finder:
     def __init__(self, index: Index) -> None:
         self._index = index
         self.bound = Bound(index)
-        self.names = Names(self._read, self._is_folder, self.bound.is_bound)
+        self._beside = _packages_beside(index)
+        self.names = Names(self._read, self._is_folder, self.bound.is_bound, self._placed)
+
+    def _placed(self, path: str) -> str:
+        """Where the file of a module is, in the tree or in an extension."""
+        return self._beside.get(path.partition("/")[0].removesuffix(".py"), "") + path
 
     def _read(self, path: str) -> bytes | None:
         try:
@@ -59,12 +66,12 @@ class Finder:
             return None
 
     def _is_folder(self, path: str) -> bool:
-        return self._index.source.locate(path) is not None
+        return self._index.source.holds(path)
 
     def find(self, name: str) -> PythonAnswer | None:
         """What a name means; see the function of that name."""
         first, _, rest = name.partition(".")
-        if first in _PACKAGES:
+        if first in _PACKAGES or first in self._beside:
             return self._answer(name, self.names.find(name))
         for start in filter(None, (f"torch.{first}", _AS.get(first))):
             full = f"{start}.{rest}" if rest else start
@@ -121,6 +128,21 @@ class Finder:
         """The public names that end so: those of public modules, the shortest first."""
         stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")
         return sorted({fact.symbol for _, fact in stored}, key=_rank)
+
+
+_LAID_OUT = regex(r"(@[^/]+/(?:src/|python/)?)(\w+)(?:/__init__)?\.py")
+"""Where extensions have their packages, and modules that are in none."""
+
+
+def _packages_beside(index: Index) -> dict[str, str]:
+    """The packages of extensions, by name, and the folder that each is in."""
+    sql = f"SELECT path FROM files WHERE kind='python' AND path LIKE '{MARK}%' ORDER BY path"
+    paths = index.facts.store.column(sql) if index.source.roots else ()
+    found = filter(None, map(_LAID_OUT.fullmatch, paths))
+    return {match[2]: match[1] for match in found if match[2] not in _NO_PACKAGES}
+
+
+_NO_PACKAGES = frozenset((*_PACKAGES, "setup", "conftest", "__init__"))
 
 
 def _rank(name: str) -> tuple[bool, int, str]:

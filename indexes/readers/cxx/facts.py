@@ -104,6 +104,8 @@ class CppFacts:
     messages: list[MessageFact] = field(default_factory=list)
 
 
+BIND = "bind"
+"""The method by which a ``LibraryFact`` is told that is a function given to Python."""
 _DIRECTIVE = regex(r"\busing namespace ([\w:]+)\s*;")
 
 
@@ -176,6 +178,8 @@ class _Assembler:
         elif row and row.means == "library":
             self._library(found)
         else:
+            if row and row.means == "bindings":
+                self._bindings(found, row.argument("library", found.arguments.split(",")))
             made = self._define(found, "macro_use", found.name, found.name)
             place = (found.scope, made.line, made.guard, found.start)
             use = (found.name, flat(found.arguments), *place, found.parameters, made.end_line)
@@ -212,6 +216,15 @@ class _Assembler:
         stubs = {stub_of(u.name, u.arguments).rpartition("::")[2] for u in about}
         functions = {one.name for one in scan.found if one.kind == "function"}
         return Reader(text, functions | stubs, LocalMacros.of(lexed.macros))
+
+    def _bindings(self, found: Found, module: str) -> None:
+        """What a module of pybind11 binds: no operators, so under another method."""
+        block, line = flat(found.arguments), self.line(found.start)
+        texts = (self.scan.plain, self.scan.lexed.text, found.body, found.end)
+        for method, arguments, at in library_calls(*texts, module):
+            if method == "def":
+                call = (BIND, flat(arguments), self.line(at), line, self._guard(at), at)
+                self.facts.libraries.append(LibraryFact(found.name, block, *call))
 
     def _library(self, found: Found) -> None:
         block, line = flat(found.arguments), self.line(found.start)

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from indexes.model.regex import regex
 
 _Begin = Literal["declared", "defined", "registered", "impl_func", "meta_func", "library"]
-Meaning = Literal[_Begin, "dtypes", "cases", "scalar types", "function", "operator"]
+Meaning = Literal[_Begin, "bindings", "dtypes", "cases", "scalar types", "function", "operator"]
 STUB_LINES = frozenset(("declared", "defined", "registered"))
 """What a stub can be on a line."""
 STRUCTURED = frozenset(("impl_func", "meta_func"))
@@ -88,6 +88,8 @@ IDIOMS = (
     Idiom("STABLE_TORCH_LIBRARY", "library", _STABLE, "namespace library"),
     Idiom("STABLE_TORCH_LIBRARY_FRAGMENT", "library", _STABLE, "namespace library"),
     Idiom("STABLE_TORCH_LIBRARY_IMPL", "library", _STABLE, "namespace key library"),
+    # What an extension gives Python by pybind11: m.def("scale", &scale)
+    Idiom("PYBIND11_(?:EMBEDDED_)?MODULE", "bindings", "pybind11/pybind11.h", "module library ..."),
     # A switch over ScalarType, what stands in one, and the macro that lists all types
     Idiom(r"_?AT_DISPATCH_CASE\w*", "cases", _TYPES),
     Idiom(r"_?AT_DISPATCH_\w+", "dtypes", _TYPES),

@@ -11,7 +11,7 @@ PythonKind = (
     | Literal["onnx", "py_impl", "autograd_impl", "sharding", "functional", "method", "module"]
     | Literal["alias", "docs", "page", "override", "opinfo", "test", "def", "class", "owner"]
     | Literal["generated_file", "binding", "binding_skip", "helpers", "deferred", "unresolved"]
-    | Literal["meta_rule", "imported", "table", "test_call", "public"]
+    | Literal["inline", "meta_rule", "imported", "table", "test_call", "public"]
     | Literal["operator", "vmap_impl"]
 )
 

@@ -11,6 +11,7 @@ from indexes.readers.python import docs, generated, opinfo
 from indexes.readers.python import tests as python_tests
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.facts import PythonFact
+from indexes.readers.python.inline import has_inline, read_inline
 from indexes.readers.python.meta_rules import read_meta_rules
 from indexes.readers.python.public import read_public
 from indexes.readers.python.registrations import (
@@ -73,6 +74,7 @@ _READERS: tuple[tuple[Callable[[str, bytes], bool], _Reader], ...] = (
         lambda text, path: (docs.read_overrides(text.data), ()),
     ),
     (tables.makes_tables, tables.read_tables),
+    (has_inline, read_inline),
     (registers_by_name, lambda text, path: (read_symbolics(text, path), ())),
     (
         lambda path, data: generated.is_generator(path),

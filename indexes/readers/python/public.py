@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from indexes.model.paths import MARK
 from indexes.model.regex import regex
 from indexes.readers.python.facts import PythonFact, module_name
 
@@ -12,7 +13,9 @@ _LISTED = regex(rb"[\"'](\w+)[\"']")
 _DEFINED = regex(rb"(?m)^(?:async def|def|class)[ \t]+([A-Za-z]\w*)")
 _IMPORTED = regex(rb"(?m)^ {0,4}from[ \t]+\.?[\w.]*[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)")
 _NAMED = regex(rb"(?:\w+[ \t]+as[ \t]+)?([A-Za-z]\w*)[ \t]*(?:#[^\n]*)?(?:[,)\n]|$)")
-_ROOTS = ("torch/", "functorch/")
+_FUNCTION = regex(rb"(?m)^class[ \t]+([A-Za-z]\w*)\([^)]*\bFunction[ \t]*[,)]")
+"""A subclass of ``torch.autograd.Function``: its ``grad_fn`` is called after it."""
+_ROOTS = ("torch/", "functorch/", MARK)
 
 
 def read_public(data: bytes, path: str) -> Iterator[PythonFact]:
@@ -29,3 +32,6 @@ def read_public(data: bytes, path: str) -> Iterator[PythonFact]:
     for name in dict.fromkeys(names):
         text = name.decode()
         yield PythonFact("public", f"name:{text}", f"{module}.{text}", 1, 1)
+    for found in _FUNCTION.finditer(data) if b"Function" in data else ():
+        text = found[1].decode()
+        yield PythonFact("public", f"name:{text}Backward", f"{module}.{text}", 1, 1)
