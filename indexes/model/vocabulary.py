@@ -272,6 +272,11 @@ class SourceInfo:
     roots: tuple[tuple[str, str], ...] = ()
     """Name and folder of each extension that is indexed with it."""
 
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(name for name, _ in self.roots)
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorSummary:

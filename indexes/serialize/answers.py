@@ -119,7 +119,7 @@ def dumps(value: Any) -> str:
 
 
 shape(Location, "path line")
-shape(SourceInfo, "kind version commit dirty missing")
+shape(SourceInfo, "kind version commit dirty missing extensions")
 
 
 # ------------------------------------------------------------------ the keys of each class

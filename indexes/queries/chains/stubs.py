@@ -100,7 +100,9 @@ class Stubs:
             return
         node = Node("definition", target, one.device)
         work = self.works.of(node)
-        rule = "the registered function, in the file of its registration"
+        is_here = known.definition.location.path == one.location.path
+        where = "in the file of its registration" if is_here else "which a header declares there"
+        rule = f"the registered function, {where}"
         if several:
             rule += "; one definition for each build configuration"
         hop = self.hops.add_definition(

@@ -47,6 +47,7 @@ def about_source(info: SourceInfo, problems: Sequence[Problem]) -> list[tuple[st
         ("source", f"{info.kind}, PyTorch {info.version}"),
         ("folder", info.root),
         ("commit", f"{info.commit or 'not known'}{dirty}"),
+        *(("extension", f"@{name}: {top}") for name, top in info.roots),
         *(("missing", text) for text in info.missing),
         *(
             ("problem", f"{place(Location(one.path, one.line), 50)}: {one.message}")

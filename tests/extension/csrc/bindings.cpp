@@ -5,5 +5,5 @@ torch::Tensor fast_scale(torch::Tensor self, double factor) { // mark: fast_scal
 }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
-  m.def("scale_fast", &fast_scale, "Scales."); // mark: fast_scale bound
+  m.def("scale_fast", &fast_scale, "Scales."); // mark: scale_fast bound
 }

@@ -4,11 +4,11 @@ import torch
 from torch.utils.cpp_extension import load_inline
 
 SOURCE = """
-torch::Tensor shift(torch::Tensor self, double by) {
+torch::Tensor shift(torch::Tensor self, double by) { // mark: shift
   return self + by;
 }
 """
-_inline = load_inline(name="inline", cpp_sources=[SOURCE], functions=["shift"])  # mark: shift
+_inline = load_inline(name="inline", cpp_sources=[SOURCE], functions=["shift"])
 
 
 @torch.library.custom_op("mylib::halve", mutates_args=())
