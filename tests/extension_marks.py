@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 EXTENSION = Path(__file__).parent / "extension"
+
+
+def marked_lines() -> Iterator[str]:
+    """The text of every line with a mark."""
+    for file in sorted(EXTENSION.rglob("*")):
+        lines = file.read_text().splitlines() if file.is_file() else []
+        yield from (line.partition("mark:")[0] for line in lines if "mark:" in line)
 
 
 def marked(text: str) -> str:

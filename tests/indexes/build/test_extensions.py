@@ -48,6 +48,7 @@ def rows(index: Index, op: str, key: str) -> list[KernelRow]:
         ("abs.out", "PrivateUse1", "my_npu::native::NPUNativeFunctions::abs_out", "npu abs.out"),
         ("add.out", "ExecuTorch", "my::executor::native::add_out", "runtime add.out"),
         ("mylib::scale", "PrivateUse1", "scale_private", "scale_private"),
+        ("mystable::pack", "CPU", "pack_cpu", "pack_cpu"),
     ],
 )
 def test_kernels_lead_to_their_definitions(

@@ -10,6 +10,7 @@ from indexes.linking.registrations import written_registrations
 from indexes.queries.index import Index
 from indexes.readers.cxx.idioms import IDIOMS, Idiom, idiom_of, library_block, stub_of
 from indexes.store.registrations import library_uses, named_macros
+from tests.extension_marks import marked_lines
 from tests.tree_marks import TREE, Mark, all_marks, marks
 
 
@@ -20,7 +21,9 @@ def _used(mark: Mark) -> set[Idiom | None]:
 
 @pytest.fixture(scope="session")
 def marked() -> set[Idiom | None]:
-    return {row for mark in all_marks() for row in _used(mark)}
+    here = {row for mark in all_marks() for row in _used(mark)}
+    words = (word for line in marked_lines() for word in re.findall(r"\w+", line))
+    return here | set(map(idiom_of, words))
 
 
 @pytest.mark.parametrize("row", IDIOMS, ids=[row.names for row in IDIOMS])
