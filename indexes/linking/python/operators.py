@@ -143,6 +143,9 @@ def _of_prim(
     detail = unpack(fact.detail)
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     rule = "impl_aten: what _make_prim runs for tensors"
+    if detail["through"] == "_make_prim" and not _takes_tensors(native):
+        selects = "_make_prim: takes no tensor, so that its arguments tell the device"
+        yield _row("BackendSelect", f"{module}.{native.name}", Location(path, fact.line), selects)
     if "fake" in detail:
         name, _, line = detail["fake"].partition("@")
         meta = "meta: what _make_prim runs for tensors without data"
@@ -154,6 +157,11 @@ def _of_prim(
         called = _overload_like(native, bound.get(canonical(detail["calls"]), ()))
         row = _row(_EXPLICIT, detail["calls"], Location(path, fact.line), rule)
         yield replace(row, calls=called, confidence="by rule")
+
+
+def _takes_tensors(native: NativeFunction) -> bool:
+    arguments = parse_schema(native.schema).arguments
+    return any(one.base_type == "Tensor" for one in arguments)
 
 
 def _row(key: str, symbol: str, where: Location, rule: str) -> LibraryKernelRow:

@@ -72,4 +72,5 @@ def test_the_installed_torch(wheel_index: Index) -> None:
     operators, kernels = _measured(wheel_index, live)
     assert operators.met, operators.short
     assert operators.counts["found"] > 150
+    assert kernels.met, kernels.short
     assert kernels.counts["found"] > 300

@@ -31,3 +31,10 @@ fma = _make_prim( #! operator prims::fma
     impl_aten=_fma_aten,
     doc="",
 )
+iota = _make_prim( #! operator prims::iota; runs prims::iota BackendSelect,CompositeExplicitAutograd
+    schema="iota(SymInt length, *, Device device) -> Tensor",
+    return_type=None,
+    meta=None,
+    impl_aten=torch.arange,
+    doc="",
+)
