@@ -4,7 +4,8 @@ imports every public module of torch and functorch.
 A name is public as PyTorch's own test of its public bindings has it (test_public_bindings.py): it
 is in ``__all__`` of a module whose path has no private part; without ``__all__``, it begins with
 no underscore and what it is bound to says that it is PyTorch's. Beside these, the names given on
-standard input: those that the documentation lists.
+standard input: those that the documentation lists. Arguments are the modules to look at instead of
+all.
 
 Writes one JSON object: names of classes and functions, and of the methods of these classes, each
 with the path and the line of ``class`` or ``def``.
@@ -31,8 +32,11 @@ Place = tuple[str, int]
 PACKAGES = ("torch", "functorch")
 
 
-def modules() -> Iterator[ModuleType]:
-    """The public modules that can be imported here."""
+def modules(wanted: list[str]) -> Iterator[ModuleType]:
+    """The public modules that can be imported here, or those that are wanted."""
+    if wanted:
+        yield from map(importlib.import_module, wanted)
+        return
     for name in PACKAGES:
         top = importlib.import_module(name)
         yield top
@@ -126,7 +130,7 @@ def main() -> None:
     top = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__)))
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         found: dict[str, Place] = {}
-        for module in modules():
+        for module in modules(sys.argv[1:]):
             found.update(places(module, public(module), module.__name__, top))
         documented = json.loads(sys.stdin.read() or "[]")
         found.update(listed(documented, top))

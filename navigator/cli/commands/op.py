@@ -59,7 +59,7 @@ def op(
 
     A card and the ways to what computes; with --chain all that it reaches, each step with its
     reason. NAME may be any spelling: add, aten::add.Tensor, torch.add, F.relu,
-    torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel ...
+    torch.ops.aten.add.Tensor, AddmmBackward0, at::native::add_kernel, torch.compile ...
     """
     index = settings.index()
     if key is not None:
