@@ -102,7 +102,7 @@ def _summary(one: LibraryOperator) -> OperatorSummary:
         tags=native.tags,
         python_module=None,
         has_derivative=False,
-        kind=library_kind(one.kernels),
+        kind=library_kind(one),
         files=tuple(dict.fromkeys(_files(one))),
     )
 

@@ -3,7 +3,7 @@ defines, with the kernels that blocks register for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from indexes.linking.facts import Facts, LibraryUse
@@ -202,8 +202,11 @@ def names_in(uses: Iterable[LibraryUse]) -> Iterator[str]:
 _WORDS = regex(r"\b[A-Za-z_]\w+\b")
 
 
-def library_kind(kernels: Sequence[LibraryKernelRow]) -> str:
+def library_kind(one: LibraryOperator) -> str:
     """The word for such an operator in the operator list."""
+    kernels = one.kernels
+    if one.native.space == "higher_order::":
+        return "higher order"
     if not kernels:
         return "no kernel"
     composite = all(one.key.startswith("Composite") for one in kernels)

@@ -132,7 +132,7 @@ class Dispatch:
     def _of_python_libraries(self) -> Iterable[Registration]:
         """What Python registers for operators that have no entry in the YAML."""
         for row in self._facts.library_kernels():
-            if row.kind == "python" and row.registered:
+            if row.kind == "python" and row.registered and row.key in self._every_key:
                 where = row.registered
                 made = (row.op, row.key, row.symbol, where.path, row.rule)
                 yield Registration(*made, location=where)
@@ -153,6 +153,11 @@ class Dispatch:
                     f"torchgen: Register{row.key}.cpp, by its YAML",
                 )
                 yield Registration(*what, row.rule, False, row.registered)
+
+    @cached_property
+    def _every_key(self) -> frozenset[str]:
+        """Aliases too; py_impl takes modes besides."""
+        return self._key_names | self.keys.aliases.keys()
 
     @cached_property
     def _key_names(self) -> frozenset[str]:

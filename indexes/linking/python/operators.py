@@ -17,6 +17,7 @@ from indexes.model.vocabulary import Location, NativeFunction, Problem
 from indexes.readers.python.facts import PythonFact, canonical, unpack
 from indexes.readers.yaml.schema import parse_schema
 
+HIGHER_ORDER = "HigherOrderOperator"
 KINDS = ("operator", "py_impl", "meta_registration", "fake_impl", "autograd_impl", "vmap_impl")
 _EXPLICIT = "CompositeExplicitAutograd"
 _KEYS = {
@@ -82,6 +83,7 @@ def _defined_by(path: str, detail: Mapping[str, str]) -> str:
     line = detail.get("def") or detail.get("at")
     parts = [f"{said} in {path}" + (f" at line {line}" if line else "")]
     parts += [f"through {detail['by']}"] if "by" in detail else []
+    parts += ["which has no schema"] if said == HIGHER_ORDER else []
     parts += ["its schema follows from the annotations"] if "inferred" in detail else []
     parts += [f"if {detail['when']}"] if "when" in detail else []
     return ", ".join(parts)

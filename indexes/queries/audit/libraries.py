@@ -38,7 +38,9 @@ def library_measures(
 ) -> Iterator[Measure]:
     """The operators, then their kernels by key. Where the tree is of another version, what is in
     both is compared, what is in one of them is listed, and nothing is judged."""
-    ours = {one.full_name: one for one in index.library_operators()}
+    # Higher-order operators are Python's alone.
+    every = (one for one in index.library_operators() if one.space != "higher_order::")
+    ours = {one.full_name: one for one in every}
     if index.source.kind == "wheel":  # has no C++ source
         live = {name: one for name, one in live.items() if one.in_python}
     yield _operators(ours, live, same_version)

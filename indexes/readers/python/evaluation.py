@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from indexes.readers.python import expressions
+from indexes.readers.python import registration_api as python_roots
 from indexes.readers.python.calls import Calls, Deferred, Returned, parameters
 from indexes.readers.python.values import (
     UNKNOWN,
@@ -20,6 +21,7 @@ from indexes.readers.python.values import (
     FunctionNode,
     Op,
     Opaque,
+    Path,
     Record,
     Scope,
     identity,
@@ -132,7 +134,24 @@ class Evaluator(Calls):
     execute_asyncfunctiondef = execute_functiondef
 
     def execute_classdef(self, node: ast.ClassDef, scope: Scope) -> None:
-        scope.names[node.name] = Class(node.name)
+        made = Class(node.name)
+        scope.names[node.name] = made
+        if any(self._is_higher_order(base, scope) for base in node.bases):
+            name = _given_to_super(node)
+            made.makes = Op(python_roots.HIGHER_ORDER, name) if name else None
+            self._define_higher_order(node, made.makes)
+
+    def _is_higher_order(self, base: ast.expr, scope: Scope) -> bool:
+        value = self.value(base, scope)
+        if isinstance(value, Class):
+            return value.makes is not None
+        return isinstance(value, Path) and value.last == "HigherOrderOperator"
+
+    def _define_higher_order(self, node: ast.ClassDef, made: Op | None) -> None:
+        if made is not None:
+            around, self.site = self.site, node.lineno
+            self._register(python_roots.higher_order(made), UNKNOWN)
+            self.site = around
 
     def execute_if(self, node: ast.If, scope: Scope) -> Returned | None:
         truth = expressions.truth(self.value(node.test, scope))
@@ -186,6 +205,16 @@ class Evaluator(Calls):
         module = ".".join(filter(None, (base, node.module or "")))
         for alias in node.names:
             scope.names[alias.asname or alias.name] = path(f"{module}.{alias.name}")
+
+
+def _given_to_super(node: ast.ClassDef) -> str:
+    """The name that a class gives its operator: ``super().__init__("cond")``."""
+    for call in (one for one in ast.walk(node) if isinstance(one, ast.Call) and one.args):
+        is_init = isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
+        given = call.args[0]
+        if is_init and isinstance(given, ast.Constant) and isinstance(given.value, str):
+            return given.value
+    return ""
 
 
 def _is_given_something(node: FunctionNode) -> bool:

@@ -309,6 +309,8 @@ def _grow(owner: list[object], name: str, value: object) -> object:
 
 def call(callee: object, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
     """A call of a built-in, or of a class."""
+    if isinstance(callee, Class) and callee.makes:
+        return callee.makes
     if isinstance(callee, Class) and kwargs:
         return Record(fields=dict(kwargs))
     if not isinstance(callee, Builtin):

@@ -200,6 +200,15 @@ def defined(namespace: str, schema: object, function: str = "") -> Pending | Non
     return Pending(OPERATOR, (_overload(target),), {"schema": text, "through": function})
 
 
+HIGHER_ORDER = "higher_order"
+"""The namespace of operators that take functions: ``torch.ops.higher_order.cond``."""
+
+
+def higher_order(made: Op) -> Pending:
+    """A class that derives from HigherOrderOperator."""
+    return Pending(OPERATOR, (f"{made.target}.default",), {"through": "HigherOrderOperator"})
+
+
 def impl_decorator(arguments: Arguments) -> Pending:
     """``@torch.library.impl(lib, "add", "Meta")`` or ``@impl("aten::add", "Meta")``."""
     first, second = argument(arguments, (0, "qualname")), argument(arguments, (1, "types"))

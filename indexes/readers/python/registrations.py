@@ -20,10 +20,10 @@ from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.facts import PythonFact, PythonKind, module_name, pack, unpack
 from indexes.readers.python.values import UNKNOWN, Called, Closure, Function, Op, Opaque, Path
 
-_API = (*python_roots.NAMES, "py_impl", "_make_prim")
+_API = (*python_roots.NAMES, "py_impl", "_make_prim", "HigherOrderOperator")
 _MARKS = (
     *(b"register_", b"impl", b"make_fallback", b"onnx_symbolic", b"_make_prim"),
-    *(b"custom_op", b"triton_op", b".define("),
+    *(b"custom_op", b"triton_op", b".define(", b"(HigherOrderOperator"),
 )
 _TOUCHES = regex(
     rb"(?<![\w])(?:%s)\b|\.impl\(|\.define\(|(?<=[(@ ])impl\("
@@ -131,6 +131,7 @@ def _kept(data: bytes, extents: list[Block]) -> set[int]:
     outer = [block for block in extents if block.head.parent < 0 and not block.head.is_class]
     starts = [block.head.start for block in outer]
     kept.update(_made_operators(data, starts))
+    kept.update(_higher_order(data, extents))
     fresh = list(_touches(data))
     while fresh:
         around = {(bisect_right(starts, at) - 1, at) for at in fresh}
@@ -152,6 +153,16 @@ def _made_operators(data: bytes, starts: list[int]) -> Iterator[int]:
         at = bisect_right(starts, found.start())
         if at < len(starts):
             yield starts[at]
+
+
+_DERIVES = regex(rb"[ \t]*class[^\n]*\bHigherOrderOperator\)")
+
+
+def _higher_order(data: bytes, extents: list[Block]) -> Iterator[int]:
+    """Start offsets of the classes that are higher-order operators."""
+    for block in extents:
+        if block.head.is_class and _DERIVES.match(data, block.head.start):
+            yield block.head.start
 
 
 _MADE = regex(rb"\n(?:\w+(?:: [^\n=]+)? =|[ \t]*for [^\n]* in) (\w+)\(")

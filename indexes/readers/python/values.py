@@ -82,6 +82,9 @@ class Opaque:
 class Class(Opaque):
     """A class of the module."""
 
+    makes: Op | None = None
+    """The operator that its objects are, for one that derives from HigherOrderOperator."""
+
 
 @dataclass(slots=True, eq=False)
 class Record(Opaque):

@@ -123,6 +123,14 @@ def test_the_gradient_is_what_is_registered_for_autograd(tree_index: Index) -> N
     assert lines["grad"].text == "not differentiable"
 
 
+def test_a_higher_order_operator_is_a_kind_of_its_own(tree_index: Index) -> None:
+    (found,) = tree_index.filter("ns:higher_order::")
+    assert (found.full_name, found.kind) == ("higher_order::cond", "higher order")
+    assert tree_index.resolve("torch.ops.higher_order.cond").overloads == ("higher_order::cond",)
+    (first, *_) = tree_index.chain("higher_order::cond").hops
+    assert "which has no schema" in first.rule
+
+
 def test_a_line_of_python_leads_to_the_operator(tree_index: Index) -> None:
     path = "torch/distributed/_operators.py"
     places = tree_index.at(path, _line(tree_index, path, "def _scale("))

@@ -5,6 +5,8 @@ from typing import Optional
 
 import torch
 from torch import Tensor
+from torch._C import DispatchKey
+from torch._ops import HigherOrderOperator
 from torch.library import triton_op
 
 lib = torch.library.Library("mylib", "FRAGMENT")
@@ -88,3 +90,19 @@ def define_all(names):
 @torch.library.impl("c10d::send", "Meta")
 def _send_meta(tensors, dst, tag): #! runs c10d::send Meta
     return None
+
+
+class CondOp(HigherOrderOperator): #! operator higher_order::cond
+    def __init__(self):
+        super().__init__("cond")
+
+    def __call__(self, pred, true_fn, false_fn, operands):
+        return super().__call__(pred, true_fn, false_fn, operands)
+
+
+cond_op = CondOp()
+
+
+@cond_op.py_impl(DispatchKey.CompositeExplicitAutograd)
+def cond_op_dense(pred, true_fn, false_fn, operands): #! runs higher_order::cond CompositeExplicitAutograd
+    return true_fn(*operands) if pred else false_fn(*operands)
