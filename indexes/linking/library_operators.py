@@ -110,7 +110,7 @@ def _native(use: LibraryUse) -> NativeFunction:
     if "(" in text:
         schema = f"{use.op}({_ARROW.sub(') -> ', text.partition('(')[2])}"
     else:
-        schema = f"{use.op}() -> {INFERRED}"
+        schema = unwritten_schema(use.op)
         by += ", without a schema: PyTorch infers it from the C++ function"
     parse_schema(schema)
     return NativeFunction(
@@ -124,6 +124,11 @@ def _native(use: LibraryUse) -> NativeFunction:
         tags=tuple(_TAG.findall(use.arguments)),
         defined_by=by,
     )
+
+
+def unwritten_schema(op: str) -> str:
+    """What stands for a schema that is written nowhere: arguments and result are not known."""
+    return f"{op}({'...' if '::' in op else ''}) -> {INFERRED}"
 
 
 def add_kernels(

@@ -107,11 +107,11 @@ def _derivative(
     """The entry that makes an operator differentiable, its own or one on its way; in a word,
     what it is."""
     facts = index.facts
+    if _autograd_kernel(index, native):
+        return None, "differentiable"
     if not any(one.base_type == "Tensor" for one in parse_schema(native.schema).returns):
         return facts.derivative(native.full_name)[0], "not differentiable"
     own = facts.derivative(native.full_name)[0]
-    if _autograd_kernel(index, native):
-        return None, "differentiable"
     if own or not _is_implicit(index, native):
         nodes = own and any(one.grad_fn for one in own.sets)
         return own, "differentiable" if nodes else "not differentiable"

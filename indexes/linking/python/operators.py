@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from indexes.linking.library_operators import (
-    INFERRED,
     LibraryKernelRow,
     LibraryOperator,
     keep_kernel,
+    unwritten_schema,
 )
 from indexes.linking.python.paths import Found, bindings
 from indexes.model.vocabulary import Location, NativeFunction, Problem
@@ -64,7 +64,7 @@ def _native(path: str, fact: PythonFact, op: str) -> NativeFunction:
     detail = unpack(fact.detail)
     base, _, overload = op.partition(".")
     body = detail.get("schema", "").partition("(")[2].strip()
-    schema = f"{op}({body}".replace(" )", ")") if body else f"{op}() -> {INFERRED}"
+    schema = f"{op}({body}".replace(" )", ")") if body else unwritten_schema(op)
     parse_schema(schema)
     return NativeFunction(
         name=base,

@@ -65,7 +65,7 @@ def test_kernels_say_which_line_registers_them(tree_index: Index) -> None:
             "_c10d_functional::all_reduce",
             '_c10d_functional::all_reduce(Tensor input, str group = "a, b") -> Tensor',
         ),
-        ("_c10d_functional::is_supported", f"_c10d_functional::is_supported() -> {INFERRED}"),
+        ("_c10d_functional::is_supported", f"_c10d_functional::is_supported(...) -> {INFERRED}"),
         ("_c10d_functional::wait_tensor", "_c10d_functional::wait_tensor(Tensor tensor) -> Tensor"),
     ],
 )

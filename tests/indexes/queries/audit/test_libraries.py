@@ -22,6 +22,7 @@ def said(tree_index: Index) -> dict[str, LiveOperator]:
             one.schema, f"/builder/{one.location}", keys.get(one.full_name, {})
         )
         for one in tree_index.library_operators()
+        if one.space != "higher_order::"
     }
 
 
