@@ -62,7 +62,7 @@ class PythonUses:
         for kind in KINDS:
             for path in self._corpus.paths(kind):
                 data = self._corpus.text(path)
-                if any(word.encode() in data for word in words):
+                if any(_holds(data, word.encode()) for word in words):
                     _File(self._finder, self._find, path, data).look(target, words, uses)
         return uses
 
@@ -234,6 +234,18 @@ _MADE = (
 )
 
 
+def _holds(data: bytes, word: bytes) -> bool:
+    """Whether a text has a word as a whole."""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_WORD.match(data, end) or (at and _WORD.match(data, at - 1))):
+            return True
+        at = data.find(word, end)
+    return False
+
+
+_WORD = regex(rb"\w")
 _HEAD = regex(rb"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _SELF = ("self", "cls", "super()")
 
