@@ -16,6 +16,7 @@ from indexes.linking.extensions import (
     file_kernels,
     library_kernels,
     library_of,
+    without_doubles,
 )
 from indexes.linking.facts import LibraryUse
 from indexes.linking.kernels import Matchers
@@ -79,7 +80,8 @@ def keep_extensions(store: Store, source: Source) -> None:
     found: list[tuple[str, ExtensionKernel]] = []
     if files or uses:
         tree = _tree(store, source, lookup)
-        found += [(LISTED, one) for file in files for one in file_kernels(file, tree)]
+        listed = [one for file in files for one in file_kernels(file, tree)]
+        found += [(LISTED, one) for one in without_doubles(listed, tree.kernels)]
         written = written_registrations(uses, named_macros(lookup, uses))
         found += [(REGISTERED, one) for one in library_kernels(written, tree)]
     store.insert("kernels", [_row(hint, one, lookup) for hint, one in found])

@@ -3,7 +3,7 @@ theirs, to the function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 
@@ -91,9 +91,11 @@ def _names_key(row: Row) -> bool:
 
 
 def _of_row(file: KernelFile, row: Row, tree: Tree) -> ExtensionKernel:
-    named = tree.facts.named(row.symbol.rpartition("::")[2])
-    found = _at_home([one.definition for one in named], file.path)
-    link = link_kernel(row, found, tree.matches(row), has_sources=True)
+    named = [one.definition for one in tree.facts.named(row.symbol.rpartition("::")[2])]
+    own, others = _by_home(named, file.path)
+    link = link_kernel(row, own, tree.matches(row), has_sources=True)
+    if not link.definitions:  # PyTorch's own kernel serves the extension's key too
+        link = link_kernel(row, others, tree.matches(row), has_sources=True)
     reason = link.reason and f"no definition of {row.symbol} with the parameters of its entry"
     what = (row.op, row.key, row.symbol, Location(file.path, row.line), link.rule)
     return ExtensionKernel(*what, link.kind, link.confidence, reason, link.definitions)
@@ -161,10 +163,23 @@ def library_of(path: str) -> str:
     return root_of(path)
 
 
-def _at_home(found: Sequence[Definition], path: str) -> list[Definition]:
-    """Those of the same extension where there are any: else PyTorch's serve it too."""
+def _by_home(found: Sequence[Definition], path: str) -> tuple[list[Definition], list[Definition]]:
+    """Those of a file's own extension, and PyTorch's."""
     own = [one for one in found if library_of(one.location.path) == library_of(path)]
-    return own or [one for one in found if not library_of(one.location.path)]
+    return own, [one for one in found if not library_of(one.location.path)]
+
+
+def without_doubles(
+    found: Sequence[ExtensionKernel], known: Container[tuple[str, str]]
+) -> list[ExtensionKernel]:
+    """The kernels without those that lead nowhere, where the operator has another one for the key:
+    what one file names by hand, another one may list for a generator."""
+    led = {(one.op, one.key) for one in found if one.definitions}
+    return [
+        one
+        for one in found
+        if one.definitions or not ((one.op, one.key) in led or (one.op, one.key) in known)
+    ]
 
 
 def _nearest(found: Sequence[Definition], path: str) -> list[Definition]:

@@ -67,6 +67,12 @@ def test_a_key_of_the_tree_stays_the_trees_own(index: Index) -> None:
     assert row.definitions[0].location.path == "aten/src/ATen/native/BinaryOps.cpp"
 
 
+def test_what_a_list_names_and_nothing_defines_is_said(index: Index) -> None:
+    (row,) = rows(index, "abs.out", "XPU")  # gelu.out stands in the same list, and has a kernel
+    assert (row.kind, row.definitions) == ("missing", ())
+    assert row.reason == "no definition of abs_out in at"
+
+
 def test_a_registration_finds_what_another_file_defines(index: Index) -> None:
     (entry,) = [one for one in index.stub_rows() if one.device == "XPU" and one.stub == "mul_stub"]
     assert place(entry.registration) == marked("mul_stub registered")
