@@ -203,8 +203,12 @@ def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None
 
 
 def _first(found: Sequence[Definition], path: str) -> Definition | None:
-    """Of several only those of one file can be told: alternatives, or overloads side by side."""
+    """Of several only those of one file can be told, or of a header beside it: alternatives, or
+    overloads side by side."""
     here = [d for d in found if d.location.path == path]
+    if not here:
+        folder = path.rpartition("/")[0]
+        here = [d for d in found if d.location.path.rpartition("/")[0] == folder]
     if len(here) == 1 or (here and len({d.guard for d in here}) == len(here)):
         return here[0]
     return None
