@@ -376,7 +376,7 @@ def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> 
         lines += f"-L{end_line}"
     if is_beside(path):
         return _permalink_beside(info, path, lines)
-    if info.commit is None:
+    if info.commit is None or os.path.isabs(path):  # a file of the user's own
         return None
     name = "pytorch/pytorch"
     if info.kind == "wheel":

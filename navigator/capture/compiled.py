@@ -63,7 +63,7 @@ class CompiledRecorder(Session):
     def start(self) -> None:
         base_ns = time_ns()
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
-        self._undo = follow_modules(_Paths(self._native))
+        self._undo = [*follow_modules(_Paths(self._native)), *self._definitions.follow()]
         self._native.start(base_ns, self._stacks.classify)
         self._announcer.start()
 
@@ -79,7 +79,7 @@ class CompiledRecorder(Session):
 
     def _tick(self) -> None:
         if self.active:
-            self._file.write(self._events())
+            self._file.write([*self._events(), *self._defined()])
             if self._file.problem:
                 self.active = False
                 self._native.stop()

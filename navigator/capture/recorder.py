@@ -97,7 +97,7 @@ class Recorder(Session):
         overloads = "capture_overload_names" in self._profiler.options
         self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
-        self._undo += [*follow_threads(self), *follow_profilers(self)]
+        self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
         mode = self._new_mode(top=True)
         mode.__enter__()
         self._here.mode = mode
@@ -278,7 +278,8 @@ class Recorder(Session):
             "places": window.places,
             "devices": window.saved.header.get("deviceProperties", []),
         }
-        self._file.write([*self._log.window(window), metadata("window", args, self._pid)])
+        events = [*self._log.window(window), *self._defined()]
+        self._file.write([*events, metadata("window", args, self._pid)])
 
     def _after_unfinished(self, count: int) -> None:
         """A window of the other kind never touches the open operators; a third one might."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from .definitions import Definitions
 from .writer import TraceFile, metadata
 
 FORMAT_VERSION = 1
@@ -28,6 +29,7 @@ class Session:
         self._pid = os.getpid()
         self._file = file
         self._announcer = Announcer(self._tick)
+        self._definitions = Definitions()
         self._undo: list[Callable[[], None]] = []
         """Restore what was patched; empty when not started."""
         self.active = False
@@ -47,7 +49,8 @@ class Session:
         for undo in self._undo:
             undo()
         self._undo = []
-        self._file.write([*self._rest(), metadata("end", {"calls": self._calls()}, self._pid)])
+        end = metadata("end", {"calls": self._calls()}, self._pid)
+        self._file.write([*self._rest(), *self._defined(last=True), end])
         self._file.close()
 
     def pause(self) -> None:
@@ -67,6 +70,15 @@ class Session:
     def leave(self) -> None:
         """Take off what ``start`` has put around the thread that called it."""
 
+    def _defined(self, last: bool = False) -> list[bytes]:
+        """What the program has defined itself since the last time."""
+        try:
+            found = self._definitions.fresh(last)
+        except Exception as error:  # noqa: BLE001 -- an odd class of the program must not end it
+            self.note(f"what the program defines could not be read: {error!r}")
+            return []
+        return [metadata("definition", one._asdict(), self._pid) for one in found]
+
     def _is_here(self) -> bool:
         return self.active and os.getpid() == self._pid
 
@@ -79,6 +91,7 @@ class Session:
             "start_ns": time_ns(),
             "base_ns": base_ns,
             "main_thread": threading.main_thread().native_id,
+            "definitions": True,
         }
         self._file.write([metadata("run", args | facts, self._pid)])
         self.active = True

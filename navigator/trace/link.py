@@ -23,6 +23,7 @@ from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
+from navigator.trace.program_code import RULE, ProgramCode
 from navigator.trace.trace import Trace
 
 _ASSUMED = (
@@ -34,6 +35,8 @@ _NO_KEYS = (
     "thread includes and excludes"
 )
 
+_GENERATED = "GeneratedBackwardFor_"
+
 
 @dataclass(frozen=True, slots=True)
 class NodeLink:
@@ -44,7 +47,7 @@ class NodeLink:
     """Its entry in derivatives.yaml; None for a Node that is written by hand."""
     formulas: tuple[Formula, ...]
     definition: Definition | None
-    """The class of a Node that is written by hand in C++."""
+    """The class of a Node that is written by hand in C++, or the function of the program."""
     reason: str = ""
 
 
@@ -182,7 +185,7 @@ class Linker:
         candidates, rule = self._overload(op)
         schema = self._schema(op, candidates, reasons)
         keys = backend_keys(op, self._trace.device_types())
-        kernel = None
+        kernel = self._forward(op, reasons)
         if schema is not None:
             kernel = self._kernel(schema.full_name, keys, reasons)
         if node is not None and node.reason:
@@ -217,11 +220,23 @@ class Linker:
     ) -> OperatorSummary | None:
         if len(candidates) == 1 and candidates[0] in self._summaries:
             return self._summaries[candidates[0]]
-        if op.kind in ("op", "region"):
+        is_function = op.kind == "region" and self._code.methods("forward", op.name)
+        if op.kind in ("op", "region") and not is_function:
             reasons.append(self._no_schema(op, candidates))
         return None
 
+    def _forward(self, op: TraceOp, reasons: list[str]) -> KernelRow | None:
+        """The forward of an autograd.Function, which is timed under the name of its class."""
+        found = self._code.methods("forward", op.name) if op.kind == "region" else ()
+        if len(found) == 1:
+            return KernelRow("", "", found[0].qualified, "plain", found, "exact", RULE)
+        if found:
+            reasons.append(_one_of(op.name, found))
+        return None
+
     def _no_schema(self, op: TraceOp, candidates: tuple[str, ...]) -> str:
+        if op.kind != "op" and op.name.startswith(_GENERATED):
+            return "not an operator: torch.library's autograd.Function around a custom operator"
         if op.kind != "op":
             return "not an operator: a timed region of the program or of torch"
         if len(candidates) > 1:
@@ -230,14 +245,24 @@ class Linker:
         version = self.schemas.info.version
         if not op.name.startswith("aten::"):
             return (
-                f"{op.name} is in no TORCH_LIBRARY block and no torch.library call of "
-                f"{self._trees}: registered elsewhere"
+                f"{op.name} is registered elsewhere: it is in no TORCH_LIBRARY block and no "
+                f"torch.library call of {self._trees}, and {self._not_recorded}"
             )
         if candidates:
             return f"{candidates[0]} is not in the native_functions.yaml of {version}"
         if op.name.removeprefix("aten::") in self._overloads:
             return f"its inputs fit no overload in the native_functions.yaml of {version}"
         return f"{op.name} is not in the native_functions.yaml of {version}: registered elsewhere"
+
+    @property
+    def _not_recorded(self) -> str:
+        """Why the recording does not know a definition."""
+        meta = self._trace.meta
+        if not meta.definitions:
+            return "this trace does not say what the program defines (torchnav trace records it)"
+        if not meta.complete:
+            return "the recording ended before it said so"
+        return "not among what the recorded program defined in files that are there"
 
     @property
     def _trees(self) -> str:
@@ -269,11 +294,13 @@ class Linker:
         """The kernel that serves the key; for several keys, the one that serves them all."""
         found = [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
         first = found[0]
-        if first is None:
+        if first is None and any(row.rule == RULE for row in rows.values()):
+            reasons.append(f"no kernel for {keys[0]}: there are those for {', '.join(rows)}")
+        elif first is None:
             reasons.append(
                 f"no kernel for {keys[0]} in native_functions.yaml: it is registered elsewhere"
             )
-        elif any(row is None or _code(row) != _code(first) for row in found):
+        elif any(row is None or _functions(row) != _functions(first) for row in found):
             symbols = ", ".join(row.symbol for row in found if row is not None)
             reasons.append(f"the trace does not say on which device it ran: one of {symbols}")
             return None
@@ -297,7 +324,10 @@ class Linker:
                 if formula.kind == "gradient"
             )
             return NodeLink(name, entry, formulas, None)
-        definition = next(iter(self.index.definitions(_cpp_class(name))), None)
+        own = self._code.methods("backward", name)
+        if len(own) > 1:
+            return NodeLink(name, None, (), None, _one_of(name, own))
+        definition = next(iter(own or self.index.definitions(_cpp_class(name))), None)
         if definition is not None:
             return NodeLink(name, None, (), definition)
         return NodeLink(name, None, (), None, _no_node(name))
@@ -314,7 +344,11 @@ class Linker:
         may define, those of the tree too."""
         own = {op.full_name: op for op in self.schemas.operators()}
         others = (op for op in self.index.operators() if op.namespace != "aten")
-        return {**{op.full_name: op for op in others}, **own}
+        return {**self._code.operators(), **{op.full_name: op for op in others}, **own}
+
+    @cached_property
+    def _code(self) -> ProgramCode:
+        return ProgramCode(self._trace.table.definitions)
 
     @cached_property
     def _of_tree(self) -> frozenset[str]:
@@ -332,10 +366,18 @@ class Linker:
         for row in self.schemas.library_kernel_rows():
             if row.op not in self._of_tree:
                 table[row.op][row.key] = row
+        for op, rows in self._code.kernels.items():  # a program may replace kernels of torch
+            known = table[op] if "::" in op else {}
+            table[op].update({key: row for key, row in rows.items() if key not in known})
         return table
 
 
-def _code(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:
+def _one_of(name: str, found: tuple[Definition, ...]) -> str:
+    places = ", ".join(str(one.location) for one in found)
+    return f"the program has several classes of the name {name}: {places}"
+
+
+def _functions(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:
     return row.symbol, row.definitions
 
 
@@ -344,8 +386,11 @@ def _cpp_class(name: str) -> str:
 
 
 def _no_node(name: str) -> str:
-    if name.startswith("GeneratedBackwardFor_"):
-        return f"{name} is made by torch.library for a custom operator: no formula in a file"
+    if name.startswith(_GENERATED):
+        return (
+            f"{name} is made by torch.library for a custom operator; this trace does not name "
+            "the function that was registered"
+        )
     if name.startswith("CompiledFunction"):
         return f"{name} runs a compiled graph: its formulas were compiled into it"
     return f"{name} is not in derivatives.yaml: an autograd.Function of the program or of a library"

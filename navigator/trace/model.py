@@ -116,6 +116,22 @@ class TraceOp:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramDefinition:
+    """What a recorded program defines itself, in a file of its own."""
+
+    kind: str
+    """``operator``, ``kernel``, ``fake``; ``forward`` or ``backward`` of an autograd.Function."""
+    name: str
+    """``mylib::scale``; ``SquareBackward``, as the trace shows it."""
+    location: Location
+    function: str
+    """``scale_cpu``, ``Square.backward``; empty where only the line that registers is known."""
+    key: str
+    """The dispatch key of a kernel."""
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceKernel:
     """A kernel, copy or fill that ran on a device."""
 
@@ -152,6 +168,8 @@ class TraceMeta:
     """Of a distributed run, where the trace says which."""
     overloads: bool = False
     """Whether operators carry their overload."""
+    definitions: bool = False
+    """Whether it says what the program defines itself."""
     complete: bool = False
     """Whether the trace was written to its end."""
     lacks: list[str] = field(default_factory=list)

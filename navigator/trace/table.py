@@ -16,6 +16,7 @@ from navigator.trace.model import (
     OpKind,
     Origin,
     Phase,
+    ProgramDefinition,
     StackFrame,
     TraceOp,
 )
@@ -102,6 +103,8 @@ class Table:
         self.parent, self.first_child, self.last_child, self.next_sibling, *rest = self._unset
         self.node, self.stack, self.module, self.place, self.keys = rest
         self.roots: list[int] = []
+        self.definitions: list[ProgramDefinition] = []
+        """What the program defines itself, in the order of the file."""
         self.kernels = KernelTable()
         self._parsed = cache(lambda number: parse_inputs(*self.raw_inputs[number]))
 

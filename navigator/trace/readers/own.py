@@ -7,7 +7,7 @@ from typing import Any
 from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.inputs import output_text
-from navigator.trace.model import StackFrame, TraceMeta
+from navigator.trace.model import ProgramDefinition, StackFrame, TraceMeta
 from navigator.trace.readers.events import Args, Event, plain_args
 from navigator.trace.table import CALL, NONE, Stack, Table
 
@@ -107,6 +107,7 @@ class OwnEvents:
         meta.torch, meta.torch_git = str(args["torch"]), str(args.get("torch_git") or "")
         meta.python = str(args.get("python", ""))
         meta.overloads = bool(args.get("overloads"))
+        meta.definitions = bool(args.get("definitions"))
         meta.lacks += [_LACKING[name] for name in args.get("lacks", ()) if name in _LACKING]
         self._base_ns = int(args.get("base_ns", 0))
         self._table.zero = self._microseconds(int(args.get("start_ns", self._base_ns)))
@@ -153,6 +154,14 @@ class OwnEvents:
         start = self._microseconds(int(args["start_ns"]))
         span = (start, start + int(args["duration_ns"]) / 1000, int(args["call"]))
         self._backwards.append(span)
+
+    def _on_definition(self, args: dict[str, Any]) -> None:
+        kind, name, function, key, schema = (
+            str(args.get(field, "")) for field in ("kind", "name", "function", "key", "schema")
+        )
+        place = Location(str(args["path"]), int(args["line"]))
+        one = ProgramDefinition(kind, name, place, function, key, schema)
+        self._table.definitions.append(one)
 
     def _on_problem(self, args: dict[str, Any]) -> None:
         self._meta.problems.append(str(args["message"]))

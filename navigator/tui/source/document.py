@@ -107,14 +107,18 @@ class Shelf:
                 self._documents.popitem(last=False)
 
 
+_USERS_SOURCE = frozenset(".py .pyw .c .cc .cpp .cxx .cu .cuh .h .hpp .hip .mm .metal".split())
+"""How the files end in which a program may define what it runs."""
+
+
 def read_users_source(path: str) -> str:
     """A file of the user's program on this machine. Raises SourceError with the reason.
 
-    A trace is not to be trusted with what it names: only plain Python files are read.
+    A trace is not to be trusted with what it names: only plain source files are read.
     """
     file = Path(path)
     try:
-        if file.suffix not in (".py", ".pyw") or not file.is_file():
+        if file.suffix not in _USERS_SOURCE or not file.is_file():
             raise SourceError(f"{path} is not on this machine")
         return read_text(file, _LARGEST_SOURCE)
     except OSError as error:

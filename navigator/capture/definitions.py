@@ -1,0 +1,299 @@
+"""Where a program defines operators and ``autograd.Function``s of its own.
+
+Torch knows it of ``custom_op`` and of C++ (``_dispatch_dump``), Python of classes; a function
+that is given to a ``torch.library.Library`` is seen when it is given. What torch itself defines
+is left out: that stands in its source.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from time import monotonic
+from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any, NamedTuple
+
+import torch
+import torch.library
+
+from .modules import torch_folder
+
+_OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+_INTERVAL_S = 1.0
+_DEF = re.compile(r"\s*(async\s+)?def\s")
+_REGISTERED = re.compile(r"^(?:debug|(\w+)(?:\[alias\])?): registered at (.+?):(\d+)", re.M)
+_SCHEMA = re.compile(r"^schema: (.+)", re.M)
+_DEFAULT_KEY = "CompositeExplicitAutograd"
+"""Of a ``custom_op``'s function that is for every device."""
+_KEYLESS = "CompositeImplicitAutograd"
+"""Of a kernel that was given to a ``Library`` without a key."""
+_TORCHS = ("aten::", "prim::", "prims::")
+_PLUG_IN_KEYS = ("PrivateUse1", "AutogradPrivateUse1")
+"""A device that is no part of torch registers its kernels of torch's operators here."""
+_WRAPPERS = 20
+"""How many wrappers around a function are taken off at most."""
+_DECORATORS = 50
+"""How many lines of decorators a function has at most."""
+_CUSTOM_OPS = os.path.join("_library", "custom_ops.py")
+_ANY_OPERATOR = "aten::add.Tensor"
+
+
+class Definition(NamedTuple):
+    """One thing that the program defines, and where."""
+
+    kind: str
+    """``operator``, ``kernel``, ``fake``, ``forward`` or ``backward``."""
+    name: str
+    """``mylib::scale``; of an ``autograd.Function`` what profiles show, ``SquareBackward``."""
+    path: str
+    line: int
+    function: str = ""
+    """``scale_cpu``, ``Square.backward``; empty where only the line that registers is known."""
+    key: str = ""
+    """The dispatch key of a kernel."""
+    schema: str = ""
+
+
+class Place(NamedTuple):
+    """A function's file, the line of its ``def``, and its name."""
+
+    path: str
+    line: int
+    function: str
+
+
+class Definitions:
+    """Gathers definitions; each is told once."""
+
+    def __init__(self) -> None:
+        self._torch = os.path.join(torch_folder(), "")
+        self._roots = (self._torch, *_build_root())
+        """Where torch's own files are, here and where it was built."""
+        library = os.path.join(self._torch, "_library", "")
+        self._machinery = (torch.library.__file__, library, functools.__file__, _OWN)
+        self._given: list[Definition] = []
+        """What a ``Library`` was given since the last time."""
+        self._told: set[Definition] = set()
+        self._names: set[str] = set()
+        """Operators whose registrations were looked at."""
+        self._due = 0.0
+
+    def follow(self) -> list[Callable[[], None]]:
+        """See what is given to a ``Library`` from here on; what is returned ends that."""
+        library = torch.library.Library
+        define, impl = library.define, library.impl
+
+        @functools.wraps(define)
+        def new_define(owner: Any, schema: str, *args: Any, **kwargs: Any) -> Any:
+            result = define(owner, schema, *args, **kwargs)
+            self._on_define(owner.ns, schema)
+            return result
+
+        @functools.wraps(impl)
+        def new_impl(owner: Any, name: Any, fn: Any, key: str = "", **kwargs: Any) -> Any:
+            result = impl(owner, name, fn, key, **kwargs)
+            self._on_impl(owner, name, fn, key)
+            return result
+
+        library.define, library.impl = new_define, new_impl
+
+        def undo() -> None:
+            library.define, library.impl = define, impl
+
+        return [undo]
+
+    def fresh(self, last: bool = False) -> list[Definition]:
+        """What was not told before; nothing if that was asked a moment ago, but at the end."""
+        if not last and monotonic() < self._due:
+            return []
+        self._due = monotonic() + _INTERVAL_S
+        given, self._given = self._given, []
+        found = list(given)
+        with suppress(RuntimeError):  # another thread defines something: there is a next time
+            found += self._custom_ops()
+            found += self._functions()
+        found += self._registered({*self._told, *found}, again=last)
+        fresh = [one for one in dict.fromkeys(found) if one not in self._told]
+        self._told.update(fresh)
+        return fresh
+
+    # ------------------------------------------------------------------ given to a Library
+
+    def _on_define(self, namespace: str, schema: str) -> None:
+        place = self._caller()
+        if place is not None:
+            name = f"{namespace}::{schema.partition('(')[0].strip()}"
+            self._given.append(Definition("operator", name, *place, schema=schema))
+
+    def _on_impl(self, library: Any, operator: Any, fn: Any, key: str) -> None:
+        place = self._place(fn)
+        if place is not None:
+            name = operator if isinstance(operator, str) else operator.name()
+            full = name if "::" in name else f"{library.ns}::{name}"
+            key = key or library.dispatch_key or _KEYLESS
+            self._given.append(Definition("kernel", full.removesuffix(".default"), *place, key))
+
+    def _caller(self) -> Place | None:
+        """The line of the program that asks ``torch.library``; None for torch itself, and for
+        ``custom_op``, which knows the function."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(self._machinery):
+            if frame.f_code.co_filename.endswith(_CUSTOM_OPS):
+                return None
+            frame = frame.f_back
+        if frame is None or frame.f_code.co_filename.startswith(self._torch):
+            return None
+        return Place(_absolute(frame.f_code.co_filename), frame.f_lineno, "")
+
+    # -------------------------------------------------------------------- what torch knows
+
+    def _custom_ops(self) -> Iterator[Definition]:
+        """``custom_op`` and ``triton_op``."""
+        try:
+            from torch._library.custom_ops import OPDEFS
+        except ImportError:  # before 2.4
+            return
+        for name, one in list(OPDEFS.items()):
+            place = self._place(one._init_fn)
+            if place is not None:
+                schema = f"{name.partition('::')[2]}{one._schema}"
+                yield Definition("operator", name, *place, schema=schema)
+            for device, fn in list(one._backend_fns.items()):
+                place = self._place(fn)
+                if place is not None:
+                    yield Definition("kernel", name, *place, _key_of_device(device))
+            place = self._place(one._abstract_fn)
+            if place is not None:
+                yield Definition("fake", name, *place)
+
+    def _registered(self, known: set[Definition], again: bool) -> Iterator[Definition]:
+        """By the dispatcher: what was registered at a line of a file that is here, where nothing
+        better is known. ``again``: also of operators that were looked at before."""
+        better = {(one.name, one.key) for one in known if one.kind in ("operator", "kernel")}
+        for name in self._candidates():
+            if name in self._names and not again:
+                continue
+            self._names.add(name)
+            dump = torch._C._dispatch_dump(name)
+            schema = _SCHEMA.search(dump)
+            for key, path, line in _REGISTERED.findall(dump):
+                if (name, key) not in better and self._is_of_program(path):
+                    kind, text = (
+                        ("kernel", "") if key else ("operator", schema[1] if schema else "")
+                    )
+                    text = text.partition("::")[2]
+                    yield Definition(kind, name, path, int(line), key=key, schema=text)
+
+    def _candidates(self) -> list[str]:
+        """Operators that somebody else than torch may have registered something for."""
+        names = torch._C._dispatch_get_all_op_names()
+        own = torch._C._dispatch_get_registrations_for_dispatch_key
+        plugged = {name for key in _PLUG_IN_KEYS for name in own(key)}
+        return [name for name in names if name in plugged or not name.startswith(_TORCHS)]
+
+    def _is_of_program(self, path: str) -> bool:
+        return not path.startswith(self._roots) and os.path.isfile(path)
+
+    def _functions(self) -> Iterator[Definition]:
+        """Every ``autograd.Function`` that is there, by the names that profiles show."""
+        waiting = list(torch.autograd.Function.__subclasses__())
+        for one in waiting:  # grows
+            waiting += one.__subclasses__()
+            backward = inspect.getattr_static(one, "backward", None)
+            for kind, name, method in (
+                ("forward", one.__name__, inspect.getattr_static(one, "forward", None)),
+                ("backward", f"{one.__name__}Backward", _registered_backward(backward)),
+            ):
+                place = self._place(method)
+                if place is not None:
+                    yield Definition(kind, name, *place)
+
+    # --------------------------------------------------------------------- of a function
+
+    def _place(self, function: Any) -> Place | None:
+        """Where a function of the program is defined; None for torch's own and C's."""
+        found = self._function(function)
+        if found is None:
+            return None
+        code = found.__code__
+        return Place(_absolute(code.co_filename), _def_line(code), found.__qualname__)
+
+    def _function(self, given: Any) -> FunctionType | None:
+        """The program's function in what torch was given or has made around it."""
+        plain = _unwrapped(given)
+        if not isinstance(plain, FunctionType):
+            return None
+        if not plain.__code__.co_filename.startswith(self._torch):
+            return plain
+        inner = {self._function(one) for one in _closure(plain) if isinstance(one, FunctionType)}
+        inner.discard(None)
+        return inner.pop() if len(inner) == 1 else None
+
+
+def _build_root() -> tuple[str, ...]:
+    """The folder in which torch was built, by a line that torchgen wrote."""
+    registered = _REGISTERED.search(torch._C._dispatch_dump(_ANY_OPERATOR))
+    root, found, _ = registered[2].partition("build/aten/") if registered else ("", "", "")
+    return (root,) if root and found else ()
+
+
+def _registered_backward(function: Any, depth: int = 3) -> Any:
+    """Of a class that ``torch.library`` makes for an operator the function that was registered."""
+    plain = _unwrapped(function)
+    for value in _closure(plain) if depth and isinstance(plain, FunctionType) else ():
+        if isinstance(value, FunctionType):
+            inner = _registered_backward(value, depth - 1)
+            if inner is not value:
+                return inner
+        elif "_backward_fn" in getattr(value, "__dict__", ()):
+            return value._backward_fn
+    return function
+
+
+def _closure(function: FunctionType) -> list[Any]:
+    values = []
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # empty
+            values.append(cell.cell_contents)
+    return values
+
+
+def _unwrapped(function: Any) -> Any:
+    """The function under methods, partial applications and decorators that say what they wrap."""
+    for _ in range(_WRAPPERS):
+        if isinstance(function, (MethodType, staticmethod, classmethod)):
+            function = function.__func__
+        elif isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, FunctionType) and hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    return function
+
+
+def _def_line(code: CodeType) -> int:
+    """The line of ``def``: a code object begins at its first decorator."""
+    first = code.co_firstlineno
+    lines = linecache.getlines(code.co_filename)[first - 1 : first + _DECORATORS]
+    if code.co_name != "<lambda>":
+        for number, line in enumerate(lines, first):
+            if _DEF.match(line):
+                return number
+    return first
+
+
+def _absolute(path: str) -> str:
+    return path if path.startswith("<") else os.path.abspath(path)
+
+
+def _key_of_device(device: str | None) -> str:
+    if device is None:
+        return _DEFAULT_KEY
+    return str(torch._C._dispatch_key_for_device(device))

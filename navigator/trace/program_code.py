@@ -1,0 +1,64 @@
+"""What a recorded program defines itself: its operators, kernels and ``autograd.Function``s.
+
+The recording has them from the running process, so that no source needs to be read for them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from indexes.model.vocabulary import Definition, KernelRow, OperatorSummary
+from navigator.trace.model import ProgramDefinition
+
+RULE = "recorded from the running program"
+
+
+class ProgramCode:
+    """Answers from the definitions of one recording; of two of one name the last one counts."""
+
+    def __init__(self, definitions: Iterable[ProgramDefinition]) -> None:
+        self.kernels: defaultdict[str, dict[str, KernelRow]] = defaultdict(dict)
+        """By the name without ``aten::``, and dispatch key."""
+        self._operators: dict[str, ProgramDefinition] = {}
+        self._methods: defaultdict[tuple[str, str], list[ProgramDefinition]] = defaultdict(list)
+        for one in definitions:
+            name = one.name.removeprefix("aten::")
+            if one.kind == "operator":
+                self._operators[name] = one
+            elif one.kind == "kernel":
+                self.kernels[name][one.key] = _kernel_row(one, name)
+            elif one.kind in ("forward", "backward"):
+                self._methods[one.kind, one.name].append(one)
+
+    def operators(self) -> dict[str, OperatorSummary]:
+        """By full name: ``mylib::scale``."""
+        return {
+            name: OperatorSummary(
+                full_name=name,
+                schema=one.schema,
+                location=one.location,
+                keys=tuple(self.kernels.get(name, ())),
+                tags=(),
+                python_module=None,
+                has_derivative=False,
+                kind="plain",
+            )
+            for name, one in self._operators.items()
+        }
+
+    def methods(self, kind: str, name: str) -> tuple[Definition, ...]:
+        """``forward`` of ``Square`` or ``backward`` of ``SquareBackward``: several where the
+        program has several classes of one name."""
+        return tuple(map(_definition, self._methods.get((kind, name), ())))
+
+
+def _kernel_row(one: ProgramDefinition, op: str) -> KernelRow:
+    definitions = (_definition(one),) if one.function else ()
+    reason = "" if definitions else f"registered at {one.location}, which names its function"
+    symbol = one.function or "a C++ function"
+    return KernelRow(op, one.key, symbol, "plain", definitions, "exact", RULE, reason, one.location)
+
+
+def _definition(one: ProgramDefinition) -> Definition:
+    return Definition(one.function, "", "function", one.location)
