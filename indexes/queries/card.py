@@ -55,7 +55,8 @@ def _device_lines(
 ) -> Iterator[CardLine]:
     for device in dict.fromkeys(("CPU", "CUDA", "MPS", *(one.device for one in found))):
         own = [one for one in found if one.device == device]
-        if own and (device in _KEYS or own[0].kind != "none"):
+        has_own = device in _KEYS or device in summary.keys
+        if own and (has_own or own[0].kind != "none"):
             yield _device_line(native, own)
         elif device in summary.keys and not own:
             yield CardLine(device, "its kernel is not in this tree", key=_KEYS.get(device, ""))
