@@ -39,8 +39,8 @@ class Work:
     """The numbers of the files that were read just now."""
     are_macros_others: bool = False
     """Whether any file's definitions may be others, since macros make some of them."""
-    leads_elsewhere: bool = False
-    """Whether an edge is another than last time."""
+    must_follow: bool = False
+    """Whether an edge is another than last time, or what operators reach was written over."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,24 @@ def _link_inputs(work: Work) -> Iterable[object]:
 
 def _link(work: Work, _: bool) -> None:
     link_kernels(work.store, work.source.kind != "wheel")
+    work.must_follow = True
     _note(work, "links", _link_inputs(work))
+
+
+def _keep_library_operators(work: Work, _: bool) -> None:
+    keep_library_operators(work.store)
+    work.must_follow = True
 
 
 def _link_extensions(work: Work, _: bool) -> None:
     keep_extensions(work.store, work.source)
+    work.must_follow = True
     _note(work, EXTENSIONS, extension_inputs(work.store))
+
+
+def _link_libraries(work: Work, _: bool) -> None:
+    link_libraries(work.store)
+    _note(work, "library kernels", library_inputs(work.store))
 
 
 def _note(work: Work, stage: str, inputs: Iterable[object]) -> None:
@@ -122,7 +134,7 @@ def _note(work: Work, stage: str, inputs: Iterable[object]) -> None:
 def _link_edges(work: Work, differs: bool) -> None:
     files = None if differs else work.scanned
     rewritten = None if work.are_macros_others else work.scanned
-    work.leads_elsewhere = link_edges(work.store, files, rewritten)
+    work.must_follow |= link_edges(work.store, files, rewritten)
     if differs:
         gc.collect()  # what the resolver of all bodies kept is large, and holds itself
 
@@ -134,7 +146,7 @@ def _reach_inputs(work: Work) -> Iterable[object]:
 
 
 def _reach(work: Work, differs: bool) -> None:
-    if differs or work.leads_elsewhere:
+    if differs or work.must_follow:
         keep_reach(work.store)
 
 
@@ -190,17 +202,14 @@ STAGES = (
         LIBRARY_OPERATORS,
         "linking kernels",
         lambda work: library_operator_inputs(work.store),
-        lambda work, _: keep_library_operators(work.store),
+        _keep_library_operators,
     ),
     Stage(
         EXTENSIONS, "linking kernels", lambda work: extension_inputs(work.store), _link_extensions
     ),
     Stage("edges", "linking calls", lambda work: (), _link_edges, always=True),
     Stage(
-        "library kernels",
-        "linking calls",
-        lambda work: library_inputs(work.store),
-        lambda work, _: link_libraries(work.store),
+        "library kernels", "linking calls", lambda work: library_inputs(work.store), _link_libraries
     ),
     Stage("reach", "following calls", _reach_inputs, _reach, always=True),
 )

@@ -115,7 +115,8 @@ def _score(
     variadic = bool(parameters) and parameters[-1] == PACK
     if len(marks) < fewest or (len(marks) > len(parameters) and not variadic):
         return -1
-    fits = [fit(m, p, returned) for m, p in zip(marks, parameters, strict=False)]
+    spread = [PACK] * (len(marks) - len(parameters))
+    fits = [fit(m, p, returned) for m, p in zip(marks, (*parameters, *spread), strict=False)]
     return -1 if -1 in fits else sum(fits)
 
 

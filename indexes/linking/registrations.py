@@ -192,14 +192,22 @@ def _shown(kernel: str) -> str:
 def kernel_definition(kernel: str, path: str, facts: Facts) -> Definition | None:
     """The definition of the first name in a kernel's expression that has one which a
     registration in ``path`` can mean; None for a lambda or an overloaded name."""
-    text = _WRAPPERS.sub("", kernel) if "(" in kernel else kernel
-    # Class<2, false>::run names a method; where several specializations have it, the class tells.
-    names = dict.fromkeys((*_NAMES.findall(_SPECIALIZED.sub("", text)), *_NAMES.findall(text)))
-    for name in names:
+    for name in _paths_in(kernel):
         found = _visible(name, path, facts)
         if found:
             return found[0] if len(found) == 1 else _first(found, path)
     return None
+
+
+def names_in_kernel(kernel: str) -> Iterator[str]:
+    """The last parts of the names in a kernel's expression."""
+    return (path.rpartition("::")[2] for path in _paths_in(kernel))
+
+
+def _paths_in(kernel: str) -> Iterable[str]:
+    text = _WRAPPERS.sub("", kernel) if "(" in kernel else kernel
+    # Class<2, false>::run names a method; where several specializations have it, the class tells.
+    return dict.fromkeys((*_NAMES.findall(_SPECIALIZED.sub("", text)), *_NAMES.findall(text)))
 
 
 def _first(found: Sequence[Definition], path: str) -> Definition | None:

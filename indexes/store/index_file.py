@@ -153,10 +153,10 @@ class Store:
         self.db.execute("INSERT INTO files VALUES(?,?,?,?)", (number, path, kind, digest))
 
     def drop_rows(self, file: int) -> None:
-        """Removes what was read from a file."""
+        """Removes what was read from a file; its edges stay until they are compared with those
+        that take their place."""
         given = numbers_of(file)
         self._drop_bodies(given)
-        self.db.execute("DELETE FROM edges WHERE caller BETWEEN ? AND ?", given)
         self.db.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", given)
         for table in OF_A_FILE:
             self.db.execute(f"DELETE FROM {table} WHERE file=?", (file,))
@@ -184,6 +184,7 @@ class Store:
         """Removes a file and what was read from it."""
         for number in self.column("SELECT id FROM files WHERE path=?", (path,)):
             self.drop_rows(number)
+            self.drop_edges(number)
             self.db.execute("DELETE FROM files WHERE id=?", (number,))
 
     def add(self, rows: Rows) -> None:

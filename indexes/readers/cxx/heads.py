@@ -36,6 +36,9 @@ _WORD = regex(r"[A-Za-z_]\w*", ASCII)
 _BASES = regex(r"(?<!:):(?!:)")
 _QUALIFIED = regex(r"[A-Za-z_][\w]*(?:\s*::\s*\w+)*")
 _ASSIGNMENT = regex(r"(?<![=!<>+\-*/%&|^])=(?!=)")
+_IN_MEMBERS = regex(r"\s*(?:noexcept\s*)?:(?!:)[\s\S]*[\w>]\s*$", ASCII)
+"""The members that a constructor initialises, up to the name of one whose value stands in
+braces: its body stands behind a bracket."""
 _NO_ANGLES = regex(r"->|operator\s*[<>=]+|<<|>=|<=|\([^()]*\)")
 NOT_NAMES = frozenset(
     "decltype alignas __attribute__ noexcept __declspec requires throw _Pragma __launch_bounds__ "
@@ -209,7 +212,7 @@ def _read_function(text: str, start: int, stop: int, class_name: str) -> Head:
             return Head("opaque")
         head = _declarator(text, start, opened, ended, stop)
         if head and _is_declarator(head, prefix, text[ended + 1 : stop], class_name):
-            return head
+            return Head("opaque") if _IN_MEMBERS.match(text, ended + 1, stop) else head
         fallback = fallback or head
         at = ended + 1
     if fallback and fallback.name not in NOT_NAMES:
@@ -392,6 +395,8 @@ def _constructor(text: str, start: int, stop: int, class_name: str) -> Head | No
     _, qualifier, name, parameters, members = found.groups()
     if members and text.count("(", start, stop) != text.count(")", start, stop):
         return None
+    if members and _IN_MEMBERS.match(members):
+        return Head("opaque", begins_at=start)
     if qualifier or members or name == class_name or name[0] == "~":
         at, begins_at = found.start(3), found.start(1)
         return Head("function", name, qualifier[:-2], at, parameters, begins_at=begins_at)

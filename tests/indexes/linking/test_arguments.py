@@ -57,3 +57,9 @@ def test_a_method_is_made_by_torchgen_or_written_by_hand(
     able = fitting(call, overloads, lambda name: "?")
     assert [one.full_name for one in able] == found
     assert [by_hand(one) for one in able] == [one == "size.int" for one in found]
+
+
+def test_a_pack_takes_what_is_left_no_worse_than_parameters_do() -> None:
+    scalars = function(1, "List& lists, ScalarList scalars, T callable, ArgTypes... args")
+    plain = function(2, "List& lists, T callable, ArgTypes... args")
+    assert meant("? ? ? ?", scalars, plain) == [1, 2]

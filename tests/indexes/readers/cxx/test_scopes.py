@@ -302,3 +302,14 @@ def test_binary_content_is_a_problem_and_not_an_error() -> None:
 def test_windows_line_ends_and_latin_1_keep_the_lines() -> None:
     read, _ = read_cpp("// \xe9t\xe9\r\nvoid f() {\r\n}\r\n".encode("latin-1"), PATH)
     assert [(d.name, d.line, d.end_line) for d in read.definitions] == [("f", 2, 3)]
+
+
+def test_members_that_a_constructor_initialises_in_braces_are_no_functions() -> None:
+    text = (
+        "namespace at {\nstruct V {\n  V(int x) : low_{splat(x)}, high_{splat(x)} {}\n};\n"
+        "V::V(Device d) noexcept\n    : instance_{},\n      device_(d),\n      pool_{0} {\n"
+        "  open();\n}\nint after() { return 2; }\n}\n"
+    )
+    assert where(text) == [("at::V", "V", 3), ("at::V", "V", 5), ("at", "after", 11)]
+    opening = facts(text).definitions[-2]
+    assert [call.name for call in opening.calls] == ["open"]
