@@ -134,11 +134,21 @@ def linkable(known: Known, path: str) -> bool:
 def _is_linkable(scope: str, place: str, path: str) -> bool:
     if is_beside(place) and not is_beside(path):
         return False  # PyTorch is built without its extensions
+    if is_header(place) and not path.startswith(_private_to(place)):
+        return False
     if place == path or place.endswith(_HEADERS):
         return True
     if place.endswith(".metal"):
         return False  # each is a library of shaders of its own
     return "(anonymous)" not in scope and "CPU_CAPABILITY" not in scope
+
+
+@cache
+def _private_to(place: str) -> str:
+    """The folder whose files alone see a header: of a library inside the library, as qnnpack is in
+    ATen, other files see the headers of its ``include``, not those of its ``src``."""
+    folder, inner, _ = place.rpartition("/src/")
+    return f"{folder}/" if inner and "/src/" in folder else ""
 
 
 def _same_device(found: Sequence[Known], path: str) -> list[Known]:
@@ -218,6 +228,7 @@ _QUALIFIED_LIBRARIES = {
     "dnnl": "oneDNN",
     "fbgemm": "FBGEMM",
     "cub": "CUB",
+    "hipcub": "hipCUB",
     "thrust": "Thrust",
     "cutlass": "CUTLASS",
     "pocketfft": "pocketfft",
@@ -236,20 +247,29 @@ APPLE = frozenset(("MPSGraph", "Metal"))
 def library_of(call: Call) -> str:
     """The library whose function a call names, by the prefix its vendor gives every name."""
     if call.kind == "name":
-        return ""
+        return _given_library(call)
     if call.kind == "member" and call.name in _SYCL:
         return "SYCL"
-    first = call.qualifier.partition("::")[0]
+    first = call.qualifier.lstrip(":").partition("::")[0]
     if named := _QUALIFIED_LIBRARIES.get(first):
         return named
     if not is_plain(call):
-        return ""
+        return _given_library(call)
     return _library_by_name(call.name)
+
+
+def _given_library(call: Call) -> str:
+    """The library of a function of a vendor's class, as macros are given to call; the vendor's
+    namespace may stand in one that the build gives it: ``detail::cub::DeviceScan``."""
+    *around, owner = call.qualifier.lstrip(":").split("::")
+    is_function = owner[:1].isupper() and call.name[:1].isupper()
+    vendors = (_QUALIFIED_LIBRARIES.get(one) for one in around) if is_function else ()
+    return next(filter(None, vendors), "")
 
 
 def is_plain(call: Call) -> bool:
     """Whether a name alone tells the library, not a namespace of the vendor's."""
-    return call.qualifier.partition("::")[0] in ("at", "native", "")
+    return call.qualifier.lstrip(":").partition("::")[0] in ("at", "native", "")
 
 
 @cache

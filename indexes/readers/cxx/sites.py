@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
+from re import Pattern
 from typing import NamedTuple
 
 from indexes.model.regex import ASCII, regex
@@ -28,6 +29,8 @@ _SPELLED = rf"(::)?({_PATH})\s*({_TEMPLATE})?"
 _PASSED = regex(rf"\s*(&|static_cast\s*<[^;{{}}]*>\s*\(\s*&?)?\s*{_SPELLED}\s*\)?\s*", ASCII)
 # What a look-ahead has found is not tried again in another way.
 _ASSIGNED = regex(rf"=\s*(&?)\s*(::)?(?=({_PATH}))\3\s*({_TEMPLATE})?\s*;", ASCII)
+_OF_CLASS = regex(r"\s*(?:[A-Z][A-Z0-9_]*\s*\(\w*\))?((?:::)?\w+(?:::\w+)*)::(\w+)\s*", ASCII)
+_AFTER_MACRO = regex(r"\s*[A-Z][A-Z0-9_]*\s*\(\w*\)(::\w+(?:::\w+)*)::(\w+)\s*", ASCII)
 _ALIAS = regex(r"\busing\s+\w+\s*$")
 _CHOSEN = regex(rf"\?\s*(&?)\s*{_SPELLED}\s*:\s*(&?)\s*{_SPELLED}\s*[;,)]", ASCII)
 _MADE = rf"\s*(?=({_PATH}))\1\s*({_TEMPLATE})?\s*\{{"
@@ -217,8 +220,10 @@ class _Reading:
         given = ""
         if name in self.reader.macros and kind == "call" and not qualifier:
             self._expand(site, parts)
+            self._given_to_macro(parts, _AFTER_MACRO)
         elif name.isupper():
             self._names_in(parts)
+            self._given_to_macro(parts, _OF_CLASS)
         elif parts:
             given = self._given(parts)
             if kind == "call" and not qualifier and self.known.declared(name, start) is not None:
@@ -337,6 +342,14 @@ class _Reading:
         if named:
             self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
         return named
+
+    def _given_to_macro(self, parts: Iterable[tuple[int, int]], pattern: Pattern[str]) -> None:
+        """Functions of classes that a macro calls, behind a macro that may put their library into
+        a namespace: ``WRAP(NO_ROCM(detail)::cub::DeviceSelect::Flagged, x)``."""
+        for start, end in parts:
+            if found := pattern.fullmatch(self.plain, start, end):
+                row = (found.start(2), found[2], found[1], "name", "", "", "")
+                self._rows.append(row)
 
     def _given_back(self, parts: Iterable[tuple[int, int]]) -> None:
         """What a function that was given as an argument is called with: a function of another

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from indexes.linking.facts import Call, Facts, Known
-from indexes.linking.visible import visible_functions
+from indexes.linking.visible import library_of, linkable, visible_functions
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.cxx.bodies import body_calls
 
@@ -52,3 +52,28 @@ def test_a_name_is_looked_up_in_the_namespaces_that_it_can_mean(
 ) -> None:
     everywhere = ("at::native", "at", "", "c10", "at::native::vulkan")
     assert meant(written, "at::native::(anonymous)", *everywhere) == scopes
+
+
+@pytest.mark.parametrize(
+    ("kind", "qualifier", "name", "library"),
+    [
+        ("name", "::cub::DeviceScan", "InclusiveSum", "CUB"),
+        ("call", "detail::cub::DeviceScan", "InclusiveSum", "CUB"),
+        ("name", "cub::detail", "scan", ""),
+        ("name", "ideep::format_tag", "any", ""),
+        ("call", "at::cuda::cub", "mask_exclusive_sum", ""),
+    ],
+)
+def test_the_library_of_a_function_of_a_vendors_class(
+    kind: str, qualifier: str, name: str, library: str
+) -> None:
+    assert library_of(Call(name, qualifier, 1, kind, "")) == library
+
+
+def test_headers_in_the_sources_of_an_inner_library_are_its_own() -> None:
+    inner = "aten/src/ATen/native/qlib"
+    private = Known(1, Definition("max", "", "function", Location(f"{inner}/src/qlib/math.h", 1)))
+    assert linkable(private, f"{inner}/src/add.c")
+    assert not linkable(private, "aten/src/ATen/native/TensorCompare.cpp")
+    public = Known(1, Definition("max", "", "function", Location(f"{inner}/include/qlib.h", 1)))
+    assert linkable(public, "aten/src/ATen/native/TensorCompare.cpp")

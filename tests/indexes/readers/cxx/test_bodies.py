@@ -362,3 +362,11 @@ def test_parameters_of_structured_kernels_are_known() -> None:
 )
 def test_no_body_makes_it_fail(body: str) -> None:
     calls(body + " g(x + y);")
+
+
+def test_functions_of_classes_that_macros_are_given() -> None:
+    body = "WRAP(NO_ROCM(detail)::cub::DeviceSelect::Flagged, x); CHECK(Layout::Strided);"
+    macro = "#define WRAP(f, ...) f(__VA_ARGS__)\n"
+    for around in ("", macro):
+        found = called(body, "Flagged", around)
+        assert (found.kind, found.qualifier) == ("name", "::cub::DeviceSelect")
