@@ -1,8 +1,8 @@
 """Where a program defines operators and ``autograd.Function``s of its own.
 
 Torch knows it of ``custom_op`` and of C++ (``_dispatch_dump``), Python of classes; a function
-that is given to a ``torch.library.Library`` is seen when it is given. What torch itself defines
-is left out: that stands in its source.
+that is given to a ``torch.library.Library`` is seen when it is given. Operators of torch itself are
+left out: they stand in its source.
 """
 
 from __future__ import annotations
@@ -210,16 +210,17 @@ class Definitions:
                 ("forward", one.__name__, inspect.getattr_static(one, "forward", None)),
                 ("backward", f"{one.__name__}Backward", _registered_backward(backward)),
             ):
-                place = self._place(method)
+                place = self._place(method, of_torch=True)
                 if place is not None:
                     yield Definition(kind, name, *place)
 
     # --------------------------------------------------------------------- of a function
 
-    def _place(self, function: Any) -> Place | None:
-        """Where a function of the program is defined; None for torch's own and C's."""
-        found = self._function(function)
-        if found is None:
+    def _place(self, function: Any, of_torch: bool = False) -> Place | None:
+        """Where a function of the program is defined; None for C's, and for torch's own unless
+        ``of_torch``."""
+        found = self._function(function) or (_unwrapped(function) if of_torch else None)
+        if not isinstance(found, FunctionType):
             return None
         code = found.__code__
         return Place(_absolute(code.co_filename), _def_line(code), found.__qualname__)

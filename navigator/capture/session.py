@@ -77,7 +77,8 @@ class Session:
         except Exception as error:  # noqa: BLE001 -- an odd class of the program must not end it
             self.note(f"what the program defines could not be read: {error!r}")
             return []
-        return [metadata("definition", one._asdict(), self._pid) for one in found]
+        told = ({field: value for field, value in one._asdict().items() if value} for one in found)
+        return [metadata("definition", one, self._pid) for one in told]
 
     def _is_here(self) -> bool:
         return self.active and os.getpid() == self._pid

@@ -275,7 +275,10 @@ class Linker:
     ) -> KernelRow | None:
         rows = self._kernels.get(full_name)
         if rows is None:
-            reasons.append(f"the tree of {self.index.info.version} has no {full_name}")
+            version = self.index.info.version
+            is_there = full_name in self._of_tree
+            what = f"no kernel of {full_name} was found in" if is_there else f"no {full_name} in"
+            reasons.append(f"{what} the tree of {version}")
             return None
         if not keys:
             reasons.append(
@@ -343,7 +346,8 @@ class Linker:
         """The operators that the torch has which ran; of those without a YAML entry, which C++
         may define, those of the tree too."""
         own = {op.full_name: op for op in self.schemas.operators()}
-        others = (op for op in self.index.operators() if op.namespace != "aten")
+        entries = {str(op.full_name) for op in self.index.library_operators()}
+        others = (op for op in self.index.operators() if op.full_name in entries)
         return {**self._code.operators(), **{op.full_name: op for op in others}, **own}
 
     @cached_property

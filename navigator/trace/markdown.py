@@ -47,7 +47,8 @@ def _gradient(trace: Trace, op: TraceOp, linker: Linker) -> Iterator[tuple[str, 
     node = linker.link(op).node
     if node is None:
         return
-    yield "autograd node", code(node.grad_fn)
+    where = place(linker.index.info, node.definition.location) if node.definition else ""
+    yield "autograd node", f"{code(node.grad_fn)} {where}".strip()
     for formula in node.formulas:
         where = place(linker.schemas.info, formula.location)
         yield f"formula for {words(', '.join(formula.inputs))}", f"{code(formula.text)} ({where})"

@@ -96,7 +96,7 @@ def _kernel(row: KernelRow | None) -> Object | None:
     places = [one.location for one in row.definitions]
     return to_object(
         row,
-        "symbol key kind path line definitions confidence rule reason?",
+        "symbol key kind path line definitions confidence rule reason? registered?",
         path=places[0].path if places else None,
         line=places[0].line if places else None,
         definitions=places,

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -227,12 +228,16 @@ def open_(settings: Settings, file: Path) -> int:
     type=int,
     help="One operator, by the id of its JSON, for pasting into an issue.",
 )
+@click.option("--op", "name", metavar="NAME", help="Only one operator: mylib::scale, add.Tensor.")
 @json_option
 @pass_settings
-def export_trace(settings: Settings, file: Path, report: Path | None, row: int | None) -> None:
+def export_trace(
+    settings: Settings, file: Path, report: Path | None, row: int | None, name: str | None
+) -> None:
     """Every operator and device kernel of a trace, linked to its source.
 
-    With --json one object a line, by the contract in docs/json.md; without, a summary.
+    With --json one object a line, by the contract in docs/json.md; without, a summary, and of one
+    operator its first call.
     """
     from navigator.trace.readers import read_trace
 
@@ -245,7 +250,9 @@ def export_trace(settings: Settings, file: Path, report: Path | None, row: int |
     elif settings.json:
         for problem in trace.meta.problems:
             say(problem)
-        _write_rows(_linker(settings, trace), trace)
+        _write_rows(_linker(settings, trace), trace, name)
+    elif name is not None:
+        _write_markdown(_linker(settings, trace), trace, _calls(trace, name)[0])
     else:
         from navigator.trace.summary import summary_lines
 
@@ -259,11 +266,30 @@ def _linker(settings: Settings, trace: Trace) -> Linker:
     return Linker(trace, index, schema_index(trace, index, settings.cache))
 
 
-def _write_rows(linker: Linker, trace: Trace) -> None:
+def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:
     from navigator.trace.rows import trace_rows
 
+    ids = None if name is None else frozenset(_calls(trace, name))
     for row in trace_rows(trace, linker):
-        write_json(row)
+        if ids is None or row["op_id" if row["kind"] == "device_kernel" else "id"] in ids:
+            write_json(row)
+
+
+def _calls(trace: Trace, name: str) -> list[int]:
+    """The rows of an operator, with its overload or without.
+
+    Raises:
+        NotFound: It did not run; the message names those that did.
+    """
+    names: dict[str, list[int]] = {}
+    for op in trace.ops():
+        if op.kind in ("op", "region"):
+            for one in {op.name, op.label, op.full_name, op.name.removeprefix("aten::")}:
+                names.setdefault(one, []).append(op.id)
+    if name not in names:
+        near = ", ".join(get_close_matches(name, names, 3))
+        raise NotFound(f"the trace has no {name}" + (f"; near: {near}" if near else ""))
+    return names[name]
 
 
 def _write_report(linker: Linker, trace: Trace, report: Path) -> None:

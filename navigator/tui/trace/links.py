@@ -10,6 +10,7 @@ from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
 from navigator.trace.link import Linker, NodeLink, OpLink, schema_index
 from navigator.trace.model import TraceOp
+from navigator.trace.program_code import RULE
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
 from navigator.tui.chain.route_rows import Ran
@@ -142,7 +143,7 @@ class TraceLinks:
         if op.kind in ("node", "engine"):
             return self.formula(op.id)
         if not link.full_name or not self._has(link.full_name):
-            return None
+            return _of_program(op, link)
         at = None
         if link.kernel is not None and link.kernel.definitions:
             at = link.kernel.definitions[0].location
@@ -150,6 +151,15 @@ class TraceLinks:
 
     def _has(self, full_name: str) -> bool:
         return self._index.summary(full_name) is not None
+
+
+def _of_program(op: TraceOp, link: OpLink) -> Visit | None:
+    """The program's own function, or the line that registers it."""
+    kernel = link.kernel
+    if kernel is None or kernel.rule != RULE:
+        return None
+    at = kernel.definitions[0].location if kernel.definitions else kernel.registered
+    return visit_to(at, op.label)
 
 
 def line_notes(trace: Trace, path: str, lines: int) -> list[str]:

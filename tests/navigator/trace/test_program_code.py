@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +16,8 @@ from navigator.trace.model import TraceOp
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import op_row
 from navigator.trace.trace import Trace
+from navigator.tui.session import Session
+from navigator.tui.trace.links import TraceLinks
 from tests.navigator.trace.programs import line_of, run
 
 PROGRAM = """\
@@ -189,6 +193,19 @@ def test_a_trace_without_definitions_says_so(trace: Trace, wheel: Index) -> None
     assert "this trace does not say what the program defines" in link.reasons[0]
 
 
-def test_torch_itself_is_not_among_what_the_program_defines(trace: Trace) -> None:
-    paths = {one.location.path for one in trace.table.definitions}
-    assert all(path.endswith("/program.py") for path in paths), paths
+def test_the_screen_opens_the_programs_line(trace: Trace, wheel: Index) -> None:
+    session = cast("Session", SimpleNamespace(index=wheel))
+    links = TraceLinks(trace, session, None)
+    visit = links.answer(named(trace, "mylib::scale").id).visit
+    assert visit is not None
+    assert visit.path is not None
+    assert (Path(visit.path).name, visit.line) == ("program.py", line_of(PROGRAM, "scale"))
+
+
+def test_operators_of_torch_are_left_out_and_its_functions_are_not(trace: Trace) -> None:
+    """An operator of torch stands in the index; a class of torch may be private."""
+    definitions = trace.table.definitions
+    functions = {one for one in definitions if one.kind in ("forward", "backward")}
+    others = {one.location.path for one in definitions if one not in functions}
+    assert all(path.endswith("/program.py") for path in others), others
+    assert "_DDPSinkBackward" in {one.name for one in functions}
