@@ -192,11 +192,13 @@ def _autocast(around: Surroundings) -> Iterator[CardLine]:
 
 def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
     tests, docs = around.tests, around.docs
-    said = [f"{tests.files:,} files, {tests.tests:,} tests"]
+    said = ["none found by name"]
+    if tests.files:
+        said = [f"{tests.files:,} files, {tests.tests:,} tests"]
     said += (
         [f"{len(around.opinfo)} OpInfo{'s' * (len(around.opinfo) != 1)}"] if around.opinfo else []
     )
-    said += [f"docs: {docs.count}"] if docs.count else ["docs: none"]
+    said += [f"docs: {docs.count}"] if docs.count else ["docs: none found by name"]
     opens = f"torchnav op {native.full_name} --role test"
     return CardLine("tests", " · ".join(said), tests.location, "", opens, "6")
 

@@ -35,7 +35,8 @@ _PLACE = regex(
 )
 _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented for '(\w+)'")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover."""
-_ASSERTED = regex(r"(?:^|\s)(\S.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
+_ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
+"""What c10 says of an assertion."""
 _WARNS = regex(r"warn|WARN")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 """What tells a log or a test, and so raises nothing."""
@@ -94,6 +95,12 @@ def pasted(text: str) -> Pasted:
     places = [(path.replace("\\", "/"), int(line)) for path, line in _PLACE.findall(text)]
     name = (raised[-1][1] or "").rpartition(".")[2] if raised else ""
     return Pasted(plain(_AFTER.split(said)[0]), name, tuple(reversed(places)))
+
+
+def asserted(text: str) -> tuple[str, str, int] | None:
+    """Condition, file and line of an assertion that failed, as c10 writes them."""
+    found = _ASSERTED.search(pasted(text).text)
+    return (found[1].strip(), found[2], int(found[3])) if found else None
 
 
 def dispatch_name(text: str) -> str:

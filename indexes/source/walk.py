@@ -78,6 +78,8 @@ _PARTS: dict[Layout, tuple[_Part, ...]] = {
         _Part("tools/pyi", _PYTHON),
         _Part("tools/autograd", {**_PYTHON, **_YAML, **_TEMPLATES}),
         _Part("torchgen", _PYTHON),
+        _Part("functorch/test", _PYTHON, tests=True),
+        _Part("functorch", _PYTHON, frozenset({"functorch/test"})),
         _Part("test", _PYTHON, tests=True),
         _Part("docs/source", _PAGES),
     ),
@@ -87,6 +89,7 @@ _PARTS: dict[Layout, tuple[_Part, ...]] = {
         _Part("torch/include/torch", _CPP),
         _Part("torch", _PYTHON, frozenset({"torch/include", "torch/lib", "torch/share"})),
         _Part("torchgen", {**_PYTHON, **_YAML, **_TEMPLATES}),
+        _Part("functorch", _PYTHON),
     ),
 }
 _SINGLE: dict[Layout, tuple[str, ...]] = {

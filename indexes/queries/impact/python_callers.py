@@ -45,6 +45,8 @@ def add_callers(
         untold.append(
             f"{uses.unknown} calls of .{last}() on values whose class is not known were not counted"
         )
+    if facts.corpus.paths("test"):
+        untold.append("test/: only files named test_* were looked through")
     return answer.operators
 
 

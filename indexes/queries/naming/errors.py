@@ -3,14 +3,16 @@ dtypes that a macro does cover, the operators that get there."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound
 from indexes.model.places import Hit, NameMatch, Place
-from indexes.model.vocabulary import Location
-from indexes.queries.messages import Message, Messages, dispatch_name
+from indexes.model.vocabulary import Confidence, Location
+from indexes.queries.messages import Message, Messages, asserted, dispatch_name
+from indexes.queries.naming.places import files_named
 from indexes.queries.naming.spelling import NameQuery
 from indexes.readers.messages import DISPATCH
 
@@ -24,6 +26,8 @@ _OPERATORS = 8
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
     """The lines that can say ``query.raw``, then the operators that reach the first of them."""
+    if (where := asserted(query.raw)) and (match := _assertion(*where, index)):
+        return match
     found = Messages(index.facts.store).said(query.raw)
     if not found:
         return None
@@ -37,6 +41,29 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     hits += _operator_hits(index, _operators(reached))
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(found))
     return match if len(found) == 1 else replace(match, confidence="ambiguous")
+
+
+def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch | None:
+    """The line of a failed assertion; by its condition, since files change between versions."""
+    paths = files_named(re.sub(r"^(?:\.\.?/)+", "", path), index)
+    if len(paths) != 1:
+        return None
+    lines = _lines_asserting(condition, index.source.read(paths[0]).decode("utf-8", "replace"))
+    note = "" if lines else "no assertion of this file has that condition; the line is as pasted"
+    where = Location(paths[0], min(lines or [line], key=lambda one: abs(one - line)))
+    places = _around(index, where)
+    name = places[0].name if places else where.path
+    hit = Hit("error", name, where, f"asserts {condition}".strip(), _first(places))
+    hits = (hit, *_operator_hits(index, _operators(places)))
+    sure: Confidence = "exact" if lines else "ambiguous"
+    return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
+
+
+def _lines_asserting(condition: str, text: str) -> list[int]:
+    """The lines on which a macro asserts a condition, however that is broken into lines."""
+    words = r"\s*".join(re.escape(word) for word in condition.split())
+    found = re.finditer(rf"ASSERT\w*\(\s*{words}\s*[,)]", text) if words else ()
+    return [text.count("\n", 0, match.start()) + 1 for match in found]
 
 
 def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:

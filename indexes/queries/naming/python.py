@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
 from indexes.model.places import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.queries import python_names
-from indexes.queries.naming.operators import leads_to, named_operator, passing_on
+from indexes.queries.naming.operators import in_order, leads_to, named_operator, passing_on
 from indexes.queries.naming.spelling import NameQuery
 
 if TYPE_CHECKING:
@@ -27,11 +28,18 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
 def _match(answer: PythonAnswer, query: NameQuery, index: Index) -> NameMatch:
     places = (*answer.places, *answer.others)
     overloads = answer.operators or leads_to(answer.name, index.facts)
+    if overloads and answer.kind == "bound":  # by hand, which may call any overload
+        overloads = tuple(dict.fromkeys((*_all_overloads(overloads, index), *overloads)))
     note = _note(answer.name, passing_on(answer.name, index.facts))
     if not overloads and query.operators and (method := named_operator(query, index.facts)):
         overloads, note = method.overloads, method.note  # Python's data model: ``__add__``
     hits = tuple(_hit(place, answer) for place in places)
     return NameMatch("python", answer.name, overloads, hits, note, confidence=answer.confidence)
+
+
+def _all_overloads(names: Iterable[str], index: Index) -> Iterator[str]:
+    for name in dict.fromkeys(name.partition(".")[0] for name in names):
+        yield from in_order(index.facts.overloads(name))
 
 
 def _hit(place: PythonPlace, answer: PythonAnswer) -> Hit:

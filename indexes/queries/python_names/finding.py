@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.names import Found, Names
@@ -76,7 +77,8 @@ class Finder:
         for start in filter(None, (f"torch.{first}", _AS.get(first))):
             full = f"{start}.{rest}" if rest else start
             if answer := self._answer(full, self.names.find(full)):
-                return answer
+                public = self._bare(first, rest) if _is_only_declared(answer) else None
+                return _with_another(public, answer) if public else answer
         return self._bare(first, rest)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
@@ -105,7 +107,7 @@ class Finder:
     def _bare(self, first: str, rest: str) -> PythonAnswer | None:
         """What a public name without its module can mean."""
         answers: dict[tuple[str, int], PythonAnswer] = {}
-        for name in self._public(first)[:_MOST]:
+        for name in sorted(map(self._shortened, self._public(first)[:_MOST]), key=_rank):
             full = f"{name}.{rest}" if rest else name
             answer = self._answer(full, self.names.find(full))
             if answer and (where := answer.location):
@@ -124,10 +126,34 @@ class Finder:
             "ambiguous" if told else "by rule",
         )
 
+    def _shortened(self, name: str) -> str:
+        """The name by which the packages around a module export it too: ``torch.nn.Module``."""
+        found = self.names.find(name)
+        module, _, last = name.rpartition(".")
+        while found and (module := module.rpartition(".")[0]):
+            outer = self.names.find(f"{module}.{last}")
+            if outer is None or (outer.path, outer.line) != (found.path, found.line):
+                break
+            name = f"{module}.{last}"
+        return name
+
     def _public(self, name: str) -> list[str]:
         """The public names that end so: those of public modules, the shortest first."""
         stored = StoredPython(self._index.facts.store).by_target(f"name:{name}")
         return sorted({fact.symbol for _, fact in stored}, key=_rank)
+
+
+def _is_only_declared(answer: PythonAnswer) -> bool:
+    """Whether a stub file alone knows a name of C++: ``torch.Module``, which is no public name."""
+    return answer.kind == "bound" and all(
+        place.location.path.endswith((".pyi", ".pyi.in")) for place in answer.places
+    )
+
+
+def _with_another(answer: PythonAnswer, other: PythonAnswer) -> PythonAnswer:
+    """An answer, and another thing that the name can mean."""
+    told = tuple(PythonPlace(other.kind, other.name, place.location) for place in other.places)
+    return replace(answer, others=(*answer.others, *told), confidence="ambiguous")
 
 
 _LAID_OUT = regex(r"(@[^/]+/(?:src/|python/)?)(\w+)(?:/__init__)?\.py")

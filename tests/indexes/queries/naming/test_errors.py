@@ -58,3 +58,19 @@ def test_what_reads_like_a_message(text: str, kind: str) -> None:
 def test_a_dispatch_whose_name_is_no_literal(tree_index: Index) -> None:
     found = tree_index.resolve("RuntimeError: \"no_such_cpu\" not implemented for 'Half'")
     assert found.kind == "none" or found.confidence == "by rule"
+
+
+@pytest.mark.parametrize(
+    ("condition", "line", "confidence"),
+    [("dim() == 0", 53, "exact"), ("dim() == 7", 60, "ambiguous")],
+)
+def test_an_assertion_is_found_by_its_file_and_condition(
+    condition: str, line: int, confidence: str, tree_index: Index
+) -> None:
+    told = f'{condition} INTERNAL ASSERT FAILED at "/home/me/pytorch/c10/core/TensorImpl.h":60'
+    found = tree_index.resolve(f"RuntimeError: {told}, please report a bug to PyTorch. ")
+    first = found.hits[0]
+    where = (first.location.path, first.location.line)
+    assert where == ("c10/core/TensorImpl.h", line)
+    assert found.confidence == confidence
+    assert bool(found.note) == (confidence == "ambiguous")

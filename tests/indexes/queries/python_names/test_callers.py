@@ -25,6 +25,7 @@ def test_each_use_is_found_and_no_namesake(name: str, tree_index: Index) -> None
 def test_calls_on_unknown_values_are_counted(tree_index: Index) -> None:
     found = Impacts(tree_index).callers("torch.optim.Optimizer.step")
     assert any("2 calls of .step() on values" in told for told in found.unresolved)
+    assert any("only files named test_*" in told for told in found.unresolved)
 
 
 def test_the_binding_of_an_operator_shows_what_calls_the_operator_too(tree_index: Index) -> None:

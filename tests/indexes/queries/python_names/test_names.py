@@ -81,7 +81,9 @@ def test_a_bare_name_of_several_definitions_lists_them_all(tree_index: Index) ->
     assert answer.confidence == "ambiguous"
     assert answer.defined == "torch.optim._adam.AdamW"
     assert answer.name == "torch.optim.AdamW"
-    assert [other.name for other in answer.others] == ["torch.optim.decoys.AdamW"]
+    decoy, bound = answer.others
+    assert decoy.name == "torch.optim.decoys.AdamW"
+    assert (bound.kind, bound.location.path) == ("bound", "torch/_C/__init__.pyi.in")
 
 
 @pytest.mark.parametrize("name", ["torch.optim.swa", "torch.optim.averaging", "optim.swa"])
