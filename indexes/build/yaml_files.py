@@ -59,9 +59,9 @@ def read_yaml_files(source: Source) -> YamlFiles:
         source, _DERIVATIVES, lambda data, path: read_derivatives(data, path, functions, accepted)
     )
     _, old = _read(source, _DEPRECATED, read_deprecated)
-    too_new = _too_new(path, declared, wrong)
+    unknown_version = _other_version(path, declared, wrong)
     known = entries if source.locate(_DERIVATIVES) else None
-    return YamlFiles(functions, known, rules, (*too_new, *wrong, *refused, *more, *old, *problems))
+    return YamlFiles(functions, known, rules, (*unknown_version, *wrong, *refused, *more, *old, *problems))
 
 
 def _read(
@@ -72,7 +72,7 @@ def _read(
     return reader(source.read(path), path) if path else ((), ())
 
 
-def _too_new(
+def _other_version(
     path: str, functions: Sequence[NativeFunction], problems: Sequence[Problem]
 ) -> tuple[Problem, ...]:
     """One problem for the whole tree where most of its operators have problems."""
@@ -81,5 +81,5 @@ def _too_new(
     concerned = sum(not lines.isdisjoint(range(p.line, p.end_line + 1)) for p in places)
     if concerned * 2 <= len(functions):
         return ()
-    few = f"{concerned:,} of {len(functions):,} operators have entries that it cannot read"
-    return (Problem(path, 0, f"this tree is newer than torchnav understands: {few}"),)
+    few = f"{concerned:,} of {len(functions):,} entries have fields that it cannot read"
+    return (Problem(path, 0, f"torchnav does not know this version of PyTorch: {few}"),)

@@ -24,6 +24,8 @@ _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
 _MOST_NAMES = 2
 _SHORT = 44
 """Letters of a condition that is told."""
+_UNREAD = "gradient unknown"
+"""Of an operator whose entry could not be read: how it is differentiated may stand there."""
 _USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "PrivateUse1", "Meta", RUNTIME_KEY))
 
 
@@ -33,6 +35,8 @@ def card(
     """The card of one overload, from its routes and what stands around it."""
     around = index.surroundings(native.full_name)
     entry, said = _derivative(index, native, found)
+    if entry is None and summary.kind == "unknown":
+        said = _UNREAD
     kind = ", ".join(filter(None, (summary.kind, said)))
     lines = (
         *_device_lines(native, summary, found),
