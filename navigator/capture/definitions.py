@@ -25,7 +25,8 @@ import torch.library
 from .modules import torch_folder
 
 _OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
-_INTERVAL_S = 1.0
+_INTERVAL_S = 2.0
+"""Looking takes some 7 ms."""
 _DEF = re.compile(r"\s*(async\s+)?def\s")
 _REGISTERED = re.compile(r"^(?:debug|(\w+)(?:\[alias\])?): registered at (.+?):(\d+)", re.M)
 _SCHEMA = re.compile(r"^schema: (.+)", re.M)
@@ -41,6 +42,8 @@ _WRAPPERS = 20
 _DECORATORS = 50
 """How many lines of decorators a function has at most."""
 _CUSTOM_OPS = os.path.join("_library", "custom_ops.py")
+_GENERATOR = "torch._library.autograd"
+"""The module that makes a class for each operator with a ``register_autograd``."""
 _ANY_OPERATOR = "aten::add.Tensor"
 
 
@@ -205,10 +208,13 @@ class Definitions:
         waiting = list(torch.autograd.Function.__subclasses__())
         for one in waiting:  # grows
             waiting += one.__subclasses__()
+            forward = inspect.getattr_static(one, "forward", None)
             backward = inspect.getattr_static(one, "backward", None)
+            if one.__module__ == _GENERATOR:
+                forward, backward = None, _registered_backward(backward)
             for kind, name, method in (
-                ("forward", one.__name__, inspect.getattr_static(one, "forward", None)),
-                ("backward", f"{one.__name__}Backward", _registered_backward(backward)),
+                ("forward", one.__name__, forward),
+                ("backward", f"{one.__name__}Backward", backward),
             ):
                 place = self._place(method, of_torch=True)
                 if place is not None:

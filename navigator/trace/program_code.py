@@ -55,8 +55,8 @@ class ProgramCode:
 
 def _kernel_row(one: ProgramDefinition, op: str) -> KernelRow:
     definitions = (_definition(one),) if one.function else ()
-    reason = "" if definitions else f"registered at {one.location}, which names its function"
-    symbol = one.function or "a C++ function"
+    reason = "" if definitions else f"registered at {one.location}; its function was not recorded"
+    symbol = one.function or "function not recorded"
     return KernelRow(op, one.key, symbol, "plain", definitions, "exact", RULE, reason, one.location)
 
 

@@ -209,3 +209,4 @@ def test_operators_of_torch_are_left_out_and_its_functions_are_not(trace: Trace)
     others = {one.location.path for one in definitions if one not in functions}
     assert all(path.endswith("/program.py") for path in others), others
     assert "_DDPSinkBackward" in {one.name for one in functions}
+    assert "GeneratedBackwardFor_mylib2_shift_default" not in {one.name for one in functions}
