@@ -282,16 +282,23 @@ class EdgeResolver:
     def _functors(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """What runs the objects and functions that a call constructs or is given by template."""
         for one in _named_in(call):
-            for owner in self._classes_seen(one, caller):
-                for method in self._methods_run(owner):
-                    yield self._edge(call, caller, "functor", method.id, "by rule")
+            run = [self._methods_run(owner) for owner in self._classes_seen(one, caller)]
+            for method in of_specialization(call, run):
+                yield self._edge(call, caller, "functor", method.id, "by rule")
             if one is not call:
                 path = caller.definition.location.path
                 seen = self._scopes.candidates(one, caller)
                 here = [k.id for k in seen if k.definition.location.path == path]
                 yield from self._each(call, caller, "passed", here, "by rule")
 
-    def _classes_seen(self, named: Call, caller: Known) -> Iterator[Known]:
+    def _classes_seen(self, named: Call, caller: Known) -> list[Known]:
+        """The classes of a name in the nearest scope that has one: it hides those farther out."""
+        seen = list(self._classes_around(named, caller))
+        scopes = [plain_scope(one.definition.scope) for one in seen]
+        nearest = max(scopes, key=len, default="")
+        return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
+
+    def _classes_around(self, named: Call, caller: Known) -> Iterator[Known]:
         path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
         if not named.qualifier and (alias := self.facts.alias_of(named.name, path)):
             qualifier, _, name = alias.rpartition("::")
@@ -476,6 +483,12 @@ _TENSOR_OR_NOT = "nothing tells whether it is called on a tensor or on an object
 _PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
 
 
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_SCOPES = frozenset(("at", "c10", "std"))
+_ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
+"""What templates call their types, and dispatch macros: any of those that there are."""
+
+
 def names_in(call: Call) -> Iterator[str]:
     """The last parts of what a call names."""
     yield call.name
@@ -489,6 +502,17 @@ def _named_in(call: Call) -> Iterator[Call]:
     for path in _PATHS.findall(call.template):
         qualifier, _, name = path.rpartition("::")
         yield Call(name, qualifier, call.line, "name", "")
+
+
+def of_specialization(call: Call, run: Sequence[Sequence[Known]]) -> list[Known]:
+    """Of the methods of a class that is written anew for some types, those that take a type that
+    a call gives it: of ``AtomicFPOp<at::Half>()`` the one for ``at::Half``."""
+    every = [method for methods in run for method in methods]
+    words = _WORDS.findall(call.template)
+    given = {word for word in words if word not in _SCOPES and not _ANY_TYPE.fullmatch(word)}
+    if len(run) < 2 or not given:
+        return every
+    return [m for m in every if given & set(_WORDS.findall(m.definition.parameters))] or every
 
 
 def _is_launch(edge: Edge) -> bool:

@@ -218,16 +218,15 @@ class _Reading:
                 return
             name, qualifier, template = made
         given = ""
-        if name in self.reader.macros and kind == "call" and not qualifier:
-            self._expand(site, parts)
-            self._given_to_macro(parts, _AFTER_MACRO)
-        elif name.isupper():
-            self._names_in(parts)
-            self._given_to_macro(parts, _OF_CLASS)
+        if name in self.reader.macros or name.isupper():
+            self._macro(site, parts)
+        elif kind == "call" and not qualifier and self.known.declared(name, start) is not None:
+            if parts:
+                self._given(parts)
+                self._given_back(parts)
+            return  # what was given, or a lambda: it hides functions of its name
         elif parts:
             given = self._given(parts)
-            if kind == "call" and not qualifier and self.known.declared(name, start) is not None:
-                self._given_back(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
 
@@ -342,6 +341,15 @@ class _Reading:
         if named:
             self._rows.append((self.plain.index(name, start), name, "", "name", "", "", ""))
         return named
+
+    def _macro(self, site: Site, parts: Sequence[tuple[int, int]]) -> None:
+        """The use of a macro, of the file's own or of another's."""
+        if site.name in self.reader.macros and site.kind == "call" and not site.qualifier:
+            self._expand(site, parts)
+            self._given_to_macro(parts, _AFTER_MACRO)
+        else:
+            self._names_in(parts)
+            self._given_to_macro(parts, _OF_CLASS)
 
     def _given_to_macro(self, parts: Iterable[tuple[int, int]], pattern: Pattern[str]) -> None:
         """Functions of classes that a macro calls, behind a macro that may put their library into

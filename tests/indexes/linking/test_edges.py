@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.facts import Edge
+from indexes.linking.edges import of_specialization
+from indexes.linking.facts import Call, Edge, Known
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.tree_marks import TREE
@@ -256,3 +258,14 @@ def test_an_edge_knows_its_branch(index: Index) -> None:
     (inside,) = [e for e in edges(index, "edges_of_operators") if e.symbol == "at::native_dropout"]
     branches = index.facts.branches(inside.caller)
     assert branches[inside.branch - 1].text == "if (self.is_floating_point())"
+
+
+@pytest.mark.parametrize(
+    ("template", "run"), [("at::Half", [2]), ("scalar_t", [1, 2]), ("double", [1, 2])]
+)
+def test_methods_of_a_class_that_is_written_anew_for_a_type(template: str, run: list[int]) -> None:
+    place = Location("Atomic.cuh", 1)
+    general = Known(1, Definition("operator()", "Op", "function", place, "T *address, T value"))
+    half = Known(2, Definition("operator()", "Op", "function", place, "at::Half *address"))
+    call = Call("Op", "", 1, "call", template)
+    assert [one.id for one in of_specialization(call, [[general], [half]])] == run

@@ -370,3 +370,8 @@ def test_functions_of_classes_that_macros_are_given() -> None:
     for around in ("", macro):
         found = called(body, "Flagged", around)
         assert (found.kind, found.qualifier) == ("name", "::cub::DeviceSelect")
+
+
+def test_a_lambda_hides_functions_of_its_name() -> None:
+    body = "const auto slice =\n  [](int v) -> int { return 1; };\nslice(2); slice(); at::slice(x);"
+    assert [one.qualifier for one in calls(body) if one.name == "slice"] == ["at"]
