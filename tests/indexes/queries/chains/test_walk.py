@@ -75,7 +75,8 @@ def _says(hop: Hop, edge: Edge, walk: ChainWalk) -> bool:
 
 def above(graph: Graph, what: int | str) -> set[object]:
     """The operators that a definition is reached from."""
-    pending = [Node("definition", what, device) for device in ("", *DEVICES)]
+    devices = dict.fromkeys(("", *DEVICES, graph.device(what)))
+    pending = [Node("definition", what, device) for device in devices]
     seen = set(pending)
     while pending:
         for step in graph.up(pending.pop()):
