@@ -54,6 +54,7 @@ class Bound:
         self._index = index
         self.is_bound = cache(self._is_bound)
         self._read = cache(self._text)
+        self._data = cache(self._data_of)
 
     def _is_bound(self, name: str) -> bool:
         """Whether something of that name is generated, declared in a stub file, or in the table
@@ -125,7 +126,7 @@ class Bound:
         templates = facts.paths("other", f"%{_TENSOR_METHODS}") if owner in _TENSOR else ()
         return (*templates, *facts.paths("cpp", "torch/csrc/%"))
 
-    def _data(self, path: str) -> bytes:
+    def _data_of(self, path: str) -> bytes:
         try:
             return self._index.source.read(path)
         except SourceError:
