@@ -61,7 +61,9 @@ def read_yaml_files(source: Source) -> YamlFiles:
     _, old = _read(source, _DEPRECATED, read_deprecated)
     unknown_version = _other_version(path, declared, wrong)
     known = entries if source.locate(_DERIVATIVES) else None
-    return YamlFiles(functions, known, rules, (*unknown_version, *wrong, *refused, *more, *old, *problems))
+    return YamlFiles(
+        functions, known, rules, (*unknown_version, *wrong, *refused, *more, *old, *problems)
+    )
 
 
 def _read(

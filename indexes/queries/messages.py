@@ -33,8 +33,8 @@ _AFTER = regex(
 _PLACE = regex(
     r"(?:File \"|\bat |^)([\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|mm))(?:\", line |:)(\d+)", MULTILINE
 )
-_NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented for '(\w+)'")
-"""What the macros of ATen/Dispatch.h say of a dtype that they do not cover."""
+_NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
+"""What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
 _ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
 """What c10 says of an assertion."""
 _WARNS = regex(r"warn|WARN")
