@@ -22,8 +22,16 @@ _FUNCTIONS = "torch._C._VariableFunctions"
 _TENSOR = ("TensorBase", "_TensorBase")
 _TENSOR_METHODS = "python_variable_methods.cpp"
 """The template of the table of the tensor's methods."""
-_ROW = rb"""(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*|\.attr\s*\(\s*)"%s\""""
-"""A row of a method table, and what pybind11 adds to a module or class."""
+_ROW = (
+    rb"(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*|\.attr\s*\(\s*"
+    rb'|\bPyModule_AddObject(?:Ref)?\([\w.()]+,\s*)"%s"'
+)
+"""A row of a method table, and what is added to a module or class."""
+_ADDS = b'PyImport_ImportModule("torch")'
+"""What adds objects to the package itself."""
+_DTYPES = ("c10/core/ScalarType%", "torch/csrc/utils/tensor_dtypes%")
+_DTYPE = rb"""make_pair\(\s*(?:"\w*",\s*)?"%s\""""
+"""The names of a dtype, by which its object is added to torch."""
 _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(?:\w+\.)*%s")"""
 """A class of pybind11, and the name of a type."""
 
@@ -63,6 +71,7 @@ class Bound:
         return bool(
             operators_bound(name, self._index)
             or self._declared(name)
+            or self._dtype(name)
             # Of the functions of torch and of the tensor's methods some are written by hand.
             or ((owner in _TENSOR or module == _FUNCTIONS) and self._in_cpp(name))
         )
@@ -71,7 +80,7 @@ class Bound:
         """Where C++ binds a name, where a single place can be told; then where it is declared."""
         if operators_bound(name, self._index):
             return ()  # generated: its line is that of the operator
-        bound, declared = self._in_cpp(name), self._declared(name)
+        bound, declared = self._dtype(name) or self._in_cpp(name), self._declared(name)
         if len({place.location.path for place in bound}) > 1 and declared:
             bound = []
         return (*bound[:1], *declared[:1])
@@ -109,17 +118,29 @@ class Bound:
         """The lines of torch/csrc, and of the templates of bindings, that bind a name: that which
         names a type, or else every row of a table that may."""
         module, owner, last = _parts(name)
-        types = {b'"%s"' % one.encode() for one in (name, name.replace("._C.", "."))}
+        named = {re.escape(one.encode()) for one in (name, name.replace("._C.", "."))}
+        types = re.compile(rb'"(?:%s)"\s*,' % b"|".join(sorted(named)))
         rows = _rows(module, owner, last)
         found = []
         for path in self._sources(owner):
             data = self._data(path)
-            for one in types:
-                if not owner and (at := data.find(one)) >= 0:
-                    return [_place(name, path, data, at)]
+            if not owner and last.encode() + b'"' in data and (one := types.search(data)):
+                return [_place(name, path, data, one.start())]
             if last.encode() + b'"' in data and _is_home(path, data, module, owner):
                 found += [_place(name, path, data, m.end()) for m in rows.finditer(data)]
         return found
+
+    def _dtype(self, name: str) -> list[PythonPlace]:
+        """The line of ``getDtypeNames`` that gives a dtype its name."""
+        module, _, last = name.rpartition(".")
+        if module != "torch._C":
+            return []
+        row = re.compile(_DTYPE % re.escape(last.encode()))
+        for path in (path for like in _DTYPES for path in self._index.facts.paths("cpp", like)):
+            data = self._data(path)
+            if b"getDtypeNames(" in data and (match := row.search(data)):
+                return [_place(name, path, data, match.start())]
+        return []
 
     def _sources(self, owner: str) -> tuple[str, ...]:
         facts = self._index.facts
@@ -149,6 +170,8 @@ def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
         word = re.escape(owner.encode())
         return re.search(_CLASS % (word, word), data) is not None
     last = module.rpartition(".")[2].encode()
+    if module == "torch._C" and _ADDS in data:
+        return True
     return b'"%s"' % last in data or b"_C.%s" % last in data
 
 

@@ -93,3 +93,15 @@ def test_a_module_is_its_file(name: str, tree_index: Index) -> None:
     assert answer.kind == "module"
     assert answer.location
     assert answer.location.path == "torch/optim/swa.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("torch.float32", 8), ("torch.float", 8), ("torch.bfloat16", 10), ("torch.strided", 21)],
+)
+def test_objects_that_cpp_adds_to_torch(name: str, line: int, tree_index: Index) -> None:
+    answer = find(name, tree_index)
+    assert answer
+    assert answer.location
+    where = (answer.location.path, answer.location.line)
+    assert where == ("torch/csrc/utils/tensor_dtypes.cpp", line)
