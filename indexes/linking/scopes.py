@@ -64,7 +64,7 @@ class Scopes:
         if not functions:
             return ()
         if qualifier.isupper() and self.facts.is_scope(qualifier):
-            return _for_device(_within(functions, filter(_is_top, functions), path), path)
+            return _of_any_build(_within(functions, filter(_is_top, functions), path), path)
         levels = self.named_by(qualifier, scope, path) if qualifier else self.levels(scope, path)
         if kind in ("impl_func", "meta_func") and not qualifier:
             levels = (_STRUCTURED, *levels)
@@ -174,6 +174,13 @@ def _spelled(target: str, scope: str) -> Iterator[str]:
         return
     for outer in enclosing(scope):
         yield f"{outer}::{target}" if outer else target
+
+
+def _of_any_build(found: Sequence[Known], path: str) -> Sequence[Known]:
+    """Those of a namespace that the build names: for CUDA, and what HIP's build includes."""
+    hip = [k for k in found if "/hip/" in k.definition.location.path]
+    headers = [k for k in hip if is_header(k.definition.location.path)]
+    return [*_for_device([k for k in found if k not in hip], path), *headers]
 
 
 def _for_device(found: Sequence[Known], path: str) -> Sequence[Known]:

@@ -129,7 +129,16 @@ void edges_of_pointers(float* x, bool wide) {
   if (wide) { kernel = edge_kernel<float, 4>; }
   kernel<<<1, 32>>>(x);
 }
+void edges_of_builds(float* x) { EDGE_NAMESPACE::fused(x); plain_fused(x); }
+void plain_fused(float* x) {}
 } // namespace at::native
+""",
+    f"{NATIVE}/cuda/fused.cu": """
+namespace EDGE_NAMESPACE { void fused(float* x) {} }
+""",
+    f"{NATIVE}/hip/edges_fused.h": """
+namespace build_fused { inline void fused(float* x) {} }
+namespace at::native { inline void plain_fused(float* x) {} }
 """,
 }
 
@@ -227,6 +236,15 @@ def test_what_is_brought_into_the_global_scope_is_one_of_several(index: Index) -
 
 def test_a_vendors_object_executes(index: Index) -> None:
     assert ("library", "execute", "cuDNN") in said(index, "edges_of_front_ends")
+
+
+def test_a_namespace_that_the_build_names_is_of_any_build(index: Index) -> None:
+    fused = [edge for edge in edges(index, "edges_of_builds") if "fused" in edge.symbol]
+    assert [(edge.symbol, edge.confidence, edge.candidates) for edge in fused] == [
+        ("EDGE_NAMESPACE::fused", "ambiguous", 2),
+        ("EDGE_NAMESPACE::fused", "ambiguous", 2),
+        ("plain_fused", "exact", 1),
+    ]
 
 
 def test_a_shader_calls_no_operator_and_nothing_of_another_file(index: Index) -> None:
