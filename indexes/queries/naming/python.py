@@ -43,11 +43,11 @@ def _all_overloads(names: Iterable[str], index: Index) -> Iterator[str]:
 
 
 def _hit(place: PythonPlace, answer: PythonAnswer) -> Hit:
-    """A place, by the kinds that Python has: what C++ binds is a function to who calls it."""
+    """A place, by the kinds that Python has: of what C++ binds only the name is known."""
     if place.kind == "assigned":
         return Hit("attribute", answer.name, place.location, f"{place.name} by another name")
     if place.kind == "bound":
-        return Hit("function", place.name, place.location, "bound in C++")
+        return Hit("attribute", place.name, place.location, "bound in C++")
     return Hit(place.kind, place.name, place.location)
 
 
