@@ -107,6 +107,9 @@ class ChainPane(Pane):
             self.load(visit)
         elif visit.path is not None:
             self._show_place(visit)
+            if visit.op is not None and not self.is_ready:
+                self._soon.cancel()
+                self.load(visit)  # its chain, still on the way, must not lead elsewhere
 
     def load(self, visit: Visit) -> None:
         """Show the chain of the operator, as the index has it now."""
