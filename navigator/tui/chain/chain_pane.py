@@ -117,6 +117,17 @@ class ChainPane(Pane):
         if session is not None and op is not None and not self._show_at_hand(visit):
             ask(self, "chain", lambda: session.chains(op), lambda one: self.show(one, visit))
 
+    def reload(self, here: Callable[[], Visit | None]) -> None:
+        """Show the chain of the operator as a newer index has it, where the reader is then."""
+        session, op = self.context.session, self.op
+
+        def show(answer: Answer) -> None:
+            if op == self.op:
+                self.show(answer, here() or Visit(op=op))
+
+        if session is not None and op is not None:
+            ask(self, "chain", lambda: session.chains(op), show)
+
     def _show_at_hand(self, visit: Visit) -> bool:
         """Show a chain that is there already; whether it is."""
         session, op = self.context.session, visit.op

@@ -142,9 +142,11 @@ class Outline:
             here = node.device or device
             yield from self._walk(child, indent + branch, indent + below, here)
 
-    def all_hops(self) -> list[Hop]:
-        """Every hop in the order of the tree, folded or not."""
-        return [hop for group in self._groups for hop in _hops(group)]
+    def hops_after(self, key: Key) -> list[Hop]:
+        """Every hop in the order of the tree, folded or not, from behind a node on and round."""
+        nodes = [node for group in self._groups for node in _nodes(group)]
+        at = next((at for at, node in enumerate(nodes, 1) if node.key == key), 0)
+        return [node.step for node in nodes[at:] + nodes[:at] if isinstance(node.step, Hop)]
 
     def toggle(self, key: Key) -> None:
         """Fold or open a node."""
@@ -213,11 +215,10 @@ def _forest(group: str, steps: Sequence[Step], prefix: str = "") -> _Node:
     return root
 
 
-def _hops(node: _Node) -> Iterator[Hop]:
-    if isinstance(node.step, Hop):
-        yield node.step
+def _nodes(node: _Node) -> Iterator[_Node]:
+    yield node
     for child in node.children:
-        yield from _hops(child)
+        yield from _nodes(child)
 
 
 def _rank(node: _Node, depth: int) -> tuple[int, ...]:

@@ -135,15 +135,11 @@ class ChainTree(LineList):
             self.move_to(row)
         return row is not None
 
-    def all_hops(self) -> Sequence[Hop]:
-        """Every hop in the order of the tree, folded or not."""
-        return self._outline.all_hops() if self._outline else ()
-
     def next_where(self, wanted: Callable[[Hop], bool]) -> Hop | None:
-        """The next such hop in view below the cursor, going round; else one folded away."""
-        after = [row.hop for row in self.rows[self.cursor + 1 :] if row.hop]
-        before = [row.hop for row in self.rows[: self.cursor + 1] if row.hop]
-        return next((hop for hop in (*after, *before, *self.all_hops()) if wanted(hop)), None)
+        """The next such hop below the cursor, folded away or not, going round."""
+        if self._outline is None or not self.rows:
+            return None
+        return next(filter(wanted, self._outline.hops_after(self.rows[self.cursor].key)), None)
 
     def labelled(self, label: str) -> Hop | None:
         """The hop with this letter while letters are shown."""

@@ -94,11 +94,11 @@ class BrowserScreen(Screen[None]):
     def on_index_progress_opened(self) -> None:
         """The first index to ask, or a newer one, which must not disturb a reader."""
         workspace, chain = self.workspace, self.workspace.chain
-        here = workspace.here() or Visit(op=chain.op)  # the cursor may be on what has no place
+        asked = chain.op
         start = self._start()
         self.operators.refill(follow=start is None)
-        if here.op is not None and here.op == chain.op:
-            chain.load(here)  # else the filter has just asked for another
+        if chain.op == asked:
+            chain.reload(workspace.here)  # else the filter has just asked for another
         if start is not None:
             workspace.open(Visit(op=start))
             self.set_focus(chain.entrance)

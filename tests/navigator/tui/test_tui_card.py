@@ -89,7 +89,8 @@ async def test_an_operator_unfolds_in_place_and_folds_again(sit: Sit) -> None:
     async with sit(120, 50) as person:
         await person.asks_for("mean.dim")
         hops = person.chain.hops
-        call = next(hop for hop in hops.all_hops() if operator_below(hop) == "sum.IntList_out")
+        assert hops.chain is not None
+        call = next(hop for hop in hops.chain.hops if operator_below(hop) == "sum.IntList_out")
         hops.select(call.id)
         person.app.screen.set_focus(hops)
         await person.sees("sum_out ▸")

@@ -57,7 +57,7 @@ def test_at_first_not_more_is_open_than_fits(tree_index: Index) -> None:
 
 def test_what_is_folded_is_counted_and_can_be_revealed(softmax: Chain) -> None:
     outline = Outline(groups(softmax))
-    deepest = outline.all_hops()[-1]
+    deepest = outline.hops_after("")[-1]
     outline.open.clear()
     assert [row.step for row in outline.rows()] == [None] * len(outline.rows())
     hidden = sum(row.hidden for row in outline.rows())

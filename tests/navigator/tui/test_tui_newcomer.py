@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+from navigator.tui.chain import chain_tree
 from tests.navigator.tui.conftest import Sit
 
 SOFTMAX_CPU = "aten/src/ATen/native/SoftMax.cpp"
@@ -50,6 +51,24 @@ async def test_softmax_to_both_kernels_into_an_editor_and_back(
         await person.is_at(f"{SOFTMAX_CPU}:{cpu}")
         await person.presses("escape", "escape")
         await person.sees("_softmax.out", "softmax_cpu_out", "structured_delegate")
+
+
+async def test_the_next_kernel_may_be_folded_away(
+    sit: Sit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How much of a chain is open depends on the room that there was."""
+    monkeypatch.setattr(chain_tree, "_LEAST", 3)
+    monkeypatch.setattr(chain_tree, "BUDGET", 3)
+    async with sit(80, 24) as person:
+        await person.asks_for("softmax")
+        hops = person.chain.hops
+        assert hops.chain is not None
+        kernels = [hop for hop in hops.chain.hops if hop.role == "kernel"]
+        met = []
+        for _ in kernels:
+            await person.presses("g", "k")
+            met.append(hops.hop)
+        assert {hop.id for hop in met if hop} == {hop.id for hop in kernels}
 
 
 async def test_keys_may_be_typed_before_the_answers_are_there(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -216,3 +217,23 @@ async def test_a_filter_typed_while_a_newer_index_arrives_gets_its_chain(sit: Si
         person.browser.on_index_progress_opened()
         await person.until(lambda: person.chain.is_ready, "the chain of mul.Tensor")
         assert person.chain.op == "mul.Tensor"
+
+
+async def test_a_newer_index_leaves_a_reader_who_moved_on_where_they_are(
+    sit: Sit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer takes a while, in which keys move the cursor."""
+    async with sit(120, 40) as person:
+        await person.asks_for("softmax")
+        session, before, moved = person.session, person.chain.answer, Event()
+        assert session is not None
+        chain = session.index.chain
+        monkeypatch.setattr(session.index, "chain", lambda op: moved.wait(60) and chain(op))
+        person.opens(Session(session.index))
+        await person.until(lambda: person.session is not session, "the newer index")
+        await person.presses("g", "k")
+        kernel = person.chain.hops.hop
+        moved.set()
+        await person.until(lambda: person.chain.answer is not before, "the newer answer")
+        assert kernel is not None
+        assert person.chain.hops.hop == kernel
