@@ -32,9 +32,7 @@ class UnreadBodies:
         """The edges that lead to a definition; which files were not read goes to ``told``."""
         name = known.definition.name
         wanted = (known.id, name) if name in LOOPS else (known.id,)
-        files = list(
-            self._facts.corpus.files_with(name, "cpp", lambda p: not keeps_whole_bodies(p))
-        )
+        files = list(self._facts.corpus.files_with(name, "cpp", _is_unread))
         if len(files) > _MOST_FILES:
             told.append(
                 f"{known.definition.qualified}: {len(files) - _MOST_FILES} more files of tests,"
