@@ -9,10 +9,10 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual import taken
 from indexes.linking.works import is_view
-from indexes.model.chains import Route, RouteKind, Way
+from indexes.model.chains import Route, Way, short_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
-from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, PLAIN, End, Search, Walk
+from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, End, Search, Walk
 from indexes.readers.cxx.lexer import close
 from indexes.readers.yaml.schema import parse_schema
 
@@ -23,7 +23,10 @@ _MOST = 12
 """Routes of a device that are told."""
 _NOTHING = "nothing that computes is seen below it"
 _PYTHON = "a Python function: what it calls is not followed"
-_UNSEEN = "no loop, launch or library is seen in it"
+_UNSEEN = "no loop, launch or library in its body"
+_UNFOLLOWED = "the methods that it calls are not followed"
+_UNREAD = "its body was not read"
+_GUESSED = "inferred: none is seen in its body"
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 
@@ -93,10 +96,18 @@ class _Finder:
             return [Route(device, "none", *made)]
         if kernel is None:
             return []
-        made_of = row.key in COMPOSITE
-        kind: RouteKind = "none" if made_of else PLAIN.get(device, "launch")
-        note = _NOTHING if made_of else _UNSEEN
-        return [Route(device, kind, *_place(kernel, here), (here,), (), "by rule", note)]
+        note = _NOTHING if row.key in COMPOSITE else self._nothing_seen(kernel)
+        return [Route(device, "none", *_place(kernel, here), (here,), (), "by rule", note)]
+
+    def _nothing_seen(self, kernel: Known) -> str:
+        """Which function the kernel is, and whether nothing computes in it or it was not read."""
+        from indexes.readers.cxx.facts import keeps_bodies, keeps_whole_bodies
+        from indexes.store.registrations import library_uses
+
+        name, path = short_name(kernel.definition.qualified), kernel.definition.location.path
+        if not (keeps_bodies(path) or library_uses(self.facts, path=path)):
+            return f"{name}: {_UNREAD}"
+        return f"{name}: {_UNSEEN if keeps_whole_bodies(path) else _UNFOLLOWED}"
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
         """The route of an operator that computes nothing; ``by_copy``, but by way of a copy."""
@@ -137,7 +148,7 @@ class _Finder:
         said = [*choices, *end.conditions]
         words = dict.fromkeys(filter(None, (in_words(one, walk.device) for one in said)))
         found = end.known.definition
-        note = _UNSEEN if end.guessed else ""
+        note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
             note = end.edge.symbol
         elif end.edge and (launched := self.works.launched_by(end.edge)):

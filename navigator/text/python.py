@@ -46,7 +46,8 @@ def _calls(card: PythonCard) -> Iterator[str]:
     if (left := len(card.calls) - _MOST) > 0:
         yield f"  ... {left} more that it calls: --json"
     if card.untold:
-        yield f"  {card.untold} calls on values whose class is not known are not listed"
+        said = "1 call is" if card.untold == 1 else f"{card.untold} calls are"
+        yield f"  {said} not listed: on values whose class is not known"
 
 
 def _where(call: PythonCall) -> str:

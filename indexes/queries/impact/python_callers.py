@@ -42,9 +42,8 @@ def add_callers(
         steps.append(edge.step(len(steps), parent, use.confidence, 0))
     if uses.unknown:
         last = found.name.rpartition(".")[2]
-        untold.append(
-            f"{uses.unknown} calls of .{last}() on values whose class is not known were not counted"
-        )
+        said = "1 call" if uses.unknown == 1 else f"{uses.unknown} calls"
+        untold.append(f"not counted: {said} of .{last}() on values whose class is not known")
     if facts.corpus.paths("test"):
         untold.append("test/: only files named test_* were looked through")
     return answer.operators

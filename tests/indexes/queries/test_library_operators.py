@@ -201,6 +201,11 @@ def test_the_card(tree_index: Index) -> None:
     assert lines["Python"].text == "torch.ops.c10d.send"
 
 
+def test_a_kernel_in_which_nothing_computes_is_no_loop(tree_index: Index) -> None:
+    routes = {(r.device, r.kind): r for r in tree_index.routes("quantized::layer_norm")}
+    assert routes["CPU", "none"].note == "layer_norm_impl: no loop, launch or library in its body"
+
+
 def test_the_table(tree_index: Index) -> None:
     slots = {slot.key: slot for slot in tree_index.table("c10d::send").slots}
     assert slots["CPU"].kernel == "sendCPU"
