@@ -13,6 +13,7 @@ from textual.widget import Widget
 from indexes.model.chains import CardLine, Chain, Hop, Route, Unresolved
 from navigator.tui.asking import ask
 from navigator.tui.chain.card_view import CardView
+from navigator.tui.chain.chain_groups import Step
 from navigator.tui.chain.chain_tree import ChainTree
 from navigator.tui.chain.route_rows import Ran, route_groups
 from navigator.tui.chain.step_detail import StepDetail
@@ -67,7 +68,7 @@ class ChainPane(Pane):
     def compose(self) -> ComposeResult:
         yield PaneTitle()
         yield CardView()
-        yield ChainTree()
+        yield ChainTree(self._follow_step)
         yield StepDetail()
 
     @property
@@ -150,9 +151,9 @@ class ChainPane(Pane):
         self.hops.message = ""
         self.card.show(answer.card, keep=is_same)
         self.mark_ran()
-        self.hops.show(chain, hop.id if hop and not on_card else None)
         if not on_card:
             self._leader = self.hops if visit.path else None
+        self.hops.show(chain, hop.id if hop and not on_card else None)
         self._run_later()
         self.call_after_refresh(self._look_ahead)
 
@@ -189,6 +190,8 @@ class ChainPane(Pane):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The source follows the cursor that the keys move."""
         one = event.widget
+        if one is not self.screen.focused:
+            return  # the keys have gone on
         if one is not self._leader and isinstance(one, (CardView, ChainTree)):
             self._leader = one
             one.tell()
@@ -252,11 +255,9 @@ class ChainPane(Pane):
 
     # ------------------------------------------------------------------ following steps
 
-    def on_chain_tree_step_selected(self, message: ChainTree.StepSelected) -> None:
-        message.stop()
-        step = message.step
-        if step is not self.hops.step or self._leader is self.card:
-            return  # the cursor has moved on
+    def _follow_step(self, step: Step | None) -> None:
+        if self._leader is self.card:
+            return
         self.query_one(StepDetail).show(step)
         if isinstance(step, Unresolved):
             self.post_message(self.Followed(Visit(op=self.op), f"not resolved: {step.reason}"))
@@ -266,7 +267,7 @@ class ChainPane(Pane):
 
     def on_card_view_line_selected(self, message: CardView.LineSelected) -> None:
         message.stop()
-        if message.line is not self.card.line or not self.card.has_focus:
+        if message.line is not self.card.line or self.screen.focused is not self.card:
             return  # the cursor has moved on
         self._leader = self.card
         self.query_one(StepDetail).show_line(*self._said_of(message.line), self.ran_route)

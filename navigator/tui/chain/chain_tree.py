@@ -55,13 +55,6 @@ class ChainTree(LineList):
         Binding("left,h", "out", "Collapse", show=False, id="chain.out"),
     ]
 
-    class StepSelected(Message):
-        """The cursor is on another row: a hop, something unresolved, or a heading (None)."""
-
-        def __init__(self, step: Step | None) -> None:
-            super().__init__()
-            self.step = step
-
     class Left(Message):
         """The reader goes out of the first hops, to where the chain was chosen."""
 
@@ -75,6 +68,12 @@ class ChainTree(LineList):
             super().__init__()
             self.hop = hop
             self.op = op
+
+    def __init__(self, follow: Callable[[Step | None], None]) -> None:
+        """``follow`` is called with what the cursor is on now: a hop, something unresolved, or
+        None for a heading. A message would be late where a place was chosen meanwhile."""
+        super().__init__()
+        self._follow = follow
 
     chain: Chain | None = None
     route: str = ""
@@ -108,7 +107,7 @@ class ChainTree(LineList):
 
     def tell(self) -> None:
         """Say what the cursor is on."""
-        self.post_message(self.StepSelected(self.step))
+        self._follow(self.step)
 
     @property
     def row_count(self) -> int:

@@ -11,6 +11,7 @@ import pytest
 
 from indexes.model.chains import Unresolved
 from indexes.source.source import Source
+from navigator.tui.history import Visit
 from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
@@ -237,3 +238,16 @@ async def test_a_newer_index_leaves_a_reader_who_moved_on_where_they_are(
         await person.until(lambda: person.chain.answer is not before, "the newer answer")
         assert kernel is not None
         assert person.chain.hops.hop == kernel
+
+
+async def test_a_place_chosen_right_after_a_chain_came_is_what_is_shown(sit: Sit) -> None:
+    """Not the place of the first hop, which the chain leads to where nothing was chosen."""
+    async with sit(120, 40) as person:
+        await person.asks_for("relu")
+        answer, chosen = person.chain.answer, Visit("relu", "torch/nn/functional.py", 1)
+        assert answer is not None
+        person.chain.show(answer, Visit("relu"))
+        person.workspace.jump(chosen)
+        await person.is_at("torch/nn/functional.py:1")
+        await person.pilot.pause(0.3)
+        assert person.place() == "torch/nn/functional.py:1"
