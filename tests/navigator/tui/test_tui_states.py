@@ -243,7 +243,9 @@ async def test_a_newer_index_leaves_a_reader_who_moved_on_where_they_are(
 async def test_a_place_chosen_right_after_a_chain_came_is_what_is_shown(sit: Sit) -> None:
     """Not the place of the first hop, which the chain leads to where nothing was chosen."""
     async with sit(120, 40) as person:
-        await person.asks_for("relu")
+        await person.until(person.has_index, "the index")
+        await person.types("relu")
+        await person.until(lambda: person.chain.is_ready and person.chain.op == "relu", "relu")
         answer, chosen = person.chain.answer, Visit("relu", "torch/nn/functional.py", 1)
         assert answer is not None
         person.chain.show(answer, Visit("relu"))
