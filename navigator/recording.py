@@ -26,7 +26,8 @@ class Recording(ContextDecorator):
     and ``steps`` only some steps of a training are: call ``step()`` at the end of each.
 
     Parameters:
-        file: Where the recording is kept; without one it is removed when it was read.
+        file: Where the recording is kept; without one it is removed when it was read. ``%r`` or
+            ``{rank}`` and ``{pid}`` are filled in; under ``torchrun`` the rank is appended.
         skip: Steps that run unrecorded at first.
         warmup: Steps after those that run unrecorded too: caches fill, kernels are compiled.
         steps: How many steps to record; all that follow without it.
@@ -50,6 +51,7 @@ class Recording(ContextDecorator):
         self._last = None if steps is None else self._first + steps
         self._memory = memory
         self._kept = Path(file) if file else None
+        self._written = Path()
         self._folder: str | None = None
         self._recorder: Recorder | None = None
         self._step = 0
@@ -88,11 +90,13 @@ class Recording(ContextDecorator):
         self._trace = self._trace or Trace()
 
     def _start(self) -> None:
+        from navigator.capture.names import expand, rank_of
         from navigator.capture.recorder import Options, Recorder
         from navigator.capture.writer import TraceFile, metadata
 
         self._folder = tempfile.mkdtemp(prefix="torchnav-")
-        file = TraceFile(str(self._path))
+        file = TraceFile(expand(str(self._path), rank_of(), os.getpid()))
+        self._written = Path(file.path)
         program = {"command": ["navigator.trace()"], "cwd": os.getcwd()}
         file.write([metadata("program", program, os.getpid())])
         self._recorder = Recorder(file, Options(memory=self._memory))
@@ -108,6 +112,6 @@ class Recording(ContextDecorator):
         self._recorder.finish()
         self._recorder.leave()
         self._recorder = None
-        self._trace = read_trace(self._path)
+        self._trace = read_trace(self._written)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

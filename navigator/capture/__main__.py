@@ -11,7 +11,7 @@ from types import ModuleType
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def _load_package() -> str:
+def load_package() -> str:
     """Import this folder under a private name: nothing of ours joins ``sys.path``."""
     name = "_torchnav_capture"
     spec = importlib.util.spec_from_file_location(
@@ -26,5 +26,5 @@ def _load_package() -> str:
 
 
 if __name__ == "__main__":
-    _package = __package__ or _load_package()
+    _package = __package__ or load_package()
     importlib.import_module(_package + ".program").main(sys.argv[1:])

@@ -13,10 +13,14 @@ import runpy
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .run import Run, is_helper
 from .tracebacks import hide_from_uncaught
 from .writer import TraceFile, metadata
+
+if TYPE_CHECKING:
+    from .session import Session
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -27,16 +31,35 @@ def main(arguments: Sequence[str]) -> None:
     program = options.program[options.program[:1] == ["--"] :]
     if not program:
         _parser().error("which program? Give a script, or -m and a module")
-    file = TraceFile(options.out)
     command = (["-m"] if options.module else []) + program
-    file.write([metadata("program", {"command": command, "cwd": os.getcwd()}, os.getpid())])
-    on_torch_import(lambda: _record(options, file))
-    run(program, options.module)
+    as_module = options.module
+    del options.program, options.module  # the rest is what the processes of a run share
+    options.out = os.path.abspath(options.out)
+    started = Run(options)
+    file = started.open(command)
+    started.tell_children()
+    on_torch_import(lambda: _record(started, file))
+    run(program, as_module)
+
+
+def begin_child() -> None:
+    """Record this Python too if it was started by a program whose children are followed."""
+    started = Run.inherited()
+    if started is not None:
+        started.tell_children()
+        on_torch_import(lambda: _record_child(started))
+
+
+def _record_child(run: Run) -> None:
+    command = getattr(sys, "orig_argv", sys.argv)[1:]
+    if not is_helper(command):
+        _record(run, run.open(command))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="capture", description="Record a program's torch calls.")
-    parser.add_argument("-o", "--out", required=True, metavar="FILE")
+    parser.add_argument("-o", "--out", required=True, metavar="FILE", help="%%r, {rank}, {pid}")
+    parser.add_argument("--children", action="store_true", help="record what it starts too")
     parser.add_argument("--window", type=float, default=1.0, metavar="SECONDS")
     parser.add_argument("--memory", action="store_true", help="record allocations too")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
@@ -45,15 +68,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _record(options: argparse.Namespace, file: TraceFile) -> None:
-    from .process import guard
+def _record(run: Run, file: TraceFile) -> None:
+    from .process import Guard
+
+    Guard(run, file, lambda file: _start(run.options, file)).install()
+
+
+def _start(options: argparse.Namespace, file: TraceFile) -> Session:
     from .recorder import Options, Recorder
 
     recorder = _compiled(options.native, file) if options.native else None
     if recorder is None:
         recorder = Recorder(file, Options(options.window, memory=options.memory))
     recorder.start()
-    guard(recorder, file)
+    return recorder
 
 
 def _compiled(path: str, file: TraceFile) -> Any:

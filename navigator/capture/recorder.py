@@ -117,6 +117,9 @@ class Recorder(Session):
         if self._is_here() and _in_main_thread() and self._may_close(None):
             self._close_window()
 
+    def is_open(self) -> bool:
+        return self.marking
+
     def resume(self) -> None:
         super().resume()
         self.due = min(self.due, time_ns())

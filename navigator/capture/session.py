@@ -63,8 +63,13 @@ class Session:
         if self._is_here():
             self._announcer.start()
 
+    def is_open(self) -> bool:
+        """Whether something was begun that a forked child could not end, so that it can't be
+        recorded."""
+        return False
+
     def abandon(self) -> None:
-        """After a fork, in the child: it is not recorded."""
+        """After a fork, in the child: what was begun is not its own."""
         raise NotImplementedError
 
     def leave(self) -> None:

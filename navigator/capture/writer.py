@@ -9,6 +9,8 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any
 
+from .names import open_free
+
 
 class TraceFile:
     """Appends events. Every ``write`` reaches the operating system before it returns.
@@ -16,11 +18,12 @@ class TraceFile:
     The array is never closed: the format allows that, and a program that is killed
     leaves a file that ends in whole lines. Nothing here fails: a full disk must not stop
     the program, which may also close our descriptor and use its number for a file of its own.
+    Of two processes that name one file the second gets another one: see ``names.open_free``.
     """
 
-    def __init__(self, path: str) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-        self._descriptor = os.open(path, flags, 0o666)
+    def __init__(self, path: str, since: float | None = None) -> None:
+        self._descriptor, self.path = open_free(path, since)
+        """Where it really is: another process may be writing to the path that was asked for."""
         self._file, self._stderr = _identity(self._descriptor), _identity(2)
         self._lock = Lock()
         self._owner = os.getpid()
@@ -52,14 +55,28 @@ class TraceFile:
                 os.close(self._descriptor)
             self._closed = True
 
+    @property
+    def operators(self) -> int:
+        """How many operators were written."""
+        return self._operators
+
+    def remove(self) -> None:
+        """There is nothing in it that anybody wants."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
     def report(self) -> None:
         """One line on the program's stderr if not all was recorded; only once."""
-        if self.problem and os.getpid() == self._owner and _identity(2) == self._stderr:
+        if self.problem:
             count = f"{self._operators} operator{'s' * (self._operators != 1)}"
-            line = f"torchnav: recording stopped: {self.problem}; the trace ends after {count}\n"
+            self.say(f"recording stopped: {self.problem}; the trace ends after {count}")
             self.problem = ""
+
+    def say(self, words: str) -> None:
+        """One line on the program's stderr, if that is still what it was."""
+        if os.getpid() == self._owner and _identity(2) == self._stderr:
             with suppress(OSError):
-                os.write(2, line.encode())
+                os.write(2, f"torchnav: {words}\n".encode())
 
     def _append(self, data: bytes) -> None:
         done = 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
+from navigator.capture.names import expand, rank_of
 from navigator.cli.session import (
     Settings,
     json_option,
@@ -36,7 +37,14 @@ _TRACE = click.Path(path_type=Path)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-o", "--output", metavar="FILE", type=_FILE, help="Record here, without a screen.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=_FILE,
+    help="Record here, without a screen. %r or {rank}, and {pid}, are filled in; where RANK is set "
+    "it is appended.",
+)
 @click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
 @click.option("--python", metavar="PATH", help="The Python that runs the program.")
@@ -48,6 +56,12 @@ _TRACE = click.Path(path_type=Path)
     help="How often operators are written; calls are written at once.",
 )
 @click.option("--memory", is_flag=True, help="Record allocations too.")
+@click.option(
+    "--children",
+    is_flag=True,
+    help="Record the Pythons that it starts too, each into a file of its own: workers of "
+    "DataLoader, multiprocessing, the ranks of `-m torch.distributed.run`.",
+)
 @click.option(
     "--compiled",
     is_flag=True,
@@ -65,6 +79,7 @@ def trace(
     python: str | None,
     window: float,
     memory: bool,
+    children: bool,
     compiled: bool,
     program: tuple[str, ...],
 ) -> int:
@@ -81,12 +96,15 @@ def trace(
         raise UsageError(f"cannot run {program[0]}: no such file")
     show = output is None and sys.stdin.isatty() and sys.stdout.isatty()
     show = show if screen is None else screen
-    file = _writable(output or _cache_file(settings, program[0]))
+    pattern = str((output or _cache_file(settings, program[0])).absolute())
+    file = _writable(Path(expand(pattern, rank_of(), os.getpid())))
     options = ["--window", str(window)] + ["--memory"] * memory + ["-m"] * module
+    options += ["--children"] * children
     chosen = interpreter(python)
     if compiled:
         options += _native(settings, chosen)
-    command = [chosen, _recorder("__main__.py"), "-o", str(file), *options, "--", *program]
+    out = str(file) if show else pattern
+    command = [chosen, _recorder("__main__.py"), "-o", out, *options, "--", *program]
     if show:
         return _follow(settings, file, command)
     if output is None:
@@ -101,13 +119,13 @@ def _output_after_script(program: tuple[str, ...]) -> tuple[Path | None, tuple[s
 
 
 def _writable(file: Path) -> Path:
-    """The absolute path, once it is sure that a trace can be written there."""
+    """The path, once it is sure that a trace can be written there."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.open("ab").close()
     except OSError as error:
         raise TorchnavError(f"cannot write {file}: {error.strerror}") from error
-    return file.absolute()
+    return file
 
 
 def _cache_file(settings: Settings, program: str) -> Path:

@@ -98,6 +98,8 @@ class OwnEvents:
     def _on_program(self, args: dict[str, Any]) -> None:
         self._meta.format = "torchnav"
         self._meta.cwd = str(args.get("cwd", ""))
+        if args.get("rank") is not None:
+            self._meta.rank = int(args["rank"])
         self._meta.command = tuple(str(part) for part in args.get("command", ()))
 
     def _on_run(self, args: dict[str, Any]) -> None:

@@ -47,30 +47,6 @@ except ValueError as error:
     raise KeyError("at last") from error
 """
 
-FORKS = """\
-import multiprocessing, os
-import torch
-def work(queue):
-    queue.put(float((torch.ones(3) * 2).sum()))
-if __name__ == "__main__":
-    x = torch.ones(3) + 1
-    child = os.fork()
-    if not child:
-        os._exit(int((x * 2).sum()))
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    for method in ("fork", "spawn"):
-        context = multiprocessing.get_context(method)
-        queue = context.SimpleQueue()
-        process = context.Process(target=work, args=(queue,))
-        process.start()
-        print(queue.get())
-        process.join()
-    loader = torch.utils.data.DataLoader(torch.arange(4), batch_size=2, num_workers=1)
-    print([int(batch.sum()) for batch in loader])
-    x.sub(1)
-"""
-
-
 WATCHES = """\
 import cProfile, json, sys
 import torch
@@ -149,18 +125,6 @@ def test_output_warnings_tracebacks_and_exit_status_are_the_same(tmp_path: Path)
     trace = read_trace(tmp_path / "trace.json")
     assert trace.meta.complete
     assert "SumBackward0" in names(trace)
-
-
-def test_children_are_left_alone(tmp_path: Path) -> None:
-    done = run(tmp_path, FORKS)
-    assert done.stdout.split("\n")[:4] == ["12", "6.0", "6.0", "[1, 5]"], done.stderr
-    # From Python 3.12 on a fork beside other threads warns, and torch.profiler may keep some.
-    told = [line for line in done.stderr.splitlines() if "os.fork()" not in line]
-    assert not [line for line in told if "use of fork() may lead to deadlocks" not in line]
-    trace = read_trace(tmp_path / "trace.json")
-    assert {"add.Tensor", "sub.Tensor"} <= names(trace)
-    assert "mul.Tensor" not in names(trace)
-    assert trace.meta.complete
 
 
 @pytest.mark.parametrize(

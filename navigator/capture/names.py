@@ -1,0 +1,113 @@
+"""Where a recording goes: a file for each rank and each process, never one for two.
+
+Needs neither torch nor anything else, so that the command line can ask too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+_RANK = re.compile(r"%r|\{rank\}")
+_PID = re.compile(r"\{pid\}")
+_NUMBER = re.compile(r"rank[\W_]{0,2}(\d+)", re.IGNORECASE)
+_ALONE = "main"
+"""Stands for the rank of a process that has none, as of ``torchrun`` itself."""
+_TRIES = 10_000
+
+
+def rank_of(environ: Mapping[str, str] = os.environ) -> int | None:
+    """The rank that ``torchrun`` gave this process; None when it gave none."""
+    text = environ.get("RANK", "")
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def expand(pattern: str, rank: int | None, pid: int) -> str:
+    """The path with ``%r`` or ``{rank}`` and ``{pid}`` filled in.
+
+    A pattern that has none of them, and does not name the rank itself, gets the rank appended.
+    """
+    path = _RANK.sub(_ALONE if rank is None else str(rank), pattern)
+    path = _PID.sub(str(pid), path)
+    if path != pattern or rank is None or _names_rank(path, rank):
+        return path
+    return with_suffix(path, f"rank{rank}")
+
+
+def any_process(pattern: str) -> str:
+    """What ``expand`` makes of a pattern for any process, for ``glob``."""
+    parts = re.split(f"{_RANK.pattern}|{_PID.pattern}", pattern)
+    escaped = "*".join(re.sub(r"([*?[])", r"[\1]", part) for part in parts)
+    return escaped if len(parts) > 1 else with_suffix(escaped, "*")
+
+
+def with_suffix(path: str, word: str) -> str:
+    """``run.json.gz`` and ``rank0`` make ``run-rank0.json.gz``."""
+    root, ending = os.path.splitext(path)
+    if ending == ".gz":
+        root, inner = os.path.splitext(root)
+        ending = inner + ending
+    return f"{root}-{word}{ending}"
+
+
+def open_free(path: str, since: float | None = None) -> tuple[int, str]:
+    """Open ``path`` for writing, emptied, or a name beside it where another process writes there.
+
+    With ``since``, in seconds of the epoch, a file that was written after that is left alone too.
+    Returns the descriptor and the path. Raises OSError.
+    """
+    descriptor = os.open(path, _flags(), 0o666)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return descriptor, path
+    newer = since is not None and status.st_size > 0 and status.st_mtime >= since
+    if not newer and _lock(descriptor):
+        os.ftruncate(descriptor, 0)
+        return descriptor, path
+    os.close(descriptor)
+    return _open_beside(path)
+
+
+def _open_beside(path: str) -> tuple[int, str]:
+    for other in _others(path):
+        try:
+            descriptor = os.open(other, _flags() | os.O_EXCL, 0o666)
+        except FileExistsError:
+            continue
+        _lock(descriptor)
+        return descriptor, other
+    raise FileExistsError(f"{path} is being written, and so is every name beside it")
+
+
+def _others(path: str) -> Iterator[str]:
+    return (with_suffix(path, str(number)) for number in range(2, _TRIES))
+
+
+def _flags() -> int:
+    return os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the file is ours until this process and those forked from it have closed it; true
+    where the file system knows no locks."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _names_rank(path: str, rank: int) -> bool:
+    found = _NUMBER.findall("/".join(path.replace(os.sep, "/").split("/")[-2:]))
+    return bool(found) and int(found[-1]) == rank
