@@ -132,6 +132,11 @@ class Messages:
             found += self._parts_of(asked.text)
         return _best(asked, found)
 
+    def dispatched(self, name: str) -> tuple[Message, ...]:
+        """Where dtypes are dispatched under exactly this name."""
+        rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))
+        return tuple(_message(row, _letters(name), True) for row in rows)
+
     @cached_property
     def _rows(self) -> list[_Row]:
         names = (DISPATCH, *VARIABLES)
@@ -140,10 +145,10 @@ class Messages:
     def _dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under a name, or under one that a macro joins to another:
         ``#op "_vml_cpu"``."""
-        rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))
-        if not rows:
-            joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
-            rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
+        if found := self.dispatched(name):
+            return found
+        joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
+        rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
         return tuple(_message(row, _letters(name), True) for row in rows)
 
     def _fitting(self, text: str) -> Iterator[Message]:

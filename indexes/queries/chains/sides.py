@@ -40,7 +40,7 @@ def add_derivative(
         rule = "recorded in other than the usual case, which is dense, real, 2-D tensors"
         hops.add(parent, "derivative", ", ".join(beside), native.location, rule, "by rule")
     if not through and entry is None:
-        hops.miss(parent, "derivative", op, _why_none(native, rule, facts))
+        _add_none(native, parent, rule, facts, hops)
 
 
 def _add_entry(
@@ -125,10 +125,19 @@ def _is_recorded(step: Step) -> bool:
     return not isinstance(row, KernelRow) or row.key == "CompositeImplicitAutograd"
 
 
-def _why_none(native: NativeFunction, rule: str, facts: Lookup) -> str:
-    if any(r.key == "CompositeImplicitAutograd" for r in facts.kernels(native.full_name)):
-        return f"{rule}: CompositeImplicitAutograd, autograd records the operators it calls"
-    return rule
+def _add_none(native: NativeFunction, parent: int, rule: str, facts: Lookup, hops: HopList) -> None:
+    """Adds that there is no derivative, which of a composite operator is as it should be."""
+    op = native.full_name
+    if any(row.key == "CompositeImplicitAutograd" for row in facts.kernels(op)):
+        hops.add(parent, "derivative", op, native.location, _RECORDED, "by rule")
+    else:
+        hops.miss(parent, "derivative", op, rule)
+
+
+_RECORDED = (
+    "autograd records the operators that it calls: as CompositeImplicitAutograd it needs no entry "
+    "in derivatives.yaml"
+)
 
 
 def _add_formulas(entry: DerivativeEntry, parent: int, hops: HopList) -> dict[int, int]:

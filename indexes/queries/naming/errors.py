@@ -33,14 +33,27 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
         return None
     if found[0].kind != DISPATCH and (name := dispatch_name(query.raw)):
         return _of_macro(name, found, index)
+    return _match(found, index, query.raw)
+
+
+def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatch | None:
+    """The lines, what is around the first of them, and the operators that get there or that the
+    text names."""
+    if not found:
+        return None
     around = [_around(index, one.location) for one in found[:_LOOKED_AT]]
     reached = next((places for places in around if _operators(places)), ())
     hits = [_hit(index, one, places) for one, places in zip(found, around, strict=False)]
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
-    hits += _named(index, found[0], query.raw)
+    hits += _named(index, found[0], text)
     hits += _operator_hits(index, _operators(reached))
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(found))
     return match if len(found) == 1 else replace(match, confidence="ambiguous")
+
+
+def find_dispatch(query: NameQuery, index: Index) -> NameMatch | None:
+    """The macros that dispatch dtypes under exactly this name, ``geqrf_cpu``."""
+    return _match(Messages(index.facts.store).dispatched(query.raw.strip("\"' ")), index)
 
 
 def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch | None:

@@ -141,6 +141,12 @@ def _errors(query: NameQuery, index: Index) -> NameMatch | None:
     return find(query, index)
 
 
+def _dispatches(query: NameQuery, index: Index) -> NameMatch | None:
+    from indexes.queries.naming.errors import find_dispatch
+
+    return find_dispatch(query, index)
+
+
 def _variables(query: NameQuery, index: Index) -> NameMatch | None:
     from indexes.queries.naming.variables import find
 
@@ -154,10 +160,10 @@ def _keys(query: NameQuery, index: Index) -> NameMatch | None:
 
 
 _ORDER: Mapping[NameKind, tuple[World, ...]] = {
-    "bare": (_operators, _python, _keys, _libraries, _variables, _stubs, _symbols),
+    "bare": (_operators, _python, _keys, _libraries, _variables, _stubs, _symbols, _dispatches),
     "operator": (_operators, _symbols),
     "library": (_libraries, _symbols, _stubs),
-    "python": (_variables, _python, _operators, _places),
+    "python": (_variables, _python, _operators, _places, _dispatches),
     "grad_fn": (_nodes, _python, _symbols),
     "stub": (_stubs, _symbols, _operators),
     "symbol": (_first_symbol, _stubs, _operators, _symbols, _nodes),

@@ -87,6 +87,12 @@ class FilterInput(Input):
         """No name holds a question mark, so it stays the key for help."""
         return character != "?" and super().check_consume_key(key, character)
 
+    def on_key(self, event: events.Key) -> None:
+        """A slash asks for a filter wherever else the cursor is, and no name begins with one."""
+        if event.character == "/" and not self.value:
+            event.prevent_default()
+            event.stop()
+
     def on_paste(self, event: events.Paste) -> None:
         """Of several lines, as a traceback has, the one that says what is wrong; Textual would
         take the first."""

@@ -57,6 +57,14 @@ async def test_names_that_hold_what_was_typed_are_offered(sit: Sit) -> None:
         await person.sees("names hold it", "softmax_lastdim_kernel_impl")
 
 
+async def test_a_slash_before_a_name_is_no_part_of_it(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        await person.types("/MulBackward0")
+        await person.until(lambda: person.chain.op == "mul.Tensor", "mul.Tensor")
+        assert person.pane(OperatorPane).filter.value == "MulBackward0"
+
+
 async def test_near_names_are_offered_as_such(sit: Sit) -> None:
     async with sit(80, 24) as person:
         await person.until(person.has_index, "the index")

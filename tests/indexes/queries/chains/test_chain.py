@@ -303,3 +303,21 @@ def test_a_composite_operator_shows_the_formulas_of_what_it_calls(
     entries = [h for h in chains[op].hops if h.role == "derivative" and "through" in h.rule]
     assert through in [hop.symbol for hop in entries]
     assert not any(gap.role == "derivative" for gap in chains[op].unresolved)
+
+
+def test_a_composite_operator_without_an_entry_lacks_nothing(tree_index: Index) -> None:
+    names = [one.full_name for one in tree_index.operators() if not one.has_derivative]
+    found = {name: tree_index.chain(name) for name in names}
+    composite = {
+        name
+        for name, chain in found.items()
+        if any("needs no entry" in hop.rule for hop in chain.hops)
+    }
+    assert composite
+    lacking = {
+        name
+        for name, chain in found.items()
+        if any(gap.role == "derivative" for gap in chain.unresolved)
+    }
+    assert lacking
+    assert not composite & lacking

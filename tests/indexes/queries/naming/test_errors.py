@@ -30,6 +30,14 @@ def test_a_dispatch_tells_what_it_covers(tree_index: Index, cut: str) -> None:
     assert {hit.op for hit in others} >= {"mm", "addmm"}
 
 
+def test_the_name_of_a_dispatch_alone_leads_to_its_macro(tree_index: Index) -> None:
+    said = tree_index.resolve("\"div_floor_cpu\" not implemented for 'Half'")
+    for name in ("div_floor_cpu", '"div_floor_cpu"'):
+        assert tree_index.resolve(name).hits == said.hits
+        assert said.hits[0] in tree_index.find(name)
+    assert tree_index.resolve("div_floor_cp").kind == "none"
+
+
 def test_find_gives_the_same(tree_index: Index) -> None:
     text = "self must be a matrix"
     assert tree_index.find(text) == tree_index.resolve(text).hits
