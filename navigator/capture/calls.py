@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .frames import Stack
-from .kineto import is_bookkeeping, marker_number, metadata_key
+from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key
 from .profiler import Window
 from .writer import encode, metadata
 
@@ -46,6 +46,7 @@ class CallLog:
         self._lock = threading.Lock()
         self._stacks: set[int] = set()
         self._metadata: set[str] = set()
+        self._arrows = Arrows()
 
     def __len__(self) -> int:
         return len(self._calls) // _FIELDS
@@ -97,11 +98,12 @@ class CallLog:
             self._announced = 0
             calls = dict(zip(numbers, kinds, strict=True))
             lines: list[bytes] = []
+            self._arrows.next_window()
             for event in window.saved.events:
                 number = marker_number(event)
                 if number < 0:
                     if not self._is_needless(event):
-                        lines.append(event)
+                        lines.append(self._arrows.renumbered(event))
                 elif number in calls and number in window.calls_with_operators:
                     lines += self._stack(self._kinds[calls[number]].stack)
                     lines.append(self._call_event(event, number, calls[number]))

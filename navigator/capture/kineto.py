@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,8 @@ _ARRAY = b'"traceEvents": ['
 MARK = "torchnav|"
 """Prefix of the markers that stand around the program's outermost torch calls."""
 _MARKER = b'"name": "' + MARK.encode()
+_ARROW = re.compile(rb'\{\s*"ph": "[stf]", "id": (?P<id>\d+)')
+_CATEGORY = re.compile(rb'"cat": "([^"]*)"')
 
 
 @dataclass(slots=True)
@@ -55,6 +58,31 @@ def _events(body: bytes) -> Iterator[bytes]:
         text = piece.strip()
         if text:
             yield (text if text.endswith(b"\n  }") else text + b"}").replace(b"\n", b" ")
+
+
+class Arrows:
+    """Numbers of the arrows from a forward operator to its Node, and from a launch to its
+    kernel. Kineto counts them anew in every window: here each is of one arrow of the file."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._numbers: dict[tuple[bytes, bytes], int] = {}
+
+    def next_window(self) -> None:
+        """What comes now has numbers of its own."""
+        self._numbers.clear()
+
+    def renumbered(self, event: bytes) -> bytes:
+        """The event under the number of its arrow; what is no end of an arrow as it is."""
+        arrow = _ARROW.match(event)
+        if arrow is None:
+            return event
+        category = _CATEGORY.search(event)
+        key = (category[1] if category else b"", arrow["id"])
+        if key not in self._numbers:
+            self._count += 1
+            self._numbers[key] = self._count
+        return b"%b%d%b" % (event[: arrow.start("id")], self._numbers[key], event[arrow.end() :])
 
 
 def marker_number(event: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 from collections.abc import Iterable
@@ -15,8 +16,8 @@ from .names import open_free
 class TraceFile:
     """Appends events. Every ``write`` reaches the operating system before it returns.
 
-    The array is never closed: the format allows that, and a program that is killed
-    leaves a file that ends in whole lines. Nothing here fails: a full disk must not stop
+    The array is closed when the program ends. The format does not ask for it: a program that
+    is killed leaves a file that ends in whole lines. Nothing here fails: a full disk must not stop
     the program, which may also close our descriptor and use its number for a file of its own.
     Of two processes that name one file the second gets another one: see ``names.open_free``.
     """
@@ -32,6 +33,7 @@ class TraceFile:
         self.problem = ""
         """Why nothing is written any more."""
         self._append(b"[\n")
+        atexit.register(self.close)
 
     def write(self, lines: Iterable[bytes]) -> None:
         """Append events, each one JSON object. A no-op in a forked child and after ``close``."""
@@ -50,10 +52,14 @@ class TraceFile:
         self.problem = self.problem or reason
 
     def close(self) -> None:
+        """End the array, so that the file is JSON. A no-op the second time."""
         with self._lock:
             if not self._closed and _identity(self._descriptor) == self._file:
+                if not self.problem and os.getpid() == self._owner:
+                    self._append(metadata("closed", {}, self._owner) + b"\n]\n")
                 os.close(self._descriptor)
             self._closed = True
+            atexit.unregister(self.close)
 
     @property
     def operators(self) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
+from navigator.trace.forward_links import ForwardLinks
 from navigator.trace.table import (
     ANNOTATION,
     BACKWARD,
@@ -34,8 +35,6 @@ from navigator.trace.table import (
 ENGINE_PREFIX = "autograd::engine::evaluate_function: "
 _OPTIMIZER_PREFIX = "Optimizer."
 _CHECKPOINT = "torch/utils/checkpoint.py"
-_REMEMBERED = 1_000_000
-"""Sequence numbers whose operators are remembered: graphs of long ago are gone."""
 
 
 class _Side(NamedTuple):
@@ -77,7 +76,7 @@ class Builder:
         """By thread, innermost last."""
         self._launched: dict[int, tuple[int, int]] = {}
         """Correlation -> (row, number of the runtime call's name)."""
-        self._links = _ForwardLinks(table)
+        self.links = ForwardLinks(table)
         self._kernels_done = 0
         self._roots_done = 0
         self._kind_of_name = cache(self._new_kind)
@@ -117,6 +116,7 @@ class Builder:
 
     def close_window(self, places: dict[int, str] | None = None) -> None:
         """Build what was fed since the last time. ``places``: External id -> device."""
+        self.links.learn_threads(self._forward_thread.items())
         self._nest()
         self._place(places)
         self._assign_kernels()
@@ -221,14 +221,14 @@ class Builder:
             table.node[row] = table.node[parent]
             table.origin[row] = table.origin[parent]
         if kind in (NODE, ENGINE):
-            self._settle_node(row, parent)
+            self._settle_node(row, parent, frame)
         elif kind == ANNOTATION:
             if table.name_of(row).startswith(_OPTIMIZER_PREFIX):
                 table.phase[row] = OPTIMIZER
         elif parent >= 0 and table.node[row] >= 0:
             self._settle_origin(row, parent, kind)
         if kind in (OP, REGION) and table.sequence[row] >= 0:
-            self._links.started(row)
+            self.links.started(row)
         if table.stack[row] < 0:
             table.stack[row] = frame
         if table.module[row] < 0:
@@ -250,21 +250,21 @@ class Builder:
         named = separator and namespace.isidentifier() and " " not in rest
         return OP if named and "::" not in rest else REGION
 
-    def _settle_node(self, row: int, parent: int) -> None:
+    def _settle_node(self, row: int, parent: int, frame: int) -> None:
         table = self.table
         table.phase[row] = BACKWARD
         table.node[row] = row
         table.origin[row] = FORMULA
+        if table.stack[row] < 0:
+            table.stack[row] = frame
         if parent < 0:
             self._under_backward(row)
-        forward = self._links.of_node(row, self._forward_thread.get(row, 0))
+        name = table.name_of(row).removeprefix(ENGINE_PREFIX)
+        engine = parent if table.kind[row] == NODE else row
+        forward = self.links.link(row, engine, name, self._forward_thread.get(row, 0))
         if forward >= 0:
             table.module[row] = table.module[forward]
-            if table.kind[row] == NODE:
-                table.forward[row] = forward
-                table.reverse[forward] = row
-                if parent >= 0:  # what the engine does next is for the same module
-                    table.module[parent] = table.module[forward]
+            table.module[engine] = table.module[forward]  # what it does next is for it too
 
     def _under_backward(self, row: int) -> None:
         """A Node on a thread of the engine: the call that started this backward pass, if one."""
@@ -340,44 +340,3 @@ class Builder:
     def announce_root(self, row: int) -> None:
         """Show a row before its window closes."""
         self.table.roots.append(row)
-
-
-class _ForwardLinks:
-    """Remembers the last started operator of every sequence number, by thread.
-
-    Sequence numbers count Nodes per thread, and every operator shows the number that the
-    next Node will get: the last operator to show it is the one that made the Node.
-    """
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self._last: dict[int, int] = {}
-        self._others: dict[int, dict[int, int]] = {}
-        """Sequence numbers that several threads used: thread -> row."""
-        self._threads: dict[int, int] = {}
-        """The profiler's number of a forward thread -> ours, once a link has shown it."""
-
-    def started(self, row: int) -> None:
-        """An operator with a sequence number started. Call in order of time."""
-        sequence, thread = self._table.sequence[row], self._table.thread[row]
-        before = self._last.get(sequence, NONE)
-        if before >= 0 and self._table.thread[before] != thread:
-            self._others.setdefault(sequence, {self._table.thread[before]: before})
-        if sequence in self._others:
-            self._others[sequence][thread] = row
-        self._last[sequence] = row
-        if len(self._last) > _REMEMBERED:  # numbers only grow
-            for old in sorted(self._last)[: _REMEMBERED // 2]:
-                del self._last[old]
-                self._others.pop(old, None)
-
-    def of_node(self, node: int, forward_thread: int) -> int:
-        """The row of the forward operator, NONE when it is unknown or not certain."""
-        sequence = self._table.sequence[node]
-        if sequence in self._others:
-            known = self._threads.get(forward_thread, NONE)
-            return self._others[sequence].get(known, NONE)
-        row = self._last.get(sequence, NONE)
-        if row >= 0 and forward_thread:
-            self._threads.setdefault(forward_thread, self._table.thread[row])
-        return row

@@ -75,9 +75,10 @@ class TraceOp:
     node: str | None
     """The autograd Node that ran it: ``AddmmBackward0``."""
     node_id: int | None
-    """The row of that Node."""
+    """The row of that Node; of what the engine does around it, the engine's row."""
     forward_id: int | None
-    """Of a Node: the row of the operator whose gradient it computes."""
+    """In a backward pass: the row of the operator whose gradient is computed. For
+    AccumulateGrad one that has used the leaf."""
     sequence: int
     """The autograd sequence number; -1 for none."""
     thread: int

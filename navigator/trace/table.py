@@ -91,7 +91,10 @@ class Table:
         self.allocated: dict[int, int] = {}
         """Bytes that a row itself allocated, where allocations were recorded."""
         self.forward: dict[int, int] = {}
-        """Node row -> row of its forward operator."""
+        """Row of a Node, or of the engine around it -> row of its forward operator."""
+        self.forward_notes: dict[int, str] = {}
+        """The same rows -> why there is no such operator, or by which rule it was found, where
+        that is not the sequence number."""
         self.reverse: dict[int, int] = {}
         """Forward operator's row -> row of the Node."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
@@ -178,7 +181,7 @@ class Table:
             origin=cast(Origin, ORIGINS[self.origin[row]]),
             node=self._node_name(node) if node >= 0 else None,
             node_id=_optional(node),
-            forward_id=self.forward.get(row),
+            forward_id=self.forward.get(node),
             sequence=self.sequence[row],
             thread=_thread_number(self.threads[self.thread[row]][1]),
             start_us=self.start[row] - (self.zero or 0.0),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
@@ -21,6 +22,7 @@ from navigator.trace.trace import BadTrace, Trace, Watch
 _FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")
 _WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1, "Memset": 2}
 _RUNTIME = ("cuda_runtime cuda_driver Runtime xpu_runtime privateuse1_runtime mtia_runtime").split()
+_ARROW = "fwdbwd"
 _OVERLOAD = re.compile(r"(?P<name>\w+::\w+)\.(?P<overload>\w+)")
 
 
@@ -64,6 +66,8 @@ class ChromeReader:
                 handler(event, float(event.ts or 0.0), float(event.dur or 0.0))
         elif event.cat == "cpu_instant_event":
             self._memory(event)
+        elif event.cat == _ARROW and event.ph in ("s", "f"):
+            self._arrow(event)
         elif event.ph == "M" and event.name.startswith(PREFIX):
             self._own.read(event, self._thread(event))
 
@@ -159,6 +163,11 @@ class ChromeReader:
                 place = f"{place}:{_whole(args.device_id)}"
             start = float(event.ts or 0.0)
             self._builder.add_allocation(self._thread(event), start, size, place)
+
+    def _arrow(self, event: Event) -> None:
+        end: Literal["s", "f"] = "s" if event.ph == "s" else "f"
+        moment = float(event.ts or 0.0)
+        self._builder.links.add_arrow(end, event.id or 0, self._thread(event), moment)
 
     def _python(self, event: Event, start: float, duration: float) -> None:
         self._saw.add("frames")
@@ -274,7 +283,7 @@ class Feed:
             return False
         end = data.rfind(b"\n") + 1
         self._at += end
-        lines = data[:end].strip().removeprefix(b"[").strip(b",\n ")
+        lines = data[:end].strip().removeprefix(b"[").removesuffix(b"]").strip(b",\n ")
         if lines:
             self._reader.feed(b"[" + lines + b"]")
         return bool(lines)

@@ -47,6 +47,8 @@ class Event(msgspec.Struct, kw_only=True):
     tid: int | str | float | None = None
     ts: float | str | None = None
     dur: float | str | None = None
+    id: int | str | None = None
+    """Of both ends of an arrow."""
     args: msgspec.Raw = msgspec.Raw()
 
 

@@ -94,7 +94,7 @@ class Shown:
     """Those under a Node that leads to its formula, or to the class of one written by hand."""
     nodes: int = 0
     linked: int = 0
-    """Nodes with the forward operator they differentiate; AccumulateGrad has none."""
+    """Nodes with the forward operator that made them; none made AccumulateGrad."""
     differs: Counter[str] = field(default_factory=Counter)
     """Events that only one of this and an independent profiler run has."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -171,17 +171,36 @@ def test_calls_carry_what_they_returned(ops: list[TraceOp]) -> None:
     assert call.output == "float32[2, 5, 48] cpu"
 
 
-def test_the_recording_is_one_json_object_a_line(step_folder: Path) -> None:
-    def events() -> Iterator[str]:
-        lines = (step_folder / "trace.json").read_text().splitlines()
-        assert lines[0] == "["
-        yield from lines[1:]
+def test_the_recording_is_json_with_one_object_a_line(step_folder: Path) -> None:
+    text = (step_folder / "trace.json").read_text()
+    first, *lines, last = text.splitlines()
+    assert (first, last) == ("[", "]")
+    assert [json.loads(line.removesuffix(",")) for line in lines] == json.loads(text)
 
-    import json
 
-    for line in events():
-        assert line.endswith(",")
-        assert isinstance(json.loads(line[:-1]), dict)
+def test_every_arrow_of_the_recording_has_a_number_of_its_own(step_folder: Path) -> None:
+    events = json.loads((step_folder / "trace.json").read_text())
+    windows = [event for event in events if event["name"] == "torchnav_window"]
+    ends = Counter((event["ph"], event["id"]) for event in events if event["ph"] in ("s", "f"))
+    assert len(windows) > 1
+    assert len(ends) > 50
+    assert set(ends.values()) == {1}
+    assert {number for end, number in ends if end == "s"} == {n for end, n in ends if end == "f"}
+
+
+def test_every_operator_of_a_backward_pass_has_its_forward(step: Trace) -> None:
+    backward = [op for op in step.ops() if op.phase == "backward" and op.kind == "op"]
+    assert len(backward) > 150
+    for op in backward:
+        assert op.forward_id is not None, op
+        assert step.op(op.forward_id).phase == "forward"
+    leaves = [op for op in step.ops() if op.name == "torch::autograd::AccumulateGrad"]
+    assert leaves
+    for leaf in leaves:
+        assert leaf.forward_id is not None, "the operator that used the parameter"
+        used = step.op(leaf.forward_id)
+        assert {value.shape for value in leaf.inputs} <= {value.shape for value in used.inputs}
+        assert step.backward_of(leaf.forward_id) != leaf.id, "it made a Node of its own"
 
 
 def test_says_when_the_program_had_a_profiler_of_its_own(step: Trace) -> None:
