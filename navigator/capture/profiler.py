@@ -7,7 +7,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import GetSetDescriptorType
 from typing import Any
@@ -23,6 +23,7 @@ from torch._C._profiler import (
 
 from .compat import Marker, profiler_config
 from .kineto import MARK, Saved, take_apart
+from .words import quiet_kineto
 
 _WANTED = {"capture_overload_names": True, "profile_all_threads": True}
 _CPU = torch.device("cpu")
@@ -60,7 +61,7 @@ class Profiler:
             options.pop("profile_all_threads", None)
         config = profiler_config(self._memory, _experimental(options))
         activities = _activities()
-        with _quiet_kineto():
+        with quiet_kineto():
             _prepare_profiler(config, activities)
             _enable_profiler(config, activities)
         self.running = True
@@ -76,9 +77,10 @@ class Profiler:
         collecting = gc.isenabled()
         gc.disable()  # nothing below makes cycles, and the program's own heap may be large
         try:
-            result = _disable_profiler()
-            self.running = False
-            window = Window(_saved(result, folder), 0)
+            with quiet_kineto():
+                result = _disable_profiler()
+                self.running = False
+                window = Window(_saved(result, folder), 0)
             _Walk(window).run(result.experimental_event_tree())
             return window
         finally:
@@ -210,17 +212,3 @@ def _synchronize() -> None:
     """Device work in flight would be missing from the window."""
     for _, module in _accelerators():
         module.synchronize()
-
-
-@contextmanager
-def _quiet_kineto() -> Iterator[None]:
-    """Kineto reads its log level when first used, and would write to the user's stderr."""
-    name = "KINETO_LOG_LEVEL"
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = "99"
-    try:
-        yield
-    finally:
-        os.environ.pop(name, None)

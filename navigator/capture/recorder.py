@@ -66,6 +66,8 @@ class Recorder(Session):
         self._last_window = False
         self._stopped = False
         """Whether windows are given up for good."""
+        self._was_aside = False
+        """Whether the program has run a profiler of its own."""
         self._windows = 0
         self._opened_ns = 0
         self._accelerator = False
@@ -226,10 +228,7 @@ class Recorder(Session):
         """The program is about to use the profiler itself."""
         if self.marking:
             self._close_window()
-            self.note(
-                "the program ran a profiler of its own: until it ended only the "
-                "outermost calls were recorded"
-            )
+            self._note_aside()
         self.due = _NEVER
 
     def step_back(self) -> None:
@@ -240,6 +239,15 @@ class Recorder(Session):
                 self._open_window()
             else:
                 self.due = time_ns()
+
+    def _note_aside(self) -> None:
+        if not self._was_aside:
+            self.note(
+                "the program ran a profiler of its own, and of torch's there can be only one: "
+                "what ran meanwhile has its outermost calls here and no operators; the compiled "
+                "recorder sees both"
+            )
+        self._was_aside = True
 
     def _may_close(self, frame: FrameType | None) -> bool:
         """Whether nothing that the profiler has begun can be open, seen from ``frame``."""

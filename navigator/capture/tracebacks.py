@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import sys
 import threading
@@ -56,7 +57,7 @@ def hide_from_formatted() -> None:
 
 def strip(trace: TracebackType | None) -> TracebackType | None:
     """The traceback without entries of this package. Changes the links, not the entries."""
-    entries = list(_entries(trace))
+    entries = list(_without_hooks(list(_entries(trace))))
     hidden = set(_hidden([entry.tb_frame.f_code for entry in entries]))
     shown = [entry for at, entry in enumerate(entries) if at not in hidden]
     for at, entry in enumerate(shown):
@@ -76,6 +77,44 @@ def _hidden(codes: list[CodeType]) -> Iterator[int]:
             before -= 1
         if code.co_name == _HANDLER and before >= 1 and _is_override(codes[before]):
             yield from (before, before - 1)
+
+
+def _without_hooks(entries: list[TracebackType]) -> Iterator[TracebackType]:
+    """As if our hooks were not there, for which torch calls modules in a longer way."""
+    module = sys.modules.get("torch.nn.modules.module")
+    call = getattr(getattr(module, "Module", None), "_call_impl", None)
+    code = getattr(call, "__code__", None)
+    within = getattr(code, "co_consts", ())
+    skip = False
+    for entry, inner in zip(entries, [*entries[1:], None], strict=True):
+        longer = entry.tb_frame.f_code is code and inner and inner.tb_frame.f_code in within
+        if not skip:
+            yield _direct(entry) if longer and not _hooked(entry.tb_frame, module) else entry
+        skip = bool(longer and not _hooked(entry.tb_frame, module))
+
+
+_HOOKS = ("backward_pre_hooks", "backward_hooks", "forward_hooks", "forward_pre_hooks")
+
+
+def _hooked(frame: FrameType, module: Any) -> bool:
+    """Whether the program itself has put hooks on the module that is called, or on all."""
+    called = vars(frame.f_locals.get("self"))
+    hooks = [called.get(f"_{kind}") for kind in _HOOKS]
+    hooks += [getattr(module, f"_global_{kind}", None) for kind in _HOOKS]
+    codes = (getattr(hook, "__code__", None) for some in hooks for hook in (some or {}).values())
+    return any(code is None or not is_ours(code) for code in codes)
+
+
+def _direct(entry: TracebackType) -> TracebackType:
+    """The entry at the first place where its function hands all of its arguments on: there torch
+    calls ``forward`` of a module that has no hooks."""
+    code = entry.tb_frame.f_code
+    calls = (i.offset for i in dis.get_instructions(code) if i.opname == "CALL_FUNCTION_EX")
+    at = next(calls, None)
+    if at is None:
+        return entry
+    line = max((start, line) for start, line in dis.findlinestarts(code) if start <= at and line)[1]
+    return TracebackType(None, entry.tb_frame, at, line)
 
 
 def _after_launch(trace: TracebackType | None) -> TracebackType | None:

@@ -321,6 +321,41 @@ def test_what_watches_the_program_itself_sees_no_difference(tmp_path: Path) -> N
     assert "neg" in names(trace), "what comes after the program's own profiler is recorded"
 
 
+FAILS = """\
+import traceback
+import torch
+from torch.profiler import ProfilerActivity, profile
+class Fails(torch.nn.Module):
+    def forward(self, x):
+        return torch.mm(x, torch.ones(7, 7))
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), Fails())
+for hook in (lambda *_: None, None):
+    if hook:
+        net[1].register_forward_hook(hook)
+    try:
+        net(torch.ones(2, 2))
+    except RuntimeError:
+        traceback.print_exc()
+    net[1]._forward_hooks.clear()
+for _ in range(2):
+    with profile(activities=[ProfilerActivity.CPU]) as own:
+        torch.ones(2).neg()
+net(torch.ones(2, 2))
+"""
+
+
+def test_no_frame_of_ours_and_no_word_of_kineto_comes_or_goes(tmp_path: Path) -> None:
+    """Torch calls a module in a longer way for hooks on all modules, as ours are; what kineto
+    says of the program's own profiler is said."""
+    plain, recorded = run(tmp_path, FAILS, record=False), run(tmp_path, FAILS)
+    assert plain.stderr.count("in inner") == 1, "the program's own hook takes the longer way too"
+
+    def timeless(text: str) -> str:
+        return re.sub(r"\d+:\d+(:\d+)?|\d{4}-\d\d-\d\d", "", text)
+
+    assert timeless(recorded.stderr) == timeless(plain.stderr)
+
+
 def test_ranks_that_talk_to_each_other(tmp_path: Path) -> None:
     """Two processes with DistributedDataParallel and DTensor, each recorded."""
     (tmp_path / "program.py").write_text(RANKS)
