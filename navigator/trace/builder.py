@@ -41,14 +41,14 @@ class _Side(NamedTuple):
     """A timed event that is no row."""
 
     kind: str
-    """``frame`` of Python, ``launch`` by the device runtime, ``memory`` taken."""
+    """``frame`` of Python, ``launch`` by the device runtime, ``memory`` taken or given back."""
     thread: int
     start: float
     duration: float
     first: int
-    """Of a frame its stack or NONE; of a launch its correlation; bytes of memory."""
+    """Of a frame its stack or NONE; of a launch its correlation; an allocation's number."""
     second: int
-    """Of a frame its module or NONE; the number of a launch's name; a place."""
+    """Of a frame its module or NONE; the number of a launch's name."""
 
 
 class _Open(NamedTuple):
@@ -100,10 +100,10 @@ class Builder:
         """A Python frame of a profile with stacks."""
         self._sides.append(_Side("frame", thread, start, duration, stack, module))
 
-    def add_allocation(self, thread: int, start: float, size: int, place: str) -> None:
-        """Memory that was taken at a moment, by whatever operator was running."""
-        number = self.table.places.number(place)
-        self._sides.append(_Side("memory", thread, start, 0.0, size, number))
+    def add_allocation(self, thread: int, number: int) -> None:
+        """Memory that was taken or given back by whatever was running."""
+        start = self.table.allocations.start[number]
+        self._sides.append(_Side("memory", thread, start, 0.0, number, NONE))
 
     def add_launch(
         self, thread: int, start: float, duration: float, correlation: int, name: str
@@ -187,20 +187,22 @@ class Builder:
         if side.kind == "launch":
             self._launched[side.first] = (self._launcher(row), side.second)
         elif side.kind == "memory":
-            self._allocate(row, side.first, side.second)
+            self._allocate(row, side.first)
         else:
             frame = side.first if side.first >= 0 else frame
             module = side.second if side.second >= 0 else module
             end = side.start + side.duration
             self._open[side.thread].append(_Open(end, row, frame, module))
 
-    def _allocate(self, row: int, size: int, place: int) -> None:
+    def _allocate(self, row: int, number: int) -> None:
         """An operator that makes a tensor from nothing runs where the memory is."""
-        table = self.table
-        if row >= 0:
+        table, size = self.table, self.table.allocations.size[number]
+        table.allocations.assign(number, row)
+        if row >= 0 and size > 0:
             table.allocated[row] = table.allocated.get(row, 0) + size
             if table.place[row] < 0 and table.kind[row] == OP and not table.has_tensors(row):
-                table.place[row] = place
+                place = table.allocations.places[table.allocations.place[number]]
+                table.place[row] = table.places.number(place)
 
     def _launcher(self, row: int) -> int:
         """The smallest operator around a launch; an annotation launches nothing."""

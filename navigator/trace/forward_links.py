@@ -22,6 +22,7 @@ BY_ORDER = (
     "of the Node before it: the engine runs AccumulateGrad at once behind the Node that gives it "
     "its gradient"
 )
+NO_NODE = "the trace does not say which Node ran it"
 _UNKNOWN = "no recorded operator has the sequence number of its Node"
 _SEVERAL = "several threads used the sequence number of its Node, and which one is not known"
 _UNNUMBERED = "its Node has no sequence number"

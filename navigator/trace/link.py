@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain, islice
 from pathlib import Path
 
 from indexes.model.places import DeviceKernelAnswer
@@ -77,6 +79,14 @@ class OpLink:
         return not self.reasons
 
 
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """What an operator call may be, by all that is known of it."""
+
+    schemas: tuple[OperatorSummary, ...]
+    kernels: tuple[KernelRow, ...]
+
+
 def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None:
     """The index of the torch that recorded a trace, where that torch is installed here.
 
@@ -128,6 +138,22 @@ class Linker:
     def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
         """The source of a device kernel's name."""
         return self._device_name(kernel.name)
+
+    def possible(self, link: OpLink) -> Possible:
+        """The schemas and kernels that a call may be; one of each where it is resolved."""
+        names = (link.full_name,) if link.full_name else link.candidates
+        schemas = (self._summaries[name] for name in names if name in self._summaries)
+        kernels = (self._possible_kernels(self._kernels.get(n, {}), link.keys) for n in names)
+        return Possible(tuple(schemas), tuple(chain.from_iterable(kernels)))
+
+    def _possible_kernels(
+        self, rows: dict[str, KernelRow], keys: tuple[str, ...]
+    ) -> Iterator[KernelRow]:
+        """Those that serve a key; all of them where the key is not known."""
+        if not keys:
+            yield from rows.values()
+        for key in keys:
+            yield from islice((rows[one] for one in serving_keys(key) if one in rows), 1)
 
     def path(self, op: TraceOp) -> DispatchPath | None:
         """The keys that this call went through; None for what no dispatcher calls."""

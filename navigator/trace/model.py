@@ -151,6 +151,24 @@ class DeviceKernel:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Memory that was taken or given back."""
+
+    id: int
+    op_id: int | None
+    """The row that was running; None outside of any."""
+    start_us: float
+    bytes: int
+    """Negative where it was given back."""
+    device: str
+    """``cpu``, ``cuda:0``"""
+    address: int
+    """Of the memory: what is given back has the address of what was taken."""
+    total_bytes: int
+    """What the allocator of the device holds from then on."""
+
+
 @dataclass(slots=True)
 class TraceMeta:
     """What a trace says about its run."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
 from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, OpLink
-from navigator.trace.model import DeviceKernel, StackFrame, TraceOp
+from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
 from navigator.trace.trace import Trace
 
-_EXPORTED = ("op", "region")
 _STEP = (
     "key kernel=slot.kernel kind=slot.kind fallthrough=slot.fallthrough path=location.path "
     "line=location.line origin=slot.origin rule=slot.rule confidence=slot.confidence"
@@ -21,29 +21,41 @@ shape(StackFrame, "path line function")
 
 
 def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
-    """Every operator by id, each followed by the device work it launched; then the rest."""
+    """Every row by id, each followed by the device work that it launched and the memory that it
+    took or gave back; then the device work and the memory of none."""
     for op in trace.ops():
-        if op.kind in _EXPORTED or op.id in trace.table.kernels.by_op:
-            yield op_row(op, linker.link(op), linker.path(op))
-            for kernel in trace.kernels_of(op.id):
-                yield kernel_row(kernel, linker)
-    for kernel in trace.kernels():
-        if kernel.op_id is None:
-            yield kernel_row(kernel, linker)
+        yield op_row(trace, op, linker)
+        yield from (kernel_row(kernel, linker) for kernel in trace.kernels_of(op.id))
+        yield from map(allocation_row, trace.allocations_of(op.id))
+    yield from (kernel_row(one, linker) for one in trace.kernels() if one.op_id is None)
+    yield from map(allocation_row, trace.allocations_of(None))
 
 
-def op_row(op: TraceOp, link: OpLink, path: DispatchPath | None) -> Object:
+def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
+    """One row: an operator, a Node, a call of the program or another region."""
+    link = linker.link(op)
+    status = _status(op, link, linker)
+    made = trace.backward_of(op.id)
     return to_object(
         op,
-        "kind id parent name overload candidates phase origin? grad_fn=node forward_id sequence "
-        "thread start_us duration_us device layout keys dispatch_path inputs module? user stack "
-        "schema kernel derivative resolved reason note",
-        kind="op",
+        "kind id parent name overload status candidates shared phase origin? grad_fn=node node_id "
+        "forward_id forward_note call_id made_node made_node_id sequence "
+        "thread start_us duration_us device layout keys dispatch_path inputs output? module? user "
+        "stack schema kernel derivative resolved reason note",
+        kind=_KINDS.get(op.kind, "region"),
+        region=None if op.kind in _KINDS else op.kind,
         overload=link.full_name.partition(".")[2] if link.full_name else op.overload,
+        status=status,
         candidates=link.candidates,
+        shared=_shared(link, linker) if status == "candidates" else None,
+        node_id=trace.node_of(op.id),
+        forward_note=trace.forward_note(op.id),
+        call_id=trace.call_of(op.id),
+        made_node=trace.op(made).node if made is not None else None,
+        made_node_id=made,
         sequence=op.sequence if op.sequence >= 0 else None,
         keys=op.keys or link.keys,
-        dispatch_path=_path(path),
+        dispatch_path=_path(linker.path(op)),
         inputs=[str(value) for value in op.inputs],
         user=to_object(op.user, "path line", exact=op.user_exact) if op.user else None,
         schema=_schema(link),
@@ -52,6 +64,56 @@ def op_row(op: TraceOp, link: OpLink, path: DispatchPath | None) -> Object:
         resolved=link.resolved,
         reason="; ".join(link.reasons) or None,
         note=link.note or None,
+    )
+
+
+_KINDS = {"op": "op", "node": "node", "call": "call"}
+
+
+def _status(op: TraceOp, link: OpLink, linker: Linker) -> str | None:
+    """Whether what ran is known: the function of an operator, the formula of a Node."""
+    if op.kind not in ("op", "node", "region"):
+        return None
+    if op.kind == "node":
+        return "exact" if link.node is not None and not link.node.reason else "unknown"
+    if link.kernel is not None and link.kernel.definitions:
+        return "exact"
+    several = link.candidates or len(linker.possible(link).kernels) > 1
+    return "candidates" if several and link.kernel is None else "unknown"
+
+
+def _shared(link: OpLink, linker: Linker) -> Object:
+    """What is true whichever of the candidates ran."""
+    possible = linker.possible(link)
+    places = [one.location for row in possible.kernels for one in row.definitions]
+    makers = {_grad_fn(linker.schemas.derivative(one.full_name)) for one in possible.schemas}
+    return {
+        "schema": _beginning([one.schema for one in possible.schemas]) or None,
+        "schema_path": _only(one.location.path for one in possible.schemas),
+        "kernel": _only(row.symbol for row in possible.kernels),
+        "kernel_path": _only(place.path for place in places),
+        "grad_fn": _only(makers),
+    }
+
+
+def _beginning(texts: Sequence[str]) -> str:
+    """What all of them begin with."""
+    letters = zip(*texts, strict=False)
+    return "".join(same[0] for same in takewhile(lambda of_all: len(set(of_all)) == 1, letters))
+
+
+def _only(values: Iterable[str | None]) -> str | None:
+    """The value that all of them have; None where they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def allocation_row(one: Allocation) -> Object:
+    return to_object(
+        one,
+        "kind id name op_id start_us bytes device address total_bytes",
+        kind="allocation",
+        name="free" if one.bytes < 0 else "allocate",
     )
 
 
@@ -113,9 +175,13 @@ def _derivative(op: TraceOp, link: OpLink) -> Object | None:
         return to_object(node.definition, "op path line", **made) if node.definition else None
     if op.phase == "backward" or entry is None:
         return None
-    grad_fn = next((one.grad_fn for one in entry.sets if one.grad_fn), None)
     default = entry.sets[0].formulas if entry.sets else ()
-    return _entry(entry, grad_fn, [one for one in default if one.kind == "gradient"])
+    return _entry(entry, _grad_fn(entry), [one for one in default if one.kind == "gradient"])
+
+
+def _grad_fn(entry: DerivativeEntry | None) -> str | None:
+    sets = entry.sets if entry is not None else ()
+    return next((one.grad_fn for one in sets if one.grad_fn), None)
 
 
 def _entry(entry: DerivativeEntry, grad_fn: str | None, formulas: Sequence[Formula]) -> Object:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar, cast
 from indexes.model.vocabulary import Location
 from navigator.trace.inputs import parse_inputs
 from navigator.trace.model import (
+    Allocation,
     DeviceKernel,
     DeviceWork,
     Input,
@@ -109,6 +110,7 @@ class Table:
         self.definitions: list[ProgramDefinition] = []
         """What the program defines itself, in the order of the file."""
         self.kernels = KernelTable()
+        self.allocations = AllocationTable()
         self._parsed = cache(lambda number: parse_inputs(*self.raw_inputs[number]))
 
     def __len__(self) -> int:
@@ -282,4 +284,44 @@ class KernelTable:
             stream=stream,
             launch=self.launch.get(self.correlation[number], ""),
             reason=self.reasons.get(number, ""),
+        )
+
+
+class AllocationTable:
+    """Memory that was taken and given back, as columns."""
+
+    def __init__(self) -> None:
+        self.places: Interned[str] = Interned()
+        self.place, self.op = array("i"), array("i")
+        self.start = array("d")
+        self.size, self.address, self.total = (array("q") for _ in range(3))
+        self.by_op: dict[int, list[int]] = {}
+        """Row, NONE for those outside of any -> numbers of allocations."""
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+    def append(self, start: float, size: int, place: str, address: int, total: int) -> int:
+        """``size`` is negative for memory that is given back."""
+        self.place.append(self.places.number(place))
+        self.op.append(NONE)
+        self.start.append(start)
+        self.size.append(size)
+        self.address.append(address)
+        self.total.append(total)
+        return len(self.total) - 1
+
+    def assign(self, number: int, op: int) -> None:
+        self.op[number] = op
+        self.by_op.setdefault(op, []).append(number)
+
+    def allocation(self, number: int, zero: float = 0.0) -> Allocation:
+        return Allocation(
+            id=number,
+            op_id=_optional(self.op[number]),
+            start_us=self.start[number] - zero,
+            bytes=self.size[number],
+            device=self.places[self.place[number]],
+            address=self.address[number],
+            total_bytes=self.total[number],
         )

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from indexes.model.errors import TorchnavError
-from navigator.trace.model import DeviceKernel, TraceMeta, TraceOp
-from navigator.trace.table import GONE, Table
+from navigator.trace.forward_links import BY_NUMBER, NO_NODE
+from navigator.trace.model import Allocation, DeviceKernel, TraceMeta, TraceOp
+from navigator.trace.table import BACKWARD, CALL, ENGINE, GONE, NODE, NONE, Table
 
 
 @dataclass(slots=True)
@@ -57,6 +58,12 @@ class Trace:
         numbers = self.table.kernels.by_op.get(row, ())
         return tuple(self.kernel(number) for number in numbers)
 
+    def allocations_of(self, row: int | None) -> tuple[Allocation, ...]:
+        """Memory that a row itself took or gave back; for None, that of no row."""
+        allocations, zero = self.table.allocations, self.table.zero or 0.0
+        numbers = allocations.by_op.get(NONE if row is None else row, ())
+        return tuple(allocations.allocation(number, zero) for number in numbers)
+
     def device_types(self) -> tuple[str, ...]:
         """Kinds of device that anything in the trace ran on: ``cpu`` first, then ``cuda`` ..."""
         seen = {place.partition("/")[0].partition(":")[0] for place in self.table.places.values}
@@ -65,6 +72,29 @@ class Trace:
     def backward_of(self, row: int) -> int | None:
         """The row of the Node that computes this operator's gradient, if it ran."""
         return self.table.reverse.get(row)
+
+    def forward_note(self, row: int) -> str | None:
+        """In a backward pass: the rule by which the forward operator of a row is known, or why
+        it is not. None elsewhere."""
+        if self.table.phase[row] != BACKWARD:
+            return None
+        node = self.table.node[row]
+        return self.table.forward_notes.get(node, BY_NUMBER if node >= 0 else NO_NODE)
+
+    def node_of(self, row: int) -> int | None:
+        """The row of the Node that ran it, or that the engine ran when it ran this."""
+        table, node = self.table, self.table.node[row]
+        if node >= 0 and table.kind[node] == ENGINE:
+            inside = (child for child in table.children(node) if table.kind[child] == NODE)
+            node = next(inside, node)
+        return node if node >= 0 else None
+
+    def call_of(self, row: int) -> int | None:
+        """The call of the program that a row stands in."""
+        parent = self.table.parent[row]
+        while parent >= 0 and self.table.kind[parent] != CALL:
+            parent = self.table.parent[parent]
+        return parent if parent >= 0 else None
 
     def _repr_html_(self) -> str:
         """For notebooks."""

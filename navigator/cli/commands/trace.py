@@ -252,7 +252,7 @@ def open_(settings: Settings, file: Path) -> int:
 def export_trace(
     settings: Settings, file: Path, report: Path | None, row: int | None, name: str | None
 ) -> None:
-    """Every operator and device kernel of a trace, linked to its source.
+    """Every operator, Node, call, device kernel and allocation of a trace, linked to its source.
 
     With --json one object a line, by the contract in docs/json.md; without, a summary, and of one
     operator its first call.
@@ -289,7 +289,7 @@ def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:
 
     ids = None if name is None else frozenset(_calls(trace, name))
     for row in trace_rows(trace, linker):
-        if ids is None or row["op_id" if row["kind"] == "device_kernel" else "id"] in ids:
+        if ids is None or row["op_id" if "op_id" in row else "id"] in ids:
             write_json(row)
 
 

@@ -155,14 +155,20 @@ class ChromeReader:
 
     def _memory(self, event: Event) -> None:
         args = args_of(event)
-        size = args.size if isinstance(args.size, int) else 0
         kind = _whole(args.device_type)
-        if event.name == "[memory]" and size > 0 and kind < len(_DEVICE_TYPES):
-            place = _DEVICE_TYPES[kind]
-            if place != "cpu":
-                place = f"{place}:{_whole(args.device_id)}"
-            start = float(event.ts or 0.0)
-            self._builder.add_allocation(self._thread(event), start, size, place)
+        if event.name != "[memory]" or kind >= len(_DEVICE_TYPES):
+            return
+        place = _DEVICE_TYPES[kind]
+        if place != "cpu":
+            place = f"{place}:{_whole(args.device_id)}"
+        number = self._table.allocations.append(
+            float(event.ts or 0.0),
+            _whole(args.size),
+            place,
+            _whole(args.address),
+            _whole(args.total_size),
+        )
+        self._builder.add_allocation(self._thread(event), number)
 
     def _arrow(self, event: Event) -> None:
         end: Literal["s", "f"] = "s" if event.ph == "s" else "f"

@@ -25,6 +25,8 @@ class Args(msgspec.Struct, kw_only=True):
     values: msgspec.Raw = msgspec.field(name="Concrete Inputs", default=msgspec.Raw())
     correlation: int | str | None = None
     size: int | str | None = msgspec.field(name="Bytes", default=None)
+    address: int | str | None = msgspec.field(name="Addr", default=None)
+    total_size: int | str | None = msgspec.field(name="Total Allocated", default=None)
     device_type: int | str | None = msgspec.field(name="Device Type", default=None)
     device_id: int | str | None = msgspec.field(name="Device Id", default=None)
     stack: int = 0

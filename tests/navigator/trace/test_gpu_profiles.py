@@ -83,12 +83,12 @@ def test_overloads_come_out_of_the_inputs(profile: Trace, wheel: Index) -> None:
 
 def test_every_row_has_an_answer_or_a_reason(profile: Trace, wheel: Index) -> None:
     rows = list(trace_rows(profile, Linker(profile, wheel)))
-    assert {row["kind"] for row in rows} == {"op", "device_kernel"}
+    assert {row["kind"] for row in rows} >= {"op", "device_kernel"}
     for row in rows:
-        if row["kind"] == "op":
-            assert row["resolved"] or row["reason"]
-        else:
+        if row["kind"] == "device_kernel":
             assert row["source"] or row["library"] or row["reason"]
+        elif row["kind"] != "allocation":
+            assert row["resolved"] or row["reason"]
 
 
 def test_says_what_the_profile_lacks(profile: Trace) -> None:

@@ -149,7 +149,7 @@ def test_leads_to_the_line_that_defines(
     trace: Trace, linker: Linker, label: str, symbol: str, schema: str, kernel: str
 ) -> None:
     op = named(trace, label)
-    row: Any = op_row(op, linker.link(op), linker.path(op))
+    row: Any = op_row(trace, op, linker)
     assert row["kernel"]["symbol"] == symbol
     assert row["kernel"]["path"].endswith("/program.py")
     assert row["kernel"]["line"] == line_of(PROGRAM, kernel)

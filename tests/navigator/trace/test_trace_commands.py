@@ -28,6 +28,11 @@ OP_KEYS = {
     "kernel",
     "derivative",
     "resolved",
+    "status",
+    "node_id",
+    "forward_id",
+    "call_id",
+    "made_node",
     "reason",
 }
 KERNEL_KEYS = {"kind", "name", "op_id", "duration_us", "source", "library", "reason"}
@@ -63,8 +68,10 @@ def test_rows_follow_the_contract(
     rows += exported(capsys, *small_tree, BERT)
     ops = [row for row in rows if row["kind"] == "op"]
     kernels = [row for row in rows if row["kind"] == "device_kernel"]
-    assert len(ops) + len(kernels) == len(rows)
-    assert all(row.keys() >= OP_KEYS for row in ops)
+    others = [row for row in rows if row["kind"] in ("node", "call", "region")]
+    memory = [row for row in rows if row["kind"] == "allocation"]
+    assert len(ops) + len(kernels) + len(others) + len(memory) == len(rows)
+    assert all(row.keys() >= OP_KEYS for row in ops + others)
     assert all(row.keys() >= KERNEL_KEYS for row in kernels)
     assert all(row["reason"] for row in ops if not row["resolved"])
     mm = [row for row in ops if row["name"] == "aten::mm" and row["grad_fn"]]
