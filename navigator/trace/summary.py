@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from navigator.text.answers import wrap
 from navigator.trace.groups import gather
+from navigator.trace.readers.torch_trace import LOG
 from navigator.trace.table import OP, PHASES
 from navigator.trace.trace import Trace
 
 _SHOWN = 20
+_DEEPEST = 9
+"""Deeper rows are left out."""
 
 
 def summary_lines(trace: Trace) -> Iterator[str]:
@@ -24,11 +28,12 @@ def summary_lines(trace: Trace) -> Iterator[str]:
     if meta.devices:
         yield f"devices    {', '.join(meta.devices)}"
     yield f"operators  {len(rows)}: " + ", ".join(f"{n} {phase}" for phase, n in phases.items())
-    yield f"kernels    {len(table.kernels)} on devices"
+    if meta.format != LOG:
+        yield f"kernels    {len(table.kernels)} on devices"
     yield from (f"problem    {problem}" for problem in meta.problems)
     yield from (f"lacks      {what}" for what in meta.lacks)
     yield ""
-    yield from _busiest(trace, rows)
+    yield from _busiest(trace, rows) if meta.format != LOG else _compiled(trace)
 
 
 def _torch(trace: Trace) -> str:
@@ -40,3 +45,21 @@ def _busiest(trace: Trace, rows: list[int]) -> Iterator[str]:
     yield f"{'self time':>12}  {'calls':>7}  operator"
     for group in gather(trace, "operator", rows)[:_SHOWN]:
         yield f"{group.own_us / 1000:>9.3f} ms  {group.count:>7}  {group.name}"
+
+
+def _compiled(trace: Trace) -> Iterator[str]:
+    """What the compiler says, its graphs and their kernels, each with its operators."""
+    depth: dict[int, int] = {}
+    operators: dict[int | None, list[str]] = {}
+    for op in trace.ops():
+        if op.kind == "op":
+            operators.setdefault(op.parent, []).append(op.full_name)
+    for op in trace.ops():
+        above = -1 if op.parent is None else depth.get(op.parent, _DEEPEST)
+        if op.kind != "op" and above < _DEEPEST:
+            # of guards the number will do
+            depth[op.id] = _DEEPEST if op.label.startswith("guards: ") else above + 1
+            indent = "  " * (above + 1)
+            yield f"{indent}{op.label}" + (f"  {op.user}" if op.user else "")
+            if op.id in operators:
+                yield from wrap(", ".join(operators[op.id]), f"{indent}    ")

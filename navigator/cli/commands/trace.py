@@ -220,7 +220,9 @@ def _follow(settings: Settings, file: Path, command: list[str]) -> int:
 @source_options
 @pass_settings
 def open_(settings: Settings, file: Path) -> int:
-    """Show a recorded trace: torchnav's own, or a Chrome trace of torch.profiler."""
+    """Show a recorded trace: torchnav's own, a Chrome trace of torch.profiler, an ExecutionTrace,
+    a memory snapshot, or what torch.compile made of a program: the folder that TORCH_TRACE named.
+    """
     import importlib
 
     _check_exists(file)

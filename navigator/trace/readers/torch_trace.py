@@ -1,41 +1,35 @@
-"""``TORCH_TRACE`` logs: the graphs that torch.compile made, each operator with its line."""
+"""``TORCH_TRACE`` logs: what torch.compile made of each function, each operator with its line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from indexes.model.vocabulary import Location
 from indexes.source.files import read_text
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.events import json_object
+from navigator.trace.readers.compile_log import (
+    Compilation,
+    CompileLog,
+    Graph,
+    Kernel,
+    Node,
+    kernels_of_nodes,
+)
 from navigator.trace.readers.ranked import Item, build
-from navigator.trace.table import ANNOTATION, NONE, OP, Stack, Table
+from navigator.trace.table import ANNOTATION, NONE, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 
-_LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
-_FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
-_CALL = re.compile(
-    r"(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
-    r"(?:\.(?P<overload>\w+))?\("
-)
-_GRAPHS = (
-    "aot_forward_graph",
-    "aot_backward_graph",
-    "aot_inference_graph",
-    "inductor_post_grad_graph",
-)
+LOG = "TORCH_TRACE"
+"""The name of the format."""
 _LARGEST = 1 << 30
 
 
-Record = tuple[dict[str, Any], list[str]]
-"""The header of an entry of the log, and the lines of its payload."""
+_ENTRY = re.compile(rb"^[VIWE]\d{4} [\d:.]+ \d+ \S+\] \{", re.MULTILINE)
 
 
-def recognises(path: Path, _head: bytes) -> bool:
-    return path.is_dir() or path.suffix == ".log"
+def recognises(path: Path, head: bytes) -> bool:
+    return path.is_dir() or _ENTRY.search(head) is not None or path.suffix == ".log"
 
 
 def read(path: Path, _watch: Watch) -> Trace:
@@ -47,75 +41,112 @@ def read(path: Path, _watch: Watch) -> Trace:
         raise BadTrace(f"{path} holds no log of TORCH_TRACE{hint}")
     trace = Trace()
     meta = trace.meta
-    meta.path, meta.format, meta.complete, meta.overloads = str(path), "TORCH_TRACE", True, True
-    items: list[Item] = []
+    meta.path, meta.format, meta.complete, meta.overloads = str(path), LOG, True, True
+    rows = _Rows(trace)
     for log in logs:
-        for header, payload in _records(log):
-            kind = next((kind for kind in _GRAPHS if kind in header), None)
-            if kind is not None:
-                frame = f"{header.get('frame_id', '?')}/{header.get('frame_compile_id', '?')}"
-                _add(f"{kind} {frame}", payload, items, trace.table)
-            elif _artifact(header) == "torch_version":
-                facts = json_object("\n".join(payload))
-                meta.torch = str(facts.get("pytorch_version", ""))
-                meta.torch_git = str(facts.get("commit") or "")
-    if not items:
+        told = CompileLog()
+        told.read(_lines(log))
+        meta.torch, meta.torch_git = told.torch or meta.torch, told.commit or meta.torch_git
+        for one in told.compilations.values():
+            rows.add(one)
+    if not rows.has_graph:
         meta.problems.append("the log holds no graph: nothing was compiled, or not to its end")
     meta.lacks.append(
         "times and inputs: a log of the compiler holds what was compiled, not what ran"
     )
-    build(trace, items)
+    if rows.is_silent:
+        meta.lacks.append(
+            "which kernel computes some operators; with INDUCTOR_PROVENANCE=1 a log tells more"
+        )
+    build(trace, rows.items)
     return trace
 
 
-def _records(log: Path) -> Iterator[Record]:
+def _lines(log: Path) -> Iterator[str]:
     try:
-        text = read_text(log, _LARGEST)
+        return iter(read_text(log, _LARGEST).split("\n"))
     except OSError as error:
         raise BadTrace(f"cannot read {log}: {error.strerror}") from error
-    header: dict[str, Any] = {}
-    payload: list[str] = []
-    for line in text.split("\n"):
-        if line.startswith("\t"):
-            payload.append(line[1:])
-        else:
-            yield header, payload
-            header, payload = _header(line), []
-    yield header, payload
 
 
-def _header(line: str) -> dict[str, Any]:
-    match = _LINE.match(line)
-    return json_object(match["header"]) if match else {}
+class _Rows:
+    """Compilations as rows: what the compiler says, then its graphs, their kernels in them."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.items: list[Item] = []
+        self.has_graph = False
+        self.is_silent = False
+        """Whether the log leaves open which kernel computes a node."""
+        self._stacks = trace.table.stacks
+
+    def add(self, one: Compilation) -> None:
+        function = one.function or (one.frame.function if one.frame else "")
+        top = self._row(f"compile {function or 'a function'} [{one.id}]", one.frame)
+        for note in one.notes:
+            self._row(note.text, note.frame, top)
+        if one.guards:
+            guards = self._row(f"guards: {len(one.guards)}", None, top)
+            for guard in one.guards:
+                self._row(guard.text, None, guards)
+        for graph in one.kept_graphs():
+            self._add_graph(graph, top)
+
+    def _add_graph(self, graph: Graph, top: int) -> None:
+        """A graph: each node under the kernel that computes it; what needs none, or may be of
+        several, after them."""
+        self.has_graph = True
+        backward = graph.is_backward
+        parent = self._row(f"graph {graph.name or 'of Inductor'}", None, top, backward)
+        kernels = kernels_of_nodes(graph)
+        for handle, kernel in graph.kernels.items():
+            frame = kernel.frames[0] if kernel.frames else None
+            row = self._row(f"kernel {kernel.name}{_sureness(kernel)}", frame, parent, backward)
+            self._add_nodes(graph, (handle,), kernels, row)
+        self.is_silent |= graph.has_code and not graph.kernels
+        groups = dict.fromkeys(kernels.get(node.name, ()) for node in graph.nodes)
+        for group in groups:
+            if len(group) > 1:
+                names = ", ".join(graph.kernels[handle].name for handle in group)
+                row = self._row(f"one of {names}", None, parent, backward)
+                self._add_nodes(graph, group, kernels, row)
+                self.is_silent = True
+        self._add_nodes(graph, (), kernels, parent)
+
+    def _add_nodes(
+        self, graph: Graph, group: tuple[str, ...], kernels: dict[str, tuple[str, ...]], parent: int
+    ) -> None:
+        for node in graph.nodes:
+            if kernels.get(node.name, ()) == group:
+                self.items.append(self._operator(node, parent, graph.is_backward))
+
+    def _operator(self, node: Node, parent: int, backward: bool) -> Item:
+        item = Item(OP, node.operator, node.overload, parent, stack=self._stack(node.frame))
+        item.output, item.place, item.is_backward = node.type, _place(node.type), backward
+        return item
+
+    def _row(
+        self, name: str, frame: StackFrame | None, parent: int = NONE, backward: bool = False
+    ) -> int:
+        stack = self._stack(frame)
+        row = Item(ANNOTATION, name, parent=parent, stack=stack, is_backward=backward)
+        self.items.append(row)
+        return len(self.items) - 1
+
+    def _stack(self, frame: StackFrame | None) -> int:
+        if frame is None:
+            return NONE
+        self._stacks.append(Stack((frame,), 0))
+        return len(self._stacks) - 1
 
 
-def _artifact(header: dict[str, Any]) -> str:
-    artifact = header.get("artifact")
-    return str(artifact.get("name", "")) if isinstance(artifact, dict) else ""
+def _sureness(kernel: Kernel) -> str:
+    """How its operators were found, where the log does not tell them."""
+    if kernel.nodes is not None:
+        return ""
+    return " (operator by its name)" if "." in kernel.name else " (operators by their line)"
 
 
-def _add(name: str, lines: list[str], items: list[Item], table: Table) -> None:
-    """A graph as a row, its operators under it."""
-    backward = "backward" in name
-    items.append(Item(ANNOTATION, name, is_backward=backward))
-    parent = len(items) - 1
-    stack = NONE
-    for line in lines:
-        place = _FILE.search(line)
-        if place:
-            frame = StackFrame(Location(place["path"], int(place["line"])), place["function"])
-            table.stacks.append(Stack((frame,), 0))
-            stack = len(table.stacks) - 1
-        call = _CALL.search(line)
-        if call:
-            item = Item(OP, f"{call['space']}::{call['name']}", parent=parent, stack=stack)
-            item.overload = "" if call["overload"] in (None, "default") else call["overload"]
-            item.output, item.place = call["type"] or "", _place(call["type"])
-            item.is_backward = backward
-            items.append(item)
-
-
-def _place(kind: str | None) -> str:
+def _place(kind: str) -> str:
     """``cuda:0`` of ``f32[2, 4][4, 1]cuda:0``."""
-    device = (kind or "").rpartition("]")[2]
+    device = kind.rpartition("]")[2]
     return device if device and device != "cpu" else ""
