@@ -156,7 +156,7 @@ def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
 
 def _one_line(line: CardLine, place: str, room: int) -> CardRow:
     """What fits on one line: the path gives way first, then the note, then the text."""
-    name = place.rpartition("/")[2]
+    name = _file_name(place)
     for said in (line.note, ""):
         beside = len(said) + 2 if said else 0
         if (left := room - len(line.text) - beside - 2) >= len(name) + 4:
@@ -164,6 +164,12 @@ def _one_line(line: CardLine, place: str, room: int) -> CardRow:
     text = shortened_way(line.text, room - len(name) - 2)
     left = room - len(text) - 2
     return CardRow(line, text[:room], name[-left:] if left > len(":1234") else "")
+
+
+def _file_name(place: str) -> str:
+    """A place without its folders, but for an extension's name."""
+    root = f"{place.partition('/')[0]}/.../" if is_beside(place) else ""
+    return root + place.rpartition("/")[2]
 
 
 def shortened_way(way: str, room: int) -> str:

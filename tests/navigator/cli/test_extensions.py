@@ -104,7 +104,8 @@ def test_the_config_file_names_extensions(ask: Ask, tmp_path: Path) -> None:
     config.parent.mkdir()
     config.write_text(f'[[sources]]\npath = "{EXTENSION}"\nname = "mine"\n')
     _, out, _ = ask("op", "relu")
-    assert "PrivateUse1 relu_private  @mine/csrc/scale.cpp" in out
+    assert "PrivateUse1 relu_private" in out
+    assert "@mine/.../scale.cpp" in out
     assert not parse_config(config.read_text()).problems
     assert configured_sources(config) == [(str(EXTENSION), "mine")]
 
