@@ -32,14 +32,13 @@ _DTYPES = {
 """C++ type names, which kineto writes, to torch's names. A spelling that is not here is shown
 as it stands: ``c10::Float8_e4m3fn`` loses its namespace and its capital."""
 
-_SCALARS = frozenset(
-    "Scalar Int SymInt Double SymFloat Bool SymBool ComplexDouble String Device Enum".split()
-)
+_SCALARS = frozenset("Scalar Int SymInt Double SymFloat Bool SymBool ComplexDouble Enum".split())
 _SCALAR_LISTS = frozenset("ScalarList IntList SymIntList DoubleList BoolList".split())
 _TENSOR_LISTS = frozenset({"TensorList", "GenericList"})
 _OTHERS = frozenset(
     (
-        "None GenericDict Tuple Object PyObject Generator Stream Quantizer Storage Future Capsule"
+        "None GenericDict Tuple Object PyObject Generator Stream Quantizer Storage Future Capsule "
+        "String Device"
     ).split()
 )
 """Tags of ``c10::IValue``, as profiles print them for what is no tensor."""

@@ -22,10 +22,12 @@ from indexes.readers.yaml.schema import parse_schema
 from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
+from navigator.trace.evidence import Around, Evidence
 from navigator.trace.keys import backend_keys, serving_keys
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
 from navigator.trace.program_code import RULE, ProgramCode
+from navigator.trace.table import OP
 from navigator.trace.trace import Trace
 
 _ASSUMED = (
@@ -38,6 +40,9 @@ _NO_KEYS = (
 )
 
 _GENERATED = "GeneratedBackwardFor_"
+
+Overload = tuple[tuple[str, ...], str]
+"""The full names that an operator can be, and by which rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,9 @@ class Linker:
         self._trace = trace
         self.index = index
         self.schemas = schemas or index
-        self._links: dict[tuple[str, str | None, int, str | None], OpLink] = {}
+        self._links: dict[tuple[object, ...], OpLink] = {}
+        self._narrowed: dict[int, Overload] = {}
+        """By row, where the inputs leave several overloads."""
         self._node = cache(self._new_node)
         self._device_name = cache(index.kernel_name)
         self.note = _version_note(trace, index, self.schemas)
@@ -129,10 +136,12 @@ class Linker:
         """Where this call leads. Calls with the same inputs on the same device share it."""
         inputs = self._trace.table.inputs[op.id]
         place = f"{op.device}/{op.layout}"
-        key = (op.label, op.node if not op.origin else f"{op.origin} {op.node}", inputs, place)
+        node = op.node if not op.origin else f"{op.origin} {op.node}"
+        overload = self._overload(op)
+        key = (op.label, node, inputs, place, overload)
         found = self._links.get(key)
         if found is None:
-            found = self._links[key] = self._new_link(op)
+            found = self._links[key] = self._new_link(op, *overload)
         return found
 
     def kernel_name(self, kernel: DeviceKernel) -> DeviceKernelAnswer:
@@ -205,10 +214,9 @@ class Linker:
 
     # ------------------------------------------------------------------------ one link
 
-    def _new_link(self, op: TraceOp) -> OpLink:
+    def _new_link(self, op: TraceOp, candidates: tuple[str, ...], rule: str) -> OpLink:
         reasons: list[str] = []
         node = self._node_of(op)
-        candidates, rule = self._overload(op)
         schema = self._schema(op, candidates, reasons)
         keys = backend_keys(op, self._trace.device_types())
         kernel = self._forward(op, reasons)
@@ -229,8 +237,50 @@ class Linker:
             note=self.note,
         )
 
-    def _overload(self, op: TraceOp) -> tuple[tuple[str, ...], str]:
+    def _overload(self, op: TraceOp) -> Overload:
         """Full names the operator can be, and by which rule."""
+        if op.id in self._narrowed:
+            return self._narrowed[op.id]
+        names, rule = self._fitting(op)
+        if len(names) > 1 and op.name.startswith("aten::"):
+            names, rules = self._evidence.narrowed(names, self._around(op))
+            rule = "; ".join(("the only overload left", *rules)) if len(names) == 1 else rule
+            self._narrowed[op.id] = names, rule
+        return names, rule
+
+    def _around(self, op: TraceOp) -> Around:
+        """What stands around a call in the trace."""
+        table = self._trace.table
+        made = self._trace.backward_of(op.id)
+        below = (table.name_of(row) for row in table.descendants(op.id) if table.kind[row] == OP)
+        return Around(
+            table.name_of(made) if made is not None else "",
+            frozenset(name.removeprefix("aten::") for name in below),
+            backend_keys(op, self._trace.device_types()),
+            not op.inputs,
+            self._callers(op),
+            self._formula_around(op),
+        )
+
+    def _formula_around(self, op: TraceOp) -> str:
+        """The Node whose formula makes the call itself."""
+        above = self._trace.op(op.parent) if op.parent is not None else None
+        return above.name if above and above.kind == "node" and not op.origin else ""
+
+    def _callers(self, op: TraceOp) -> tuple[str, ...]:
+        """The overloads that the operator above may be. None where that calls itself again, as
+        autocast and transforms make it: what they call stands in no kernel."""
+        above = self._trace.op(op.parent) if op.parent is not None else None
+        if above is None or above.kind != "op" or above.thread != op.thread:
+            return ()
+        table = self._trace.table
+        if any(table.name_of(row) == above.name for row in table.children(above.id)):
+            return ()
+        names, _ = self._overload(above)
+        return names
+
+    def _fitting(self, op: TraceOp) -> Overload:
+        """Full names whose arguments fit, and by which rule."""
         if op.kind != "op" or "::" not in op.name:
             return (), ""
         base = op.name.removeprefix("aten::")
@@ -387,6 +437,10 @@ class Linker:
     @cached_property
     def _overloads(self) -> Overloads:
         return Overloads(parse_schema(op.schema) for op in self._summaries.values())
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(self.index)
 
     @cached_property
     def _kernels(self) -> dict[str, dict[str, KernelRow]]:

@@ -13,13 +13,11 @@ from functools import cache
 from indexes.readers.yaml.schema import Argument, Schema
 from navigator.trace.model import Input
 
-_WHOLE = frozenset({"int", "SymInt", "ScalarType", "Layout", "MemoryFormat"})
+_WHOLE = frozenset("int SymInt ScalarType Layout MemoryFormat QScheme DeviceIndex".split())
+"""Types whose values are whole numbers when the dispatcher boxes them (ATen/core/ivalue.h)."""
 _NUMBER = frozenset({"float", "double", "Scalar", "complex"})
 _UNRECORDED = frozenset(
-    (
-        "str Device Dimname Generator Storage Stream QScheme ConstQuantizerPtr DeviceIndex "
-        "DimnameList Quantizer"
-    ).split()
+    ("str Device Dimname Generator Storage Stream ConstQuantizerPtr DimnameList Quantizer").split()
 )
 """Types whose values the profiler leaves empty."""
 _LISTS = frozenset({"int", "SymInt", "float", "bool", "Scalar", "double"})
@@ -57,7 +55,8 @@ class Overloads:
         fits = _closest([s for s in schemas if _fits(s, inputs)], inputs)
         if inputs[:half] == inputs[half:]:  # under functorch every argument is recorded twice
             fits += _closest([s for s in schemas if _fits(s, inputs[:half])], inputs[:half])
-        return fits or [s for s in schemas if _fitted_once(s, inputs)]
+        fits = fits or [s for s in schemas if _fitted_once(s, inputs)]
+        return fits or [s for s in schemas if _fits_the_end(s, inputs)]
 
 
 def _fits(schema: Schema, inputs: Sequence[Input]) -> bool:
@@ -75,6 +74,13 @@ def _fitted_once(schema: Schema, inputs: Sequence[Input]) -> bool:
     )
 
 
+def _fits_the_end(schema: Schema, inputs: Sequence[Input]) -> bool:
+    """Whether it fits the last inputs: an older torch recorded the whole stack of the
+    interpreter of TorchScript, on which an operator's arguments lie last."""
+    count = len(schema.arguments)
+    return 0 < count < len(inputs) and _fits(schema, inputs[-count:])
+
+
 def _closest(schemas: list[Schema], inputs: Sequence[Input]) -> list[Schema]:
     """Only those that leave least unexplained: an absent value for an optional argument is
     explained, one for a required argument is not."""
@@ -86,13 +92,12 @@ def _closest(schemas: list[Schema], inputs: Sequence[Input]) -> list[Schema]:
 
 
 def _unexplained(argument: Argument, value: Input) -> int:
-    required = not argument.type.endswith("?") and argument.base_type not in _UNRECORDED
-    return int(value.kind == "other" and required)
+    return int(value.kind == "other" and not _may_be_none(argument))
 
 
 def _accepts(argument: Argument, value: Input) -> bool:
     if value.kind == "other":
-        return _may_be_absent(argument, value)
+        return _may_be_absent(argument)
     kind = argument.type.rstrip("?")
     base = argument.base_type
     is_list = "[" in kind
@@ -105,11 +110,16 @@ def _accepts(argument: Argument, value: Input) -> bool:
     return not is_list and _scalar_fits(base, value.value)
 
 
-def _may_be_absent(argument: Argument, value: Input) -> bool:
-    """None, or what the profiler does not record: lists of optional tensors, strings, an
-    undefined tensor, an empty list of numbers."""
+def _may_be_absent(argument: Argument) -> bool:
+    """None, or what the profiler does not record; an undefined tensor is not recorded either."""
+    return _may_be_none(argument) or argument.base_type == "Tensor"
+
+
+def _may_be_none(argument: Argument) -> bool:
+    """Profiles before 2023 record no list of numbers, later ones none that is long."""
     optional = argument.type.endswith("?") or "?[" in argument.type
-    return optional or argument.base_type in _UNRECORDED or argument.base_type == "Tensor"
+    numbers = "[" in argument.type and argument.base_type in _LISTS
+    return optional or numbers or argument.base_type in _UNRECORDED
 
 
 def _scalar_fits(base: str, text: str) -> bool:
@@ -119,7 +129,7 @@ def _scalar_fits(base: str, text: str) -> bool:
         return base == "Scalar"
     if base in _WHOLE:
         return _is_whole(text)
-    return base in _NUMBER or (base in _UNRECORDED and not text)
+    return base in _NUMBER
 
 
 def _list_fits(base: str, text: str) -> bool:

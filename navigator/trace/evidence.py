@@ -1,0 +1,224 @@
+"""Which of several overloads ran, where the inputs leave it open: what stands around the call.
+
+Each piece of evidence follows from how PyTorch works, and only takes candidates away:
+
+* the Node that the call made is recorded by the overloads of one derivative formula;
+* a kernel that calls an operator on every way through it leaves that call in the trace, below
+  its own: so do the kernels that torchgen makes for ``out`` overloads, and those of named tensors;
+* what a kernel or a formula calls, it calls by the overload that stands in its source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from indexes.codegen.variants import called_by_generated
+from indexes.linking.edges import formula_edges
+from indexes.linking.facts import TO_OPERATORS, Edge, Known
+from indexes.linking.graph import Graph, Node
+from indexes.model.errors import SourceError
+from indexes.model.vocabulary import KernelRow
+from indexes.queries.index import Index
+from indexes.readers.cxx.bodies import Branch
+from navigator.trace.keys import serving_keys
+
+_DISPATCHES = "operator"
+_HELPERS = 2
+"""Functions below a kernel that are read for what they always call."""
+_WINDING = re.compile(
+    r"\b(?:for|while|do|switch|goto|try|else\s+if)\b|\[[^][]*\]\s*\([^()]*\)\s*\{"
+)
+"""What may pass a call by and is no branch that the index knows: loops, lambdas."""
+_SILENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+"""Comments and strings."""
+_SHORT_CUT = re.compile(r"&&|\|\|")
+
+
+class Around(NamedTuple):
+    """What a trace shows around a call."""
+
+    made_node: str
+    """The Node that the call made: ``MulBackward0``; empty where none is known."""
+    below: frozenset[str]
+    """Names of the operators that ran below it, without ``aten::``."""
+    keys: tuple[str, ...]
+    """The backend's dispatch key; several where the trace does not say on which device it ran."""
+    layouts: bool
+    """Whether it may have been given tensors of any layout: its inputs were not recorded."""
+    callers: tuple[str, ...] = ()
+    """The overloads that the operator which calls it may be; empty where none is around."""
+    node: str = ""
+    """The Node whose formula calls it; empty where an operator stands between, or none does."""
+
+
+class Evidence:
+    """Narrows candidates down by the source of one tree."""
+
+    def __init__(self, index: Index) -> None:
+        self._index, self._facts = index, index.facts
+        self._graph = Graph(index.facts)
+        self.narrowed = cache(self._narrowed)
+        self._called_by = cache(self._find_called)
+        self._called_in_formula = cache(self._find_in_formula)
+        self._is_straight = cache(self._reads_straight)
+
+    def _narrowed(
+        self, candidates: tuple[str, ...], around: Around
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The candidates that are left, and what took others away, one phrase each."""
+        rules: list[str] = []
+        for holds, rule in self._tests(candidates, around):
+            left = tuple(filter(holds, candidates))
+            if left and left != candidates:
+                candidates, rules = left, [*rules, rule]
+        return candidates, tuple(rules)
+
+    def _tests(
+        self, candidates: tuple[str, ...], around: Around
+    ) -> Iterator[tuple[Callable[[str], bool], str]]:
+        if around.made_node:
+            recorded = self._index.node_operators(around.made_node)
+            yield recorded.__contains__, f"it made {around.made_node}"
+        yield (
+            lambda op: not self._lacks_a_call(op, around),
+            "others call an operator that did not run below it",
+        )
+        name = _base(candidates[0])
+        if around.callers:
+            called = [self._called_by(one, around.keys, name) for one in around.callers]
+            names = frozenset().union(*called) if all(called) else frozenset()
+            yield names.__contains__, f"what {_base(around.callers[0])} calls in its source"
+        if around.node:
+            names = self._called_in_formula(around.node, name)
+            yield names.__contains__, f"what the formula of {around.node} calls"
+
+    # ----------------------------------------------------------- what would stand below
+
+    def _lacks_a_call(self, op: str, around: Around) -> bool:
+        """Whether each kernel that may have served the call would have called an operator that
+        did not run."""
+        rows = [row for key in around.keys for row in self._served(op, key, around.layouts)]
+        return bool(rows) and all(row and self._row_lacks(row, around.below) for row in rows)
+
+    def _served(self, op: str, key: str, layouts: bool) -> list[KernelRow | None]:
+        """The kernel for a key; where tensors of all layouts may have been given, those for
+        sparse, quantized and nested ones too."""
+        of_device = [row for row in self._facts.kernels(op) if row.key.endswith(key)]
+        others = [row for row in of_device if row.key != key] if layouts else []
+        return [*self._serving(op, (key,)), *others]
+
+    def _serving(self, op: str, keys: tuple[str, ...]) -> list[KernelRow | None]:
+        """The kernel for each key; None where none is known."""
+        rows = {row.key: row for row in self._facts.kernels(op)}
+        return [next((rows[k] for k in serving_keys(key) if k in rows), None) for key in keys]
+
+    def _row_lacks(self, row: KernelRow, below: frozenset[str]) -> bool:
+        if row.kind == "generated":
+            native = self._facts.native(row.op)
+            called = native and called_by_generated(native, self._facts.overloads)
+            return called is not None and called.name not in below
+        bodies = list(filter(None, map(self._facts.known, row.definitions)))
+        return bool(bodies) and all(self._always_lacks(body, below, _HELPERS) for body in bodies)
+
+    def _always_lacks(self, body: Known, below: frozenset[str], deeper: int) -> bool:
+        """Whether every way through a body calls an operator that is not among ``below``."""
+        lacking = {
+            edge.branch
+            for edge in self._facts.edges(body.id)
+            if self._edge_lacks(edge, below, deeper)
+        }
+        if not lacking or not self._is_straight(body):
+            return False
+        return _on_every_way(0, lacking, self._facts.branches(body.id))
+
+    def _edge_lacks(self, edge: Edge, below: frozenset[str], deeper: int) -> bool:
+        if edge.macro:  # what else the macro says is not known here
+            return False
+        if edge.kind == _DISPATCHES:
+            return _base(str(edge.target)) not in below
+        helper = None
+        if edge.kind == "call" and edge.candidates == 1 and deeper:
+            helper = self._facts.by_id(int(edge.target))
+        return helper is not None and self._always_lacks(helper, below, deeper - 1)
+
+    def _reads_straight(self, body: Known) -> bool:
+        """Whether the branches that the index knows are all that decides what a body calls."""
+        place = body.definition.location
+        if body.definition.macro:
+            return False
+        try:
+            lines = self._index.lines(place.path)[place.line - 1 : place.end_line]
+        except SourceError:
+            return False
+        text = _SILENT.sub(" ", "\n".join(lines))
+        return not _WINDING.search(text) and not _SHORT_CUT.search(text) and _is_flat(text)
+
+    # ------------------------------------------------------------------ what calls it
+
+    def _find_called(self, caller: str, keys: tuple[str, ...], name: str) -> frozenset[str]:
+        """The overloads of an operator that the kernels of another name in their source, with
+        what they call up to the next operator; none where a call's target is not known."""
+        rows = filter(None, self._serving(caller, keys))
+        starts = (
+            step for row in rows for step in self._graph.row_steps(Node("operator", caller), row)
+        )
+        bodies: set[int] = set()
+        for start in starts:
+            if isinstance(start.lower.what, int):
+                steps = self._graph.without_dispatch(start.lower)
+                found = (step.lower.what for step in steps)
+                bodies |= {start.lower.what, *(one for one in found if isinstance(one, int))}
+        return _overloads_named(name, (e for body in bodies for e in self._facts.edges(body)))
+
+    def _find_in_formula(self, node: str, name: str) -> frozenset[str]:
+        """The same of the formulas behind a Node, with the functions that they call."""
+        entries = self._index.node(node)
+        edges = [edge for entry in entries for edge in formula_edges(-1, entry, self._facts)]
+        for edge in tuple(edges):
+            if edge.kind == "call":
+                edges += self._facts.edges(int(edge.target))
+        return _overloads_named(name, edges)
+
+
+def _overloads_named(name: str, edges: Iterable[Edge]) -> frozenset[str]:
+    """The overloads of an operator to which calls lead; none where it is not known of each."""
+    found: set[str] = set()
+    for edge in edges:
+        if edge.kind in TO_OPERATORS and _base(str(edge.target)) == name:
+            found.add(str(edge.target))
+        elif edge.kind == "unknown" and edge.symbol.rpartition("::")[2] == name:
+            return frozenset()
+    return frozenset(found)
+
+
+def _base(full_name: str) -> str:
+    return full_name.partition(".")[0]
+
+
+def _is_flat(text: str) -> bool:
+    """Whether no block of a body stands in another but the body itself."""
+    depth = 0
+    for bracket in re.findall(r"[{}]", text):
+        depth += 1 if bracket == "{" else -1
+        if depth > 2:
+            return False
+    return True
+
+
+def _on_every_way(branch: int, there: set[int], branches: Sequence[Branch]) -> bool:
+    """Whether each way through a branch, 0 for the whole body, passes a branch of ``there``."""
+    if branch in there:
+        return True
+    inner = [one for one in branches if one.parent == branch]
+    for _, listed in groupby(sorted(inner, key=attrgetter("line", "text")), attrgetter("line")):
+        arms = list(listed)
+        names = {arm.arm for arm in arms}
+        whole = names == {"then", "else"} or names == {"then", "otherwise"}
+        if whole and all(_on_every_way(arm.number, there, branches) for arm in arms):
+            return True
+    return False
