@@ -80,6 +80,8 @@ class Builder:
         self._kernels_done = 0
         self._roots_done = 0
         self._kind_of_name = cache(self._new_kind)
+        self.device_kind = "cuda"
+        """Of devices that the trace only numbers."""
         self._is_recomputing = cache(self._goes_through_checkpoint)
         self.backward: list[tuple[float, float, int]] = []
         """(start, end, row of the call) of backward passes that Python started."""
@@ -326,7 +328,9 @@ class Builder:
 
     def _on_device(self, row: int, device: str) -> None:
         """What launches device work runs on that device, and so does what called it."""
-        place = self.table.places.number(f"cuda:{device}" if device.isdigit() else device)
+        place = self.table.places.number(
+            f"{self.device_kind}:{device}" if device.isdigit() else device
+        )
         while row >= 0 and self.table.place[row] < 0:
             self.table.place[row] = place
             row = self.table.parent[row]

@@ -222,6 +222,8 @@ def _follow(settings: Settings, file: Path, command: list[str]) -> int:
 def open_(settings: Settings, file: Path) -> int:
     """Show a recorded trace: torchnav's own, a Chrome trace of torch.profiler, an ExecutionTrace,
     a memory snapshot, or what torch.compile made of a program: the folder that TORCH_TRACE named.
+
+    What a file is, its content says: it may be packed by gzip, zstd or tar, under any name.
     """
     import importlib
 

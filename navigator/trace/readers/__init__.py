@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from indexes.source.files import open_file
 from navigator.trace.readers import chrome, execution_trace, memory_snapshot, torch_trace
+from navigator.trace.readers.packed import Content
 from navigator.trace.trace import Trace, Watch
 
 _HEAD = 4096
@@ -20,7 +20,8 @@ class Format(Protocol):
     """What a module of this folder offers."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file may be of this format, by its name and its first bytes."""
+        """Whether the file may be of this format, by the first bytes of its content,
+        whatever it is packed in; a folder by its path."""
 
     def read(self, path: Path, watch: Watch) -> Trace:
         """The trace. Raises BadTrace, in one line, for what is none."""
@@ -57,7 +58,6 @@ def read_trace(
 
 def _head(path: Path) -> bytes:
     try:
-        with open_file(path, None) as file:
-            return file.read(_HEAD)
+        return Content(path).head(_HEAD)
     except OSError:  # a folder, or nothing that can be read: the reader says so
         return b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -13,15 +14,25 @@ from indexes.model.vocabulary import Location
 from indexes.source.files import open_file
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
-from navigator.trace.readers.chunks import BLOCK, Surroundings, event_chunks
+from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.events import Args, Event, args_of, decode
 from navigator.trace.readers.own import PREFIX, OwnEvents
+from navigator.trace.readers.packed import BLOCK
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 
 _FRAME = re.compile(r"(?P<path>.+?)\((?P<line>\d+)\): (?P<function>.+)")
 _WORK = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2, "Kernel": 0, "Memcpy": 1, "Memset": 2}
-_RUNTIME = ("cuda_runtime cuda_driver Runtime xpu_runtime privateuse1_runtime mtia_runtime").split()
+_KERNEL, _COPY = 0, 1
+_RUNTIME = (
+    "cuda_runtime cuda_driver Runtime xpu_runtime xpu_driver privateuse1_runtime "
+    "privateuse1_driver mtia_runtime glow_runtime"
+).split()
+"""Calls on the host that launch, by the names of libkineto's ActivityType."""
+_OTHER_DEVICES = ("xpu", "mtia", "privateuse1")
+"""Devices that do not go by the name of CUDA, as the categories of their launches begin."""
+_WAITS = ("EVENT", "NOTIFY")
+"""Of Ascend's task types, those of tasks that only wait or signal."""
 _ARROW = "fwdbwd"
 _OVERLOAD = re.compile(r"(?P<name>\w+::\w+)\.(?P<overload>\w+)")
 
@@ -47,6 +58,8 @@ class ChromeReader:
             "python_function": self._python,
             **dict.fromkeys(_RUNTIME, self._launch),
             **dict.fromkeys(_WORK, self._device),
+            "mtia_ccp_events": self._mtia,
+            "": self._ascend,
         }
 
     def feed(self, chunk: bytes) -> None:
@@ -64,6 +77,8 @@ class ChromeReader:
             handler = self._handlers.get(event.cat)
             if handler is not None:
                 handler(event, float(event.ts or 0.0), float(event.dur or 0.0))
+        elif event.cat == "async_npu" and event.ph == "s":
+            self._launch_of_ascend(event)
         elif event.cat == "cpu_instant_event":
             self._memory(event)
         elif event.cat == _ARROW and event.ph in ("s", "f"):
@@ -79,6 +94,7 @@ class ChromeReader:
             self._builder.close_window()
         if self._bad:
             meta.problems.append(f"{self._bad} events could not be read")
+        meta.problems += around.left_out
         if around.truncated:
             meta.problems.append(f"the file ends in the middle of an event: {len(self.trace)} rows")
         self._describe(around)
@@ -145,13 +161,44 @@ class ChromeReader:
     def _launch(self, event: Event, start: float, duration: float) -> None:
         correlation = _whole(args_of(event).correlation)
         self._builder.add_launch(self._thread(event), start, duration, correlation, event.name)
+        kind = event.cat.partition("_")[0]
+        if kind in _OTHER_DEVICES:
+            self._builder.device_kind = kind
 
     def _device(self, event: Event, start: float, duration: float) -> None:
+        launch = _whole(args_of(event).correlation)
+        self._add_work(_WORK[event.cat], event, start, duration, launch)
+
+    def _add_work(
+        self, work: int, event: Event, start: float, duration: float, launch: int, kind: str = ""
+    ) -> None:
         args = args_of(event)
         device = args.device if args.device is not None else event.pid
-        stream = args.stream if args.stream is not None else event.tid
-        place, launch = (str(device), str(stream)), _whole(args.correlation)
-        self._table.kernels.append(_WORK[event.cat], event.name, place, start, duration, launch)
+        stream = next((one for one in (args.stream, args.stream_ascend) if one is not None), None)
+        place = (f"{kind}{device}", str(event.tid if stream is None else stream))
+        self._table.kernels.append(work, event.name, place, start, duration, launch)
+
+    def _mtia(self, event: Event, start: float, duration: float) -> None:
+        """Work of the command processors of an MTIA, and copies; not what waits or signals."""
+        args = args_of(event)
+        if args.event_number is None:
+            work = _COPY if args.direction else _KERNEL
+            self._add_work(work, event, start, duration, _whole(args.correlation), "mtia:")
+
+    def _ascend(self, event: Event, start: float, duration: float) -> None:
+        """A task of an Ascend NPU, which has no category. torch_npu's arrow from the operator that
+        launched it has the number of the nanosecond in which it starts."""
+        task = args_of(event).task
+        if not task or task.startswith(_WAITS):
+            return
+        work = _COPY if "MEMCPY" in task or "SDMA" in task else _KERNEL
+        moment = int(Decimal(str(event.ts)) * 1000)
+        self._builder.device_kind = "npu"
+        self._add_work(work, event, start, duration, moment, "npu:")
+
+    def _launch_of_ascend(self, event: Event) -> None:
+        start, number = float(event.ts or 0.0), _whole(event.id)
+        self._builder.add_launch(self._thread(event), start, 0.0, number, event.name)
 
     def _memory(self, event: Event) -> None:
         args = args_of(event)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from indexes.source.files import open_file
 from navigator.trace.readers.events import json_object
+from navigator.trace.readers.packed import Content
 from navigator.trace.trace import BadTrace
 
-BLOCK = 4 << 20
 _TAIL = 1 << 16
 _ARRAY_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _NEXT_EVENT = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|args|pid|tid|ts|dur)"\s*:)')
 """Between two events. It cannot stand inside a JSON string: its quotes would be escaped."""
 _LARGEST = 64 << 20
 """Bytes of an event, and of what stands before the first one."""
-_BOMB, _RATIO = 64 << 20, 200
-"""A file that expands to more bytes than this, and as many times its size, is no trace: real
-ones expand ten to forty times."""
 
 
 @dataclass(slots=True)
@@ -32,6 +27,15 @@ class Surroundings:
 
     fields: dict[str, Any] = field(default_factory=dict)
     truncated: bool = False
+    others: list[str] = field(default_factory=list)
+    """Of an archive, the traces in it that were not read."""
+
+    @property
+    def left_out(self) -> list[str]:
+        """What of an archive is not shown, in a line."""
+        more = ", ".join(self.others[:3]) + ", ..." * (len(self.others) > 3)
+        said = f"the archive holds {len(self.others)} more, which are not shown: {more}"
+        return [said] * bool(self.others)
 
 
 def event_chunks(
@@ -46,38 +50,13 @@ def event_chunks(
     Raises BadTrace for a file that holds no array of events, and for one that cannot be read in
     bounded memory: an event of more than 64 MB, or compressed so that it hardly ends.
     """
-    cutter = _Cutter(path, around, array, boundary)
+    cutter, content = _Cutter(path, around, array, boundary), Content(path)
     try:
-        with open_file(path, None) as file:
-            plain = file.read(2) != b"\x1f\x8b"
-            file.seek(0)
-            blocks = iter(lambda: file.read(BLOCK), b"") if plain else _gzip_blocks(file, cutter)
-            yield from cutter.chunks(blocks)
+        yield from cutter.chunks(content.blocks())
     except OSError as error:
-        raise BadTrace(f"cannot read {path}: {error.strerror}") from error
-
-
-def _gzip_blocks(file: IO[bytes], cutter: _Cutter) -> Iterator[bytes]:
-    """Of a damaged or cut file what comes before the damage, which the gzip module drops."""
-    unpacker, packed, expanded = _unpacker(), b"", 0
-    try:
-        while packed := packed or file.read(BLOCK >> 3):
-            block = unpacker.decompress(packed, BLOCK)
-            expanded += len(block)
-            if expanded > max(_BOMB, _RATIO * file.tell()):
-                raise BadTrace(f"{cutter.path} expands to over {_RATIO} times its size: no trace")
-            if block:
-                yield block
-            packed = unpacker.unconsumed_tail
-            if unpacker.eof:  # files of several members are allowed
-                packed = unpacker.unused_data.lstrip(b"\0")
-                unpacker = _unpacker()
-    except zlib.error:
-        cutter.around.truncated = True
-
-
-def _unpacker() -> zlib._Decompress:
-    return zlib.decompressobj(zlib.MAX_WBITS | 16)
+        raise BadTrace(f"cannot read {path}: {error.strerror or error}") from error
+    around.truncated |= content.damaged
+    around.others = content.others
 
 
 @dataclass(slots=True)

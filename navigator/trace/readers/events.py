@@ -37,6 +37,13 @@ class Args(msgspec.Struct, kw_only=True):
     output_dims: msgspec.Raw = msgspec.field(name="Output Dims", default=msgspec.Raw())
     device: int | str | None = None
     stream: int | str | None = None
+    direction: str = ""
+    """Of a copy by an MTIA."""
+    event_number: int | None = msgspec.field(name="seq_num", default=None)
+    """Of an MTIA's stream event."""
+    task: str = msgspec.field(name="Task Type", default="")
+    """Of work on an Ascend NPU: ``AI_CORE``."""
+    stream_ascend: int | str | None = msgspec.field(name="Stream Id", default=None)
 
 
 class Event(msgspec.Struct, kw_only=True):

@@ -49,6 +49,7 @@ def read(path: Path, _watch: Watch) -> Trace:
     )
     if bad:
         trace.meta.problems.append(f"{bad} nodes could not be read")
+    trace.meta.problems += around.left_out
     if around.truncated:
         trace.meta.problems.append(f"the file ends in the middle of a node: {len(nodes)} nodes")
     if not nodes:

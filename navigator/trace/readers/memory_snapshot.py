@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from indexes.model.vocabulary import Location
-from indexes.source.files import open_file
 from navigator.trace.model import StackFrame
+from navigator.trace.readers.packed import Content
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import NONE, REGION, Stack, Table
 from navigator.trace.trace import BadTrace, Trace, Watch
@@ -61,7 +61,7 @@ def read(path: Path, _watch: Watch) -> Trace:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        with open_file(path, None) as file:
+        with Content(path).opened() as file:
             value = _PlainUnpickler(file).load()
     except OSError as error:
         raise BadTrace(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,190 @@
+"""What a file holds, whatever it is packed in: gzip, zstd, tar, one in the other.
+
+Its first bytes say how it is packed, never its name. Nothing is unpacked to disk, and what
+hardly ends is refused at a stated bound.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from indexes.source.files import open_file
+from navigator.trace.trace import BadTrace
+
+BLOCK = 4 << 20
+_BOMB, _RATIO = 64 << 20, 200
+"""A file that expands to more bytes than this, and as many times its size, is no trace: real
+ones expand ten to forty times."""
+_LAYERS = 4
+"""Packings, one in the other, that are opened."""
+_TAR_AT, _TAR = 257, b"ustar"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_GZIP = b"\x1f\x8b"
+_PEEK = 1 << 16
+_STARTS = (b"{", b"[")
+"""How a trace begins, which a member of an archive must."""
+
+
+class Content:
+    """The bytes of a file, unpacked.
+
+    Raises BadTrace, here and while it is read, in one line for what cannot be unpacked.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damaged = False
+        """Whether it was cut or damaged on the way: what came before was given."""
+        self.others: list[str] = []
+        """Of an archive, the members that look like traces too and were not read."""
+
+    def blocks(self) -> Iterator[bytes]:
+        """The content, in blocks of a few megabytes. Raises OSError."""
+        with open_file(self.path, None) as file:
+            blocks = iter(lambda: file.read(BLOCK), b"")
+            for _ in range(_LAYERS):
+                head, blocks = _peeked(blocks)
+                unpack = self._packing(head)
+                if unpack is None:
+                    break
+                blocks = self._bounded(unpack(blocks), file)
+            yield from blocks
+
+    def head(self, size: int) -> bytes:
+        """The first bytes of it."""
+        found = b""
+        for block in self.blocks():
+            found += block
+            if len(found) >= size:
+                break
+        return found[:size]
+
+    def opened(self) -> IO[bytes]:
+        """It as a file that is read once, from its start."""
+        return io.BufferedReader(_Stream(self.blocks()))
+
+    def _packing(self, head: bytes) -> Callable[[Iterator[bytes]], Iterator[bytes]] | None:
+        if head.startswith(_GZIP):
+            return self._gzip
+        if head.startswith(_ZSTD):
+            return self._zstd
+        return self._member if head[_TAR_AT:].startswith(_TAR) else None
+
+    def _bounded(self, blocks: Iterator[bytes], file: IO[bytes]) -> Iterator[bytes]:
+        expanded = 0
+        for block in blocks:
+            expanded += len(block)
+            if expanded > max(_BOMB, _RATIO * file.tell()):
+                raise BadTrace(f"{self.path} expands to over {_RATIO} times its size: no trace")
+            yield block
+
+    def _gzip(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Of a damaged or cut file what comes before the damage, which the gzip module drops."""
+        unpacker, packed = _unpacker(), b""
+        try:
+            while packed := packed or next(blocks, b""):
+                block = unpacker.decompress(packed, BLOCK)
+                if block:
+                    yield block
+                packed = unpacker.unconsumed_tail
+                if unpacker.eof:  # files of several members are allowed
+                    packed = unpacker.unused_data.lstrip(b"\0")
+                    unpacker = _unpacker()
+        except zlib.error:
+            self.damaged = True
+
+    def _zstd(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        opened, error = _zstd_reader(self.path)
+        reader = opened(_Stream(blocks))
+        try:
+            yield from iter(lambda: reader.read(BLOCK), b"")
+        except (error, EOFError):
+            self.damaged = True
+
+    def _member(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """The first file of an archive that looks like a trace; the others are remembered."""
+        found = False
+        try:
+            with tarfile.open(fileobj=_Stream(blocks), mode="r|") as archive:
+                for name, content in _files(archive):
+                    start = content.read(_PEEK)
+                    if found and _may_be_trace(start):
+                        self.others.append(name)
+                    elif _may_be_trace(start):
+                        found = True
+                        yield start
+                        yield from iter(partial(content.read, BLOCK), b"")
+        except (tarfile.TarError, EOFError):
+            self.damaged = True
+        if not found and not self.damaged:
+            raise BadTrace(f"{self.path} is an archive that holds no trace")
+
+
+class _Stream(io.RawIOBase):
+    """Blocks as a file that is read once, from its start."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks, self._rest = blocks, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rest = block
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+def _peeked(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Enough of the first bytes to see how they are packed, and all of the blocks again."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) >= _TAR_AT + len(_TAR):
+            break
+    return head, chain((head,) if head else (), blocks)
+
+
+def _unpacker() -> zlib._Decompress:
+    return zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+
+def _zstd_reader(path: Path) -> tuple[Callable[[io.RawIOBase], Any], type[Exception]]:
+    """What opens a stream of zstd, and what it raises: Python's own since 3.14, or a package."""
+    try:
+        own = importlib.import_module("compression.zstd")
+        return own.ZstdFile, own.ZstdError
+    except ImportError:
+        pass
+    try:
+        package = importlib.import_module("zstandard")
+    except ImportError as error:
+        raise BadTrace(
+            f"{path} is compressed with zstd: pip install 'torchnav[zstd]' reads it"
+        ) from error
+    across = partial(package.ZstdDecompressor().stream_reader, read_across_frames=True)
+    return across, package.ZstdError
+
+
+def _files(archive: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
+    for member in archive:
+        content = archive.extractfile(member) if member.isfile() else None
+        if content is not None:
+            yield member.name, content
+
+
+def _may_be_trace(start: bytes) -> bool:
+    return start.lstrip()[:1] in _STARTS
