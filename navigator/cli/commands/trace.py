@@ -223,7 +223,9 @@ def open_(settings: Settings, file: Path) -> int:
     """Show a recorded trace: torchnav's own, a Chrome trace of torch.profiler, an ExecutionTrace,
     a memory snapshot, or what torch.compile made of a program: the folder that TORCH_TRACE named.
 
-    What a file is, its content says: it may be packed by gzip, zstd or tar, under any name.
+    Device work alone is read from an export of Nsight Systems (nsys export --type sqlite) and a
+    report of Nsight Compute (ncu --csv). What a file is, its content says: it may be packed by
+    gzip, zstd or tar, under any name.
     """
     import importlib
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from navigator.trace.readers import chrome, execution_trace, memory_snapshot, torch_trace
+from navigator.trace.readers import chrome, execution_trace, memory_snapshot, ncu, nsys, torch_trace
 from navigator.trace.readers.packed import Content
 from navigator.trace.trace import Trace, Watch
 
@@ -27,7 +27,7 @@ class Format(Protocol):
         """The trace. Raises BadTrace, in one line, for what is none."""
 
 
-FORMATS: tuple[Format, ...] = (torch_trace, memory_snapshot, execution_trace, chrome)
+FORMATS: tuple[Format, ...] = (torch_trace, memory_snapshot, nsys, ncu, execution_trace, chrome)
 """The first that recognises a file reads it; the last takes all."""
 
 
