@@ -65,7 +65,7 @@ class Evidence:
         self.narrowed = cache(self._narrowed)
         self._called_by = cache(self._find_called)
         self._called_in_formula = cache(self._find_in_formula)
-        self._is_straight = cache(self._reads_straight)
+        self._unsure_lines = cache(self._find_unsure_lines)
 
     def _narrowed(
         self, candidates: tuple[str, ...], around: Around
@@ -127,14 +127,12 @@ class Evidence:
 
     def _always_lacks(self, body: Known, below: frozenset[str], deeper: int) -> bool:
         """Whether every way through a body calls an operator that is not among ``below``."""
-        lacking = {
-            edge.branch
-            for edge in self._facts.edges(body.id)
-            if self._edge_lacks(edge, below, deeper)
-        }
-        if not lacking or not self._is_straight(body):
+        lacking = [e for e in self._facts.edges(body.id) if self._edge_lacks(e, below, deeper)]
+        unsure = self._unsure_lines(body) if lacking else None
+        if unsure is None:
             return False
-        return _on_every_way(0, lacking, self._facts.branches(body.id))
+        there = {edge.branch for edge in lacking if edge.line not in unsure}
+        return _on_every_way(0, there, self._facts.branches(body.id))
 
     def _edge_lacks(self, edge: Edge, below: frozenset[str], deeper: int) -> bool:
         if edge.macro:  # what else the macro says is not known here
@@ -146,17 +144,20 @@ class Evidence:
             helper = self._facts.by_id(int(edge.target))
         return helper is not None and self._always_lacks(helper, below, deeper - 1)
 
-    def _reads_straight(self, body: Known) -> bool:
-        """Whether the branches that the index knows are all that decides what a body calls."""
+    def _find_unsure_lines(self, body: Known) -> frozenset[int] | None:
+        """The lines of a body on which a call may be passed by though no branch that the index
+        knows stands around it; None where that may be anywhere."""
         place = body.definition.location
         if body.definition.macro:
-            return False
+            return None
         try:
             lines = self._index.lines(place.path)[place.line - 1 : place.end_line]
         except SourceError:
-            return False
-        text = _SILENT.sub(" ", "\n".join(lines))
-        return not _WINDING.search(text) and not _SHORT_CUT.search(text) and _is_flat(text)
+            return None
+        text = _SILENT.sub(_blank, "\n".join(lines))
+        if _WINDING.search(text) or not _is_flat(text):
+            return None
+        return frozenset(place.line + line for line in _short_cut_lines(text))
 
     # ------------------------------------------------------------------ what calls it
 
@@ -198,6 +199,19 @@ def _overloads_named(name: str, edges: Iterable[Edge]) -> frozenset[str]:
 
 def _base(full_name: str) -> str:
     return full_name.partition(".")[0]
+
+
+def _blank(silent: re.Match[str]) -> str:
+    """Nothing in the place of a comment or a string, on as many lines."""
+    return " " + "\n" * silent[0].count("\n")
+
+
+def _short_cut_lines(text: str) -> Iterator[int]:
+    """The lines, from 0, of statements of which ``&&`` or ``||`` may leave out a part."""
+    for statement in re.finditer(r"[^;{}]+", text):
+        if _SHORT_CUT.search(statement[0]):
+            first = text.count("\n", 0, statement.start())
+            yield from range(first, first + statement[0].count("\n") + 1)
 
 
 def _is_flat(text: str) -> bool:

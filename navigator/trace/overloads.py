@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import takewhile
 
 from indexes.readers.yaml.schema import Argument, Schema
 from navigator.trace.model import Input
@@ -57,6 +58,31 @@ class Overloads:
             fits += _closest([s for s in schemas if _fits(s, inputs[:half])], inputs[:half])
         fits = fits or [s for s in schemas if _fitted_once(s, inputs)]
         return fits or [s for s in schemas if _fits_the_end(s, inputs)]
+
+
+def common_form(schemas: Sequence[Schema]) -> str | None:
+    """What several overloads of an operator have in common: the name, their first arguments and
+    their returns. ``mul(Tensor self, ...) -> Tensor``; None without any."""
+    if not schemas:
+        return None
+    shared = takewhile(_are_alike, zip(*(schema.arguments for schema in schemas), strict=False))
+    first = [f"{_written(one.type)} {one.name}" for one, *_ in shared]
+    returns = {tuple(one.type for one in schema.returns) for schema in schemas}
+    made = f" -> {_listed(*returns)}" if len(returns) == 1 else ""
+    return f"{schemas[0].name}({', '.join([*first, '...'])}){made}"
+
+
+def _listed(types: Sequence[str]) -> str:
+    return types[0] if len(types) == 1 else f"({', '.join(types)})"
+
+
+def _are_alike(arguments: Sequence[Argument]) -> bool:
+    return len({(_written(one.type), one.name) for one in arguments}) == 1
+
+
+def _written(type_: str) -> str:
+    """A type as C++ callers write it: a SymInt stands for an int."""
+    return type_.replace("SymInt", "int")
 
 
 def _fits(schema: Schema, inputs: Sequence[Input]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
+from indexes.readers.yaml.schema import parse_schema
 from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
+from navigator.trace.overloads import common_form
 from navigator.trace.trace import Trace
 
 _STEP = (
@@ -88,18 +89,12 @@ def _shared(link: OpLink, linker: Linker) -> Object:
     places = [one.location for row in possible.kernels for one in row.definitions]
     makers = {_grad_fn(linker.schemas.derivative(one.full_name)) for one in possible.schemas}
     return {
-        "schema": _beginning([one.schema for one in possible.schemas]) or None,
+        "schema": common_form([parse_schema(one.schema) for one in possible.schemas]),
         "schema_path": _only(one.location.path for one in possible.schemas),
         "kernel": _only(row.symbol for row in possible.kernels),
         "kernel_path": _only(place.path for place in places),
         "grad_fn": _only(makers),
     }
-
-
-def _beginning(texts: Sequence[str]) -> str:
-    """What all of them begin with."""
-    letters = zip(*texts, strict=False)
-    return "".join(same[0] for same in takewhile(lambda of_all: len(set(of_all)) == 1, letters))
 
 
 def _only(values: Iterable[str | None]) -> str | None:

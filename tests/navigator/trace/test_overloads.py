@@ -13,7 +13,7 @@ from indexes.readers.yaml.schema import parse_schema
 from navigator.trace.inputs import parse_inputs
 from navigator.trace.link import Linker, OpLink
 from navigator.trace.model import Input
-from navigator.trace.overloads import Overloads
+from navigator.trace.overloads import Overloads, common_form
 from navigator.trace.readers import read_trace
 
 SCHEMAS = (
@@ -48,6 +48,14 @@ def test_a_number_is_no_name_of_a_dimension_and_no_list() -> None:
 def test_the_arguments_are_the_last_of_an_interpreters_stack() -> None:
     assert fitting("eq", "Scalar", "float", "float", "Scalar") == ("Scalar",)
     assert fitting("eq", "Scalar", "float", "float") == ("Tensor",)
+
+
+def test_the_form_that_schemas_have_in_common() -> None:
+    numbered, named = parse_schema(SCHEMAS[3]), parse_schema(SCHEMAS[4])
+    assert common_form([numbered, named]) == "select(Tensor self, ...) -> Tensor"
+    made = ("empty.names(int[] size) -> Tensor", "empty.memory_format(SymInt[] size) -> Tensor")
+    assert common_form([*map(parse_schema, made)]) == "empty(int[] size, ...) -> Tensor"
+    assert common_form([]) is None
 
 
 # ------------------------------------------------------------------- by what stands around
