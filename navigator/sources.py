@@ -1,4 +1,6 @@
-"""The config file ``~/.config/torchnav/config.toml``, and the extensions that it names::
+"""The config file ``~/.config/torchnav/config.toml``: the Python and the extensions it names::
+
+python = "~/envs/train/bin/python"
 
 [[sources]]
 path = "~/torch-xpu-ops"
@@ -31,15 +33,27 @@ def configured_sources(path: Path) -> list[tuple[str, str]]:
 
     Raises SourceError in one line for a file that can't be read, or says something else there.
     """
-    try:
-        table = parse_toml(read_file(path).decode())
-    except (OSError, ValueError) as error:
-        raise SourceError(f"cannot read {path}: {error}") from error
     problems: list[str] = []
+    table = _table(path)
     found = parse_sources(table.get("sources", []), path.parent, problems)
     if problems:
         raise SourceError(problems[0])
     return found
+
+
+def configured_python(path: Path) -> str:
+    """The Python that the config file names, else nothing. Raises SourceError as above."""
+    named = _table(path).get("python", "")
+    if not isinstance(named, str):
+        raise SourceError(f"{path}: python must be the path of a Python")
+    return named
+
+
+def _table(path: Path) -> dict[str, Any]:
+    try:
+        return parse_toml(read_file(path).decode())
+    except (OSError, ValueError) as error:
+        raise SourceError(f"cannot read {path}: {error}") from error
 
 
 def parse_sources(listed: object, folder: Path, problems: list[str]) -> list[tuple[str, str]]:

@@ -121,10 +121,12 @@ class Source:
         named = tree or os.environ.get("TORCHNAV_CHECKOUT")
         if named:
             return cls._named(os.path.expanduser(named))
+        if around := cls._around(os.getcwd()):
+            return around
         from indexes.source.torch_install import installed_torch
 
         torch = installed_torch()
-        return cls._around(os.getcwd()) or cls._cloned(torch, cache) or cls._wheel(torch)
+        return cls._cloned(torch, cache) or cls._wheel(torch)
 
     @classmethod
     def _named(cls, path: str) -> Source:
@@ -352,6 +354,11 @@ def clones(cache: Path | None = None) -> tuple[CloneRecord, ...]:
     paths = folder.glob(f"*/.git/{CLONE_RECORD}")
     records = (read_clone_record(path.parent.parent) for path in paths)
     return tuple(record for record in records if record)
+
+
+def clone_of(commit: str, cache: Path | None = None) -> CloneRecord | None:
+    """A clone at this commit of PyTorch; None where there is none."""
+    return next((one for one in clones(cache) if one.commit == commit), None)
 
 
 def read_clone_record(root: Path) -> CloneRecord | None:

@@ -1,4 +1,4 @@
-"""The installed torch, found and described without importing it."""
+"""The installed torch, that of one Python for every command, found without importing it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from indexes.model.errors import UsageError
 from indexes.model.regex import regex
 from indexes.source.files import read_text
 
@@ -21,7 +23,7 @@ _RELEASE = regex(r"\d+\.\d+\.\d+(?:-?rc\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class TorchInstall:
-    """A torch package on this interpreter's path."""
+    """A torch package on the path of a Python."""
 
     root: Path
     """The folder that holds the ``torch`` package."""
@@ -37,8 +39,114 @@ class TorchInstall:
         return f"v{public}" if _RELEASE.fullmatch(public) else None
 
 
+OWN = "torchnav's own"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPython:
+    """The Python that programs run with, and whose torch is the installed one."""
+
+    path: str
+    reason: str
+    """Why this one: ``--python``, ``config.toml``, ``VIRTUAL_ENV``, ``CONDA_PREFIX``, ``PATH``,
+    or ``torchnav's own``."""
+    torch: TorchInstall | None
+
+
+def choose_python(name: str, reason: str) -> None:
+    """Say which Python is meant; an empty name leaves it to the environment.
+
+    Raises:
+        UsageError: There is no such program.
+    """
+    _chosen.clear()
+    if name:
+        _chosen[_program(name)] = reason
+
+
+def target_python() -> TargetPython:
+    """The Python that was chosen; else the first with torch of that of ``VIRTUAL_ENV``, of
+    ``CONDA_PREFIX``, on the ``PATH``, and our own."""
+    for path, reason in _chosen.items():
+        return TargetPython(path, reason, _torch_of(path))
+    for path, reason in _active():
+        if torch := _torch_of(path):
+            return TargetPython(path, reason, torch)
+    return TargetPython(sys.executable, OWN, _own_torch())
+
+
 def installed_torch() -> TorchInstall | None:
-    """The torch that ``import torch`` would find, or None."""
+    """The torch that ``import torch`` would find in the target Python, or None."""
+    return target_python().torch
+
+
+_chosen: dict[str, str] = {}
+"""The Python that the command line or the config file names, and which of them; or nothing."""
+
+
+def _program(name: str) -> str:
+    from shutil import which
+
+    found = which(os.path.expanduser(name))
+    if found is None:
+        raise UsageError(f"no Python at {name}")
+    return os.path.abspath(found)
+
+
+def _active() -> Iterator[tuple[str, str]]:
+    """The Pythons of the environment, with the variable that names each."""
+    from shutil import which
+
+    folder = "Scripts" if os.name == "nt" else "bin"
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        root = os.environ.get(variable)
+        if root and (path := which(os.path.join(root, folder, "python"))):
+            yield os.path.abspath(path), variable
+    for name in ("python", "python3"):
+        if path := which(name):
+            yield os.path.abspath(path), "PATH"
+
+
+def _torch_of(python: str) -> TorchInstall | None:
+    """The torch of a Python; asked of it where it is not the one that runs us."""
+    own = os.path.dirname(os.path.abspath(sys.executable))
+    if python == os.path.abspath(sys.executable) or os.path.dirname(python) == own:
+        return _own_torch()
+    from pathlib import Path
+
+    folder = _asked(python)
+    return torch_in(Path(folder)) if folder else None
+
+
+@cache
+def _asked(python: str) -> str:
+    """The folder from which a Python would import torch; empty when it has none or cannot run."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [python, "-c", _WHERE],
+            cwd=os.path.dirname(python),  # not ours, where a source tree may stand for the package
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.rstrip("\n")
+
+
+_WHERE = """\
+import importlib.util, os
+spec = importlib.util.find_spec("torch")
+if spec is not None and spec.origin:
+    print(os.path.dirname(os.path.dirname(spec.origin)))
+"""
+_TIMEOUT_S = 20
+
+
+def _own_torch() -> TorchInstall | None:
     found = (torch_in(root) for root in _candidates())
     return next((torch for torch in found if torch), None)
 

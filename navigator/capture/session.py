@@ -93,6 +93,7 @@ class Session:
             "format": FORMAT_VERSION,
             "torch": torch.__version__,
             "torch_git": torch.version.git_version,
+            "torch_root": os.path.dirname(next(iter(torch.__path__))),
             "python": sys.version.split()[0],
             "start_ns": time_ns(),
             "base_ns": base_ns,

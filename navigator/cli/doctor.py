@@ -17,7 +17,7 @@ from indexes.build.yaml_files import read_yaml_files
 from indexes.model.errors import SourceError
 from indexes.source.git import git_version
 from indexes.source.source import Source, cache_folder, clones
-from indexes.source.torch_install import installed_torch
+from indexes.source.torch_install import installed_torch, target_python
 from navigator import __version__
 
 State = Literal["ok", "note", "missing"]
@@ -62,6 +62,7 @@ def examine(
     return (
         Check("torchnav", "ok", f"{__version__}, Python {sys.version.split()[0]}"),
         *_source(tree, folder, beside),
+        _python(),
         _torch(),
         *_clones(folder),
         _cache(folder),
@@ -120,10 +121,16 @@ def _index(path: Path) -> Check:
     return Check("index", "ok", f"{path} ({size / 1e6:.1f} MB)")
 
 
+def _python() -> Check:
+    target = target_python()
+    return Check("python", "ok", f"{target.path} ({target.reason})")
+
+
 def _torch() -> Check:
     torch = installed_torch()
     if torch is None:
-        return Check("torch", "missing", "not installed: no live tracing", "pip install torch")
+        what = "not installed there: no live tracing"
+        return Check("torch", "missing", what, "pip install torch, or --python PATH")
     commit = f", built from {torch.commit[:12]}" if torch.commit else ""
     return Check("torch", "ok", f"{torch.version}{commit}")
 

@@ -7,6 +7,7 @@ tree-sitter, YAML or torch.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -15,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from indexes.model.errors import UsageError
+from indexes.model.errors import SourceError, UsageError
 from navigator import __version__
 from navigator.cli.session import (
     EXIT_INTERRUPTED,
@@ -98,10 +99,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded(lambda: _run(given, settings), settings)
 
 
+def _choose_python() -> None:
+    """The Python that the config file names; ``--python`` comes later and wins."""
+    from indexes.source.source import config_path
+    from indexes.source.torch_install import choose_python
+
+    named = ""
+    if (path := config_path()).exists():
+        from navigator.sources import configured_python
+
+        with contextlib.suppress(SourceError):  # told by those that read more of it
+            named = configured_python(path)
+    choose_python(named, "config.toml")
+
+
 def _run(arguments: Sequence[str], settings: Settings) -> int:
     for one in arguments:
         if not one.isascii() and one != one.encode("utf-8", "replace").decode():
             raise UsageError(f"an argument is not UTF-8: {one}")
+    _choose_python()
     # Not torchnav.main(): it would turn an interrupt or a closed pipe into exit code 1.
     try:
         with torchnav.make_context("torchnav", list(arguments), obj=settings) as context:

@@ -148,9 +148,16 @@ def _add(context: click.Context, parameter: click.Parameter, value: tuple[str, .
     context.ensure_object(Settings).beside += value
 
 
+def _choose(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value:
+        from indexes.source.torch_install import choose_python
+
+        choose_python(value, "--python")
+
+
 def source_options(command: _F) -> _F:
-    """``--tree``, ``--with`` and ``--cache``, which may stand before the command's name or after
-    it."""
+    """``--tree``, ``--with``, ``--python`` and ``--cache``, which may stand before the command's
+    name or after it."""
     tree = click.option(
         "--tree",
         metavar="PATH",
@@ -166,6 +173,13 @@ def source_options(command: _F) -> _F:
         expose_value=False,
         help="An extension to index beside the tree; may be given several times.",
     )
+    python = click.option(
+        "--python",
+        metavar="PATH",
+        callback=_choose,
+        expose_value=False,
+        help="The Python whose torch is meant, and that runs programs.",
+    )
     cache = click.option(
         "--cache",
         metavar="PATH",
@@ -174,7 +188,7 @@ def source_options(command: _F) -> _F:
         expose_value=False,
         help="Where indexes and clones are kept. [env: TORCHNAV_CACHE]",
     )
-    return tree(beside(cache(command)))
+    return tree(beside(python(cache(command))))
 
 
 class Choice(click.Choice[str]):

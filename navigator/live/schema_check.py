@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexes.model.errors import SourceError
-from indexes.source.torch_install import installed_torch
+from indexes.source.torch_install import installed_torch, target_python
 from navigator.live.asking import ask
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def torchgen_check(schema: str) -> Check:
     from indexes.queries.contribution.new_operator import Check
 
     try:
-        said = ask(sys.executable, str(_SCRIPT), words=schema, timeout=_TIMEOUT)
+        said = ask(target_python().path, str(_SCRIPT), words=schema, timeout=_TIMEOUT)
     except SourceError as error:
         return Check("torchgen", True, f"not asked: {error}; read by torchnav's own rules alone")
     if said["refused"]:

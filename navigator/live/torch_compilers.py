@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from indexes.queries.audit.compilers import LiveCompilers
+from indexes.source.torch_install import target_python
 from navigator.live.asking import ask
 
 _DUMP = Path(__file__).with_name("compilers_dump.py")
@@ -13,7 +13,7 @@ _DUMP = Path(__file__).with_name("compilers_dump.py")
 
 def live_compilers() -> LiveCompilers:
     """Runs Python with torch once. Raises SourceError, in one line, when that fails."""
-    data = ask(sys.executable, str(_DUMP))
+    data = ask(target_python().path, str(_DUMP))
     opinfos = data["opinfos"]
     return LiveCompilers(
         data["lowerings"],

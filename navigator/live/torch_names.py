@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from indexes.queries.audit.python import LiveNames
+from indexes.source.torch_install import target_python
 from navigator.live.asking import ask
 
 _DUMP = Path(__file__).with_name("names_dump.py")
@@ -24,6 +24,6 @@ def live_names(documented: Iterable[str] = (), modules: Sequence[str] = ()) -> L
         SourceError: In one line, when that fails.
     """
     words = json.dumps(sorted(documented))
-    data = ask(sys.executable, str(_DUMP), *modules, words=words)
+    data = ask(target_python().path, str(_DUMP), *modules, words=words)
     names, methods = ({n: tuple(p) for n, p in data[key].items()} for key in ("names", "methods"))
     return LiveNames(data["version"], names, methods, data["unlisted"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from indexes.queries.dispatch_compare import (
     LiveTable,
     compare,
 )
-from indexes.source.torch_install import installed_torch
+from indexes.source.torch_install import installed_torch, target_python
 from navigator.live.asking import ask
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class LiveTorch:
 
 def live_torch(operators: Iterable[str]) -> LiveTorch:
     """Runs Python with torch once. Raises SourceError, in one line, when there is no torch."""
-    data = ask(sys.executable, str(_DUMP), words="\n".join(operators))
+    data = ask(target_python().path, str(_DUMP), words="\n".join(operators))
     slots = [LiveSlot(*slot) for slot in data["slots"]]
     tables = {
         op: {key: slots[number] for key, number in row.items()}

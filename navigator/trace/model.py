@@ -183,6 +183,8 @@ class TraceMeta:
     cwd: str = ""
     devices: tuple[str, ...] = ()
     """Names of the devices it ran on."""
+    torch_root: str = ""
+    """The folder that held the ``torch`` package of the run; empty where the trace doesn't say."""
     rank: int | None = None
     """Of a distributed run, where the trace says which."""
     overloads: bool = False

@@ -16,8 +16,8 @@ _DEEPEST = 9
 """Deeper rows are left out."""
 
 
-def summary_lines(trace: Trace) -> Iterator[str]:
-    """What ran, how often, and what the trace lacks."""
+def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
+    """What ran, how often, what the trace lacks, and with which ``sources`` it is linked."""
     meta = trace.meta
     table = trace.table
     rows = [row for row, kind in enumerate(table.kind) if kind == OP]
@@ -25,6 +25,8 @@ def summary_lines(trace: Trace) -> Iterator[str]:
     yield f"{meta.path}: {meta.format} trace{_torch(trace)}"
     if meta.command:
         yield f"program    {' '.join(meta.command)}"
+    if sources:
+        yield f"sources    {sources}"
     if meta.devices:
         yield f"devices    {', '.join(meta.devices)}"
     yield f"operators  {len(rows)}: " + ", ".join(f"{n} {phase}" for phase, n in phases.items())

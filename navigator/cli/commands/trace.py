@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
+from indexes.source.torch_install import OWN, target_python
 from navigator.capture.names import expand, rank_of
 from navigator.cli.session import (
     Settings,
@@ -47,7 +48,6 @@ _TRACE = click.Path(path_type=Path)
 )
 @click.option("--screen/--no-screen", default=None, help="Follow the program on the screen.")
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module.")
-@click.option("--python", metavar="PATH", help="The Python that runs the program.")
 @click.option(
     "--window",
     metavar="SECONDS",
@@ -76,7 +76,6 @@ def trace(
     output: Path | None,
     screen: bool | None,
     module: bool,
-    python: str | None,
     window: float,
     memory: bool,
     children: bool,
@@ -100,7 +99,7 @@ def trace(
     file = _writable(Path(expand(pattern, rank_of(), os.getpid())))
     options = ["--window", str(window)] + ["--memory"] * memory + ["-m"] * module
     options += ["--children"] * children
-    chosen = interpreter(python)
+    chosen = _interpreter()
     if compiled:
         options += _native(settings, chosen)
     out = str(file) if show else pattern
@@ -168,41 +167,12 @@ def _become(command: list[str]) -> int:
 # ------------------------------------------------------------------------- which Python
 
 
-def interpreter(choice: str | None = None) -> str:
-    """The Python to run a program with: the one that was chosen, the active environment's,
-    ours, or the one on the path; the first of them that has torch."""
-    if choice:
-        found = shutil.which(choice)
-        if found is None:
-            raise UsageError(f"no Python at {choice}")
-        return os.path.abspath(found)
-    for python in _pythons():
-        if _has_torch(python):
-            return python
-    raise SourceError("no Python with torch was found: name one with --python")
-
-
-def _pythons() -> list[str]:
-    folder = "Scripts" if os.name == "nt" else "bin"
-    active = [os.environ.get(name) for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
-    candidates = [os.path.join(root, folder, "python") for root in active if root]
-    candidates += [sys.executable, "python", "python3"]
-    found = (shutil.which(candidate) for candidate in candidates)
-    return list(dict.fromkeys(os.path.abspath(path) for path in found if path))
-
-
-_HAS_TORCH = "import importlib.util as u, json; print(json.dumps(u.find_spec('torch') is not None))"
-
-
-def _has_torch(python: str) -> bool:
-    from importlib.util import find_spec
-
-    if python == os.path.abspath(sys.executable):
-        return find_spec("torch") is not None
-    try:
-        return bool(ask(python, "-c", _HAS_TORCH))
-    except SourceError:
-        return False
+def _interpreter() -> str:
+    """The Python to run a program with. One that was named is believed."""
+    target = target_python()
+    if target.torch is None and target.reason == OWN:
+        raise SourceError("no Python with torch was found: name one with --python")
+    return target.path
 
 
 # ------------------------------------------------------------------------------ showing
@@ -280,14 +250,33 @@ def export_trace(
     else:
         from navigator.trace.summary import summary_lines
 
-        write_lines(summary_lines(trace))
+        write_lines(summary_lines(trace, _sources(settings, trace)))
 
 
 def _linker(settings: Settings, trace: Trace) -> Linker:
     from navigator.trace.link import Linker, schema_index
 
-    index = settings.index()
+    index = _nearest(settings, trace).index()
     return Linker(trace, index, schema_index(trace, index, settings.cache))
+
+
+def _nearest(settings: Settings, trace: Trace) -> Settings:
+    """The settings with the clone of the torch that ran, where no tree is named or around us."""
+    from indexes.source.source import clone_of, tree_around
+
+    if settings.tree or os.environ.get("TORCHNAV_CHECKOUT") or tree_around(os.getcwd()):
+        return settings
+    clone = clone_of(trace.meta.torch_git, settings.cache)
+    return replace(settings, tree=str(clone.root)) if clone else settings
+
+
+def _sources(settings: Settings, trace: Trace) -> str:
+    from navigator.trace.link import source_line
+
+    try:
+        return source_line(trace.meta, _nearest(settings, trace).source().info)
+    except SourceError as error:
+        return f"none: {error}"
 
 
 def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:

@@ -107,6 +107,7 @@ class OwnEvents:
         if int(args["format"]) > FORMAT_VERSION:
             meta.problems.append("recorded by a newer torchnav: parts may be missing here")
         meta.torch, meta.torch_git = str(args["torch"]), str(args.get("torch_git") or "")
+        meta.torch_root = str(args.get("torch_root") or "")
         meta.python = str(args.get("python", ""))
         meta.overloads = bool(args.get("overloads"))
         meta.definitions = bool(args.get("definitions"))

@@ -88,7 +88,7 @@ def test_rows_follow_the_contract(
         assert set(derivative["formulas"]) == {"self", "mat1", "mat2"}
         assert isinstance(row["kernel"], dict)
         assert row["kernel"]["path"] == "aten/src/ATen/native/LinearAlgebra.cpp"
-        assert "installed torch" in str(row["note"])
+        assert "the torch that ran" in str(row["note"])
 
 
 def test_a_report_and_markdown(
@@ -119,6 +119,15 @@ def test_a_summary_without_an_index(capsys: pytest.CaptureFixture[str], nowhere:
     assert "61 on devices" in out
     assert "aten::addmm" in out
     assert "lacks      overload names" in out
+
+
+def test_a_summary_says_whose_source_it_is_linked_with(
+    capsys: pytest.CaptureFixture[str], small_tree: tuple[str, ...], step_folder: Path
+) -> None:
+    assert main(["export", "trace", *small_tree, str(step_folder / "trace.json")]) == 0
+    told = next(line for line in capsys.readouterr().out.splitlines() if "sources  " in line)
+    assert told.startswith("sources    PyTorch 2.7.0a0 in ")
+    assert ": not that of torch 2." in told
 
 
 @pytest.mark.parametrize(
