@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
+from indexes.model.errors import SourceError
 from indexes.model.places import Hit, NameMatch, ReachingWay
 from indexes.model.vocabulary import Location
+from indexes.queries.corpus import Corpus
 from indexes.queries.graph_places import reaching, starts_of, uses_of
 from indexes.queries.places_library import registrations_of
+from indexes.queries.written_operators import WrittenOperators
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ def uses(index: Index, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
     edges += [edge for target in targets for edge in facts.edges_to(target)]
     hits = list(_edge_hits(facts, edges))
     hits += _registrations(facts, match, known)
+    hits += [hit for op in match.overloads for hit in _of_library(index, op)]
     nodes = [Node("stub", stub) for stub in stubs]
     nodes += [node for one in known for node in starts_of(facts, one)]
     simple = match.text.rpartition("::")[2]
@@ -92,6 +96,27 @@ def _registrations(facts: Lookup, match: NameMatch, known: Iterable[Known]) -> I
 
 def _registration(use: StubUse, detail: str) -> Hit:
     return Hit("registration", f"{use.macro}({use.arguments})", use.location, detail)
+
+
+def _of_library(index: Index, op: str) -> Iterator[Hit]:
+    """The kernels that are registered for an operator of a library, and where it is named."""
+    native = index.native(op)
+    if native is None or not native.defined_by:
+        return
+    for row in index.facts.kernels(op):
+        if where := row.registered or native.location:
+            yield Hit("registration", f"{row.key}: {row.symbol}", where, row.rule, op)
+    corpus = Corpus(index.facts, lambda path: _text(index, path))
+    for use in WrittenOperators(index.facts, corpus).of(native):
+        if not use.registers:
+            yield Hit("caller", use.name, use.location, use.rule)
+
+
+def _text(index: Index, path: str) -> bytes | None:
+    try:
+        return index.source.read(path)
+    except SourceError:
+        return None
 
 
 def _operator(facts: Lookup, way: ReachingWay, symbol: str) -> Hit:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from indexes.linking.facts import BY_HAND, StubUse, by_hand
+from indexes.linking.facts import BY_HAND, Known, StubUse, by_hand
 from indexes.linking.facts import Edge as Use
 from indexes.linking.formulas import formula_functions
 from indexes.linking.graph import Graph
 from indexes.linking.graph import Node as Place
 from indexes.linking.registrations import device_of
 from indexes.linking.visible import stub_name, stub_scope
-from indexes.model.vocabulary import DerivativeEntry, Formula, Location
+from indexes.model.vocabulary import DerivativeEntry, Formula, Location, NativeFunction
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.python import python_node
+from indexes.queries.written_operators import LIMIT, WrittenOperators, WrittenUse
+from indexes.readers.python.facts import module_name
+
+MAX_READ = 10
+"""Operators of libraries that texts are read for in one walk: half a second each."""
 
 
 class DispatchEdges:
@@ -24,6 +30,7 @@ class DispatchEdges:
         self.facts = facts
         self.unfollowed: list[str] = []
         self._searches = 0
+        self._read = 0
         self._graph = Graph(facts)
         self.functions_of = lru_cache(None)(lambda e: formula_functions(e, facts))
 
@@ -74,6 +81,8 @@ class DispatchEdges:
             if by_hand(native):
                 rule, use = f"calls the operator, {BY_HAND}", use._replace(confidence="ambiguous")
             yield from self._caller(use, rule, dispatch=True)
+        if native.defined_by:
+            yield from self._written(native)
         called = f"calls the operator {native.name}"
         yield from self.formulas((use for use in uses if use.caller < 0), called, True)
         for step in self._graph.up(Place("operator", name)):
@@ -81,6 +90,28 @@ class DispatchEdges:
                 node = self.facts.operator(str(step.upper.what), "kernel")
                 rule = f"torchgen makes its kernel, which calls {name}"
                 yield Edge(node, rule, native.location, "by rule", dispatch=True)
+
+    def _written(self, native: NativeFunction) -> Iterator[Edge]:
+        """What names an operator of a library in a text: it has no C++ function to be called by."""
+        self._read += 1
+        if self._read > MAX_READ:
+            self.unfollowed.append(f"{native.full_name}: where it is named was not looked for")
+            return
+        for use in self._names.of(native):
+            if not use.registers:
+                told = (use.rule, use.location, use.confidence, use.candidates)
+                yield Edge(_around(use), *told, dispatch=True)
+        self.unfollowed.append(f"{native.full_name}: {LIMIT}")
+        if native.location.path.endswith(".py"):
+            module = module_name(native.location.path)
+            self.unfollowed.append(
+                f"{native.full_name}: who uses it by a name of {module}, where"
+                " it is defined, is not looked for"
+            )
+
+    @cached_property
+    def _names(self) -> WrittenOperators:
+        return WrittenOperators(self.facts, self.facts.corpus)
 
     def formulas(self, uses: Iterable[Use], what: str, dispatch: bool = False) -> Iterator[Edge]:
         """The formulas of derivatives.yaml from which edges lead."""
@@ -92,6 +123,14 @@ class DispatchEdges:
                     sure = (use.confidence, use.candidates)
                     node, at = formula_node(entry, formula), formula.location
                     yield Edge(node, rule, at, *sure, dispatch=dispatch)
+
+
+def _around(use: WrittenUse) -> Node:
+    """What a line that names an operator stands in: a function, or the file."""
+    path, around = use.location.path, use.around
+    if around is None:
+        return Node("file", path, path, use.location)
+    return Node.of(around) if isinstance(around, Known) else python_node(path, around)
 
 
 def formula_node(entry: DerivativeEntry, formula: Formula) -> Node:

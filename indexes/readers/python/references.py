@@ -1,7 +1,7 @@
 """Where the code of a Python file uses a name, its imports followed within the file.
 
 By lines rather than by a parser: a name that half of the tests use is looked for in all of
-them."""
+them. Operators are told by what a file calls ``torch.ops`` and the namespaces in it."""
 
 from __future__ import annotations
 
@@ -144,3 +144,147 @@ def _dotted(written: str, name: str, path: str, imports: dict[str, str]) -> str:
     if root is None or not parts[0].isidentifier():
         return f".{name}"
     return ".".join([root, *parts[1:], name])
+
+
+# ------------------------------------------------------------------------------ operators
+
+
+class OperatorUse(NamedTuple):
+    """An operator that a line reads from ``torch.ops``."""
+
+    operator: str
+    """``quantized::linear``."""
+    member: str
+    """What is taken of it: an overload, or an attribute; empty for nothing."""
+    line: int
+    called: bool
+
+
+_OPS = ("torch.ops", "torch._ops.ops")
+_GETATTR = regex(rb"getattr\(\s*([\w.]+)\s*,\s*[\"'](\w+)[\"']\s*(?:,[^()\n]*)?,?\s*\)")
+_MEMBERS = regex(rb"\s*\.\s*(\w+)(?:\s*\.\s*(\w+))?(?:\s*\.\s*(\w+))?(\s*\()?")
+_BOUND = regex(rb"([\w.]+)[ \t]*=[ \t]*\Z")
+_SPACE = regex(rb"(?:\.(\w+))?[ \t]*(?=[\n#]|\Z)")
+
+
+def with_plain_attributes(data: bytes) -> bytes:
+    """The source with ``x.name`` in place of ``getattr(x, "name")``, on the same lines."""
+    for _ in range(2 * (b"getattr(" in data)):
+        data = _GETATTR.sub(_plain_attribute, data)
+    return data
+
+
+def _plain_attribute(found: re.Match[bytes]) -> bytes:
+    return found[1] + b"." + found[2] + b"\n" * found[0].count(b"\n")
+
+
+def operator_spaces(data: bytes, imports: dict[str, str]) -> dict[str, str]:
+    """What a file calls ``torch.ops``, and the namespaces in it: ``{"ops": "", "aten": "aten"}``.
+
+    Parameters:
+        data: The source, as :func:`with_plain_attributes` gives it.
+        imports: What its imports bind.
+    """
+    spaces = dict.fromkeys(_OPS, "")
+    for name, origin in imports.items():
+        for ops in _OPS:
+            if ops.startswith(f"{origin}."):
+                spaces[name + ops.removeprefix(origin)] = ""
+            elif f"{origin}.".startswith(f"{ops}."):
+                spaces[name] = origin.removeprefix(ops).lstrip(".")
+    for _ in range(2):  # the second round finds what is made of the names of the first
+        for name in [one for one, space in spaces.items() if not space]:
+            spaces.update(_assigned(data, name))
+    return spaces
+
+
+def _assigned(data: bytes, ops: str) -> Iterator[tuple[str, str]]:
+    """The names to which a file assigns ``torch.ops``, by one name of it, or a namespace in it."""
+    for at in _reads(data, ops):
+        bound = _BOUND.search(data, data.rfind(b"\n", 0, at) + 1, at)
+        space = _SPACE.match(data, at + len(ops))
+        if bound and space:
+            yield bound[1].decode(), (space[1] or b"").decode()
+
+
+def _reads(data: bytes, name: str) -> Iterator[int]:
+    """Where a dotted name stands that is not part of a longer one."""
+    written = name.encode()
+    for at in occurrences(data, written):
+        after = data[at + len(written) : at + len(written) + 1]
+        if not (at and data[at - 1] in _DOTTED_WORD) and after not in _ENDS:
+            yield at
+
+
+_DOTTED_WORD = _WORD | frozenset(b".")
+
+
+def operator_uses(text: Text, spaces: dict[str, str], only: str = "") -> Iterator[OperatorUse]:
+    """The operators that the code of a file reads from ``torch.ops``, however it calls that.
+
+    Parameters:
+        text: The file, as :func:`with_plain_attributes` gives it.
+        spaces: See :func:`operator_spaces`.
+        only: The name of an operator, where no other one is wanted.
+    """
+    data, line, counted = text.data, 1, 0
+    reads = ((at, one) for one in spaces for at in _reads(data, one))
+    for at, ops in sorted(reads):
+        members = _MEMBERS.match(data, at + len(ops))
+        if members is None:
+            continue
+        space, parts = spaces[ops], [(part or b"").decode() for part in members.group(1, 2, 3)]
+        if not space:
+            space, *parts = parts
+        begin = data.rfind(b"\n", 0, at) + 1
+        if not parts[0] or (only and parts[0] != only) or text.strings.end_at(at):
+            continue
+        if not _is_no_code(data[begin:at]):
+            line += data.count(b"\n", counted, at)
+            counted = at
+            yield OperatorUse(f"{space}::{parts[0]}", parts[1], line, bool(members[4]))
+
+
+class OperatorString(NamedTuple):
+    """A string literal that names an operator."""
+
+    member: str
+    """The overload that it names, or what is taken of it; empty for none."""
+    line: int
+    registers: bool
+    """Whether something is defined or registered for the operator there."""
+
+
+_REGISTERS = regex(rb"\b(?:impl|define|custom_op|triton_op|register)\w*\(\s*[rRuU]?[\"']?$")
+
+
+def operator_strings(text: Text, operator: str) -> Iterator[OperatorString]:
+    """The literals of a file that hold ``"quantized::linear"`` or ``ops.quantized.linear``, those
+    that document something left out."""
+    data, line, counted = text.data, 1, 0
+    written = re.escape(operator).encode()
+    dotted = rb"ops\." + written.replace(b"::", rb"\.")
+    for found in re.finditer(rb"(?:%s|%s)(?:\.(\w+))?(?!\w|::)" % (written, dotted), data):
+        at = found.start()
+        if data[at - 1 : at] == b":" or data[at - 1] in _WORD or not _in_literal(text, at):
+            continue
+        line += data.count(b"\n", counted, at)
+        counted = at
+        registers = _REGISTERS.search(data[max(0, at - _LONGEST_OWNER) : at]) is not None
+        yield OperatorString(found[1].decode() if found[1] else "", line, registers)
+
+
+def _in_literal(text: Text, at: int) -> bool:
+    """Whether an offset lies in a string that is a value."""
+    data = text.data
+    if end := text.strings.end_at(at):
+        start = next(begin for begin, ended in text.strings.spans if ended == end)
+        before = data[max(0, start - _LONGEST_OWNER) : start].rstrip(b"rRfFbBuU").rstrip()
+        return before[-1:] in _VALUE_BEFORE
+    before = SHORT_STRING.sub(b"", data[data.rfind(b"\n", 0, at) + 1 : at])
+    quotes = [before.find(mark) for mark in (b"'", b'"') if mark in before]
+    return bool(quotes) and b"#" not in before[: min(quotes)]
+
+
+_VALUE_BEFORE = (b"(", b",", b"=", b"[", b"{", b"+", b"%", b"n")
+"""What stands before a string that is no documentation; ``n`` of ``return`` and ``in``."""

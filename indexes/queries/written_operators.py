@@ -1,0 +1,174 @@
+"""Where operators stand written: as ``torch.ops.quantized.linear`` in Python, in the literals that
+C++ asks the dispatcher with. Texts are read for them, since the index keeps no such names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import NamedTuple
+
+from indexes.linking.facts import Known
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Confidence, Location, NativeFunction
+from indexes.queries.corpus import Corpus
+from indexes.readers.cxx.operator_literals import OperatorLiteral, operator_literals
+from indexes.readers.cxx.scopes import decode
+from indexes.readers.python.blocks import Block, Text, innermost, occurrences
+from indexes.readers.python.facts import module_name
+from indexes.readers.python.references import (
+    operator_spaces,
+    operator_strings,
+    operator_uses,
+    read_imports,
+    with_plain_attributes,
+)
+from indexes.store.lookup import Lookup
+
+KINDS = ("python", "test")
+"""The kinds of Python files that are looked through."""
+_FURTHEST = 3
+"""So many modules are followed from an import to where a namespace is given a name."""
+LIMIT = (
+    "looked for in C++ as a literal and in Python as torch.ops...: names that are put together"
+    " while the program runs are not seen"
+)
+
+
+class WrittenUse(NamedTuple):
+    """A line that names an operator."""
+
+    location: Location
+    rule: str
+    overload: str | None
+    """The overload that it names; None where it does not say which."""
+    registers: bool
+    """Whether the operator is defined, or something is registered for it, there."""
+    around: Known | Block | None
+    """The function around it; None at the top of a file."""
+    confidence: Confidence = "exact"
+    candidates: int = 1
+    """How many overloads it can mean."""
+
+    @property
+    def name(self) -> str:
+        """The function around it, or the file."""
+        if self.around is None:
+            return self.location.path
+        if isinstance(self.around, Known):
+            return self.around.definition.qualified
+        return f"{module_name(self.location.path)}.{self.around.head.qualified}"
+
+
+class WrittenOperators:
+    """Looks for the names of operators in the files of one tree."""
+
+    def __init__(self, facts: Lookup, corpus: Corpus) -> None:
+        self._facts = facts
+        self._corpus = corpus
+        self._text = cache(lambda path: Text(with_plain_attributes(corpus.text(path))))
+        self._imports = cache(lambda path: read_imports(corpus.text(path), path))
+        self._spaces = cache(
+            lambda path: operator_spaces(self._text(path).data, self._imports(path))
+        )
+        self._lines = cache(lambda name: [*self._in_cpp(name), *self._in_python(name)])
+
+    def of(self, native: NativeFunction) -> list[WrittenUse]:
+        """The lines that name an overload, or its operator where that is what they name."""
+        name = native.name if native.space else f"aten::{native.name}"
+        others = [one.overload for one in self._facts.overloads(native.name)]
+        told = (_told(one, native.overload, others) for one in self._lines(name))
+        return [one for one in told if one]
+
+    # ----------------------------------------------------------------------------- C++
+
+    def _in_cpp(self, name: str) -> Iterator[WrittenUse]:
+        for path in self._corpus.files_with(name, "cpp"):
+            for one in operator_literals(decode(self._corpus.text(path)), name):
+                where, around = Location(path, one.line), self._corpus.around(path, one.line)
+                yield WrittenUse(where, _how(one), one.overload, one.registers, around)
+
+    # -------------------------------------------------------------------------- Python
+
+    def _in_python(self, name: str) -> Iterator[WrittenUse]:
+        space, _, last = name.partition("::")
+        dotted = f"ops.{space}.{last}".encode()
+        for path in (p for kind in KINDS for p in self._corpus.files_with(last, kind)):
+            data = self._corpus.text(path)
+            if f".{last}".encode() in data or b"getattr" in data:
+                yield from self._read_names(path, name, last)
+            if name.encode() in data or dotted in data:
+                for one in operator_strings(self._text(path), name):
+                    told = "names it in a string", one.member
+                    yield self._python_use(path, one.line, *told, one.registers)
+
+    def _read_names(self, path: str, name: str, last: str) -> Iterator[WrittenUse]:
+        for use in operator_uses(self._text(path), self._spaces_read(path, last), last):
+            if use.operator == name:
+                how = "calls it" if use.called else "uses it"
+                yield self._python_use(path, use.line, how, use.member, False)
+
+    def _python_use(
+        self, path: str, line: int, how: str, member: str, registers: bool
+    ) -> WrittenUse:
+        around = innermost(self._text(path).blocks, line)
+        overload = "" if member == "default" else member or None
+        return WrittenUse(Location(path, line), how, overload, registers, around)
+
+    def _spaces_read(self, path: str, last: str) -> dict[str, str]:
+        """What a file calls ``torch.ops`` and the namespaces in it; those too that it imports
+        under a name and reads ``last`` from."""
+        imports, found = self._imports(path), self._spaces(path)
+        for name in _owners(self._text(path).data, last) - found.keys():
+            space = self._imported(imports.get(name, ""), _FURTHEST)
+            found = found if space is None else {**found, name: space}
+        return found
+
+    def _imported(self, origin: str, further: int) -> str | None:
+        """The namespace that an imported name stands for; None for another thing."""
+        home, name = self._home(origin)
+        if not (home and further):
+            return None
+        space = self._spaces(home).get(name)
+        return space or self._imported(self._imports(home).get(name, ""), further - 1)
+
+    def _home(self, origin: str) -> tuple[str, str]:
+        """The file of a module that has ``torch.ops``, and what is imported of it; no file for
+        another one."""
+        module, _, last = origin.rpartition(".")
+        stem = module.replace(".", "/")
+        for path in (f"{stem}.py", f"{stem}/__init__.py"):
+            if path in self._paths and b"ops" in self._corpus.text(path):
+                return path, last
+        return "", last
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(path for kind in KINDS for path in self._corpus.paths(kind))
+
+
+def _told(use: WrittenUse, overload: str, others: list[str]) -> WrittenUse | None:
+    """A line as it is told of an overload; None where it names another of them."""
+    if use.overload in others:
+        return use if use.overload == overload else None
+    count = len(others)
+    if count < 2:
+        return use
+    rule = f"{use.rule}, one of its {count} overloads"
+    return use._replace(rule=rule, confidence="by rule", candidates=count)
+
+
+def _owners(data: bytes, last: str) -> set[str]:
+    """The words before ``.last`` in a text."""
+    dotted = occurrences(data, f".{last}".encode())
+    words = (_WORD.search(data, max(0, at - _LONGEST), at) for at in dotted)
+    return {word[0].decode("utf-8", "replace") for word in words if word}
+
+
+_WORD = regex(rb"\w+\Z")
+_LONGEST = 60
+
+
+def _how(one: OperatorLiteral) -> str:
+    if one.given_to.startswith("find"):
+        return f"asks the dispatcher for it: {one.given_to}"
+    return f"names it, given to {one.given_to}" if one.given_to else "names it in a string"

@@ -1,0 +1,53 @@
+"""Operators of libraries by the lines that name them: ``callers``, ``uses`` and ``impact``."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.index import Index
+from indexes.queries.written_operators import LIMIT
+
+OPS = "torch/csrc/distributed/c10d/Ops.cpp"
+TESTS = "test/test_library.py"
+KERNELS = "aten/src/ATen/native/quantized/cpu/qops.cpp"
+
+
+def _line(index: Index, path: str, text: str) -> int:
+    return index.read(path).split(text)[0].count("\n") + 1
+
+
+def test_what_asks_the_dispatcher_is_a_caller(tree_index: Index) -> None:
+    found = Impacts(tree_index).callers("c10d::send")
+    callers = {step.symbol: step.evidence for step in found.steps if step.parent == 0}
+    assert any(name.endswith("all_reduce") for name in callers)
+    assert not any(at and "_operators.py" in at.path for at in callers.values())  # it registers
+    assert f"c10d::send: {LIMIT}" in found.unresolved
+
+
+@pytest.mark.parametrize("name", ["quantized::layer_norm", "torch.ops.quantized.layer_norm"])
+def test_what_reads_it_from_torch_ops_is_a_caller(tree_index: Index, name: str) -> None:
+    found = Impacts(tree_index).callers(name)
+    (use,) = [step for step in found.steps if step.parent == 0]
+    assert use.evidence is not None
+    assert (use.kind, use.rule, use.confidence) == ("test", "calls it", "exact")
+    assert use.symbol == "test.test_library.TestLibrary.test_norms"
+    assert use.evidence.path == TESTS
+    assert use.evidence.line == _line(tree_index, TESTS, "toq.layer_norm")
+
+
+def test_what_is_not_looked_for_is_said(tree_index: Index) -> None:
+    found = Impacts(tree_index).callers("prims::fma")
+    assert any("a name of torch._prims" in one for one in found.unresolved)
+
+
+def test_registrations_are_uses(tree_index: Index) -> None:
+    hits = [hit for hit in tree_index.uses("quantized::add") if hit.kind == "registration"]
+    lines = [(hit.location.path, hit.location.line) for hit in hits]
+    assert (KERNELS, _line(tree_index, KERNELS, '"quantized::add")')) in lines
+    assert any(hit.kind == "caller" for hit in tree_index.uses("quantized::add"))
+
+
+def test_impact_reaches_the_tests_that_call_it(tree_index: Index) -> None:
+    found = Impacts(tree_index).impact("quantized::add")
+    assert any(TESTS in one.command and "test_norms" in one.command for one in found.tests)
