@@ -97,10 +97,9 @@ class CompiledRecorder(Session):
 
     def _events(self, last: bool = False) -> list[bytes]:
         with self._lock:
-            stacks, keys, lines, whole = self._native.take()
+            stacks, lines, count, whole = self._native.take()
+            self._file.operators += count
             events = [self._stack(*stack) for stack in stacks]
-            for number, names in keys:
-                events.append(metadata("keys", {"keys": number, "names": names.split()}, self._pid))
             if lines:
                 events.append(lines[:-2])
             if lines and (whole or last):

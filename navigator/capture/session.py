@@ -17,7 +17,7 @@ import torch
 from .definitions import Definitions
 from .writer import TraceFile, metadata
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 INTERVAL_S = 0.2
 _ENDING_S, _STEP_S = 0.1, 0.0002
 

@@ -29,7 +29,8 @@ class TraceFile:
         self._lock = Lock()
         self._owner = os.getpid()
         self._closed = False
-        self._operators = 0
+        self.operators = 0
+        """How many were written; who writes them as rows counts them itself."""
         self.problem = ""
         """Why nothing is written any more."""
         self._append(b"[\n")
@@ -61,11 +62,6 @@ class TraceFile:
             self._closed = True
             atexit.unregister(self.close)
 
-    @property
-    def operators(self) -> int:
-        """How many operators were written."""
-        return self._operators
-
     def remove(self) -> None:
         """There is nothing in it that anybody wants."""
         with suppress(OSError):
@@ -74,7 +70,7 @@ class TraceFile:
     def report(self) -> None:
         """One line on the program's stderr if not all was recorded; only once."""
         if self.problem:
-            count = f"{self._operators} operator{'s' * (self._operators != 1)}"
+            count = f"{self.operators} operator{'s' * (self.operators != 1)}"
             self.say(f"recording stopped: {self.problem}; the trace ends after {count}")
             self.problem = ""
 
@@ -94,7 +90,7 @@ class TraceFile:
         except OSError as error:
             self.problem = error.strerror or str(error)
         whole = data.rfind(b"\n", 0, done) + 1  # of a line that is cut no reader knows
-        self._operators += data.count(b'"cpu_op"', 0, whole)
+        self.operators += data.count(b'"cpu_op"', 0, whole)
 
 
 def _identity(descriptor: int) -> tuple[int, int] | None:

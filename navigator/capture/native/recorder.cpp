@@ -1,8 +1,9 @@
-// Records every operator of this process as lines of a Chrome trace, without the profiler.
+// Records every operator of this process as rows of numbers, without the profiler.
 //
 // A RecordFunction callback sees what the profiler sees: composite operators, those inside
-// of kernels, overloads, inputs. It writes each as text when it ends, so that there is
-// nothing to do when the recording ends. The lines wait in memory until Python takes them.
+// of kernels, overloads, inputs. What repeats (an operator with inputs of these shapes, its
+// results, the place in the program) is text once and a number from then on, so that a row is
+// a few integers. The rows wait in memory until Python takes them as lines of a Chrome trace.
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -36,6 +37,8 @@ namespace {
 constexpr int kFrameLimit = 40;
 constexpr int kUserFrames = 3;
 constexpr size_t kListLimit = 64;
+constexpr size_t kKnownLimit = 1 << 18;
+constexpr size_t kRowsInLine = 4096;
 
 // ------------------------------------------------------------------------ shared state
 
@@ -55,13 +58,55 @@ struct KeyHash {
   }
 };
 
+// One operator that has ended.
+struct Row {
+  int64_t start;
+  int64_t duration;
+  int64_t sequence;
+  int64_t forward;
+  int kind;
+  int output;
+  int at;
+};
+
 struct Buffer {
   std::mutex lock;
-  std::string lines;
+  std::string tid;
+  std::vector<Row> rows;
+};
+
+// Numbers for what repeats, by its bytes; each new one is told once, as JSON.
+class Interner {
+ public:
+  template <typename Tell>
+  int number(const std::string& key, Tell tell) {
+    std::lock_guard<std::mutex> guard(lock_);
+    const auto known = numbers_.find(key);
+    if (known != numbers_.end()) return known->second;
+    if (numbers_.size() >= kKnownLimit) numbers_.clear();  // then some are told again
+    numbers_.emplace(key, ++last_);
+    tell(fresh_, last_);
+    return last_;
+  }
+  void clear() {
+    std::lock_guard<std::mutex> guard(lock_);
+    numbers_.clear();
+    fresh_.clear();
+  }
+  void take(std::string& out) {
+    std::lock_guard<std::mutex> guard(lock_);
+    out += fresh_;
+    fresh_.clear();
+  }
+
+ private:
+  std::mutex lock_;
+  std::unordered_map<std::string, int> numbers_;
+  int last_ = 0;
+  std::string fresh_;
 };
 
 std::atomic<bool> g_on{false};
-std::atomic<int64_t> g_ids{1};
 std::atomic<int64_t> g_open{0};     // operators that are running
 std::atomic<int64_t> g_started{0};  // operators that ever began
 int64_t g_base_ns = 0;
@@ -72,9 +117,7 @@ std::mutex g_buffers_lock;
 std::vector<std::shared_ptr<Buffer>> g_buffers;
 std::mutex g_modules_lock;
 std::unordered_set<std::string> g_modules;  // never shrinks: threads point into it
-std::mutex g_keys_lock;
-std::unordered_map<uint64_t, int> g_keys;
-std::vector<std::pair<int, std::string>> g_new_keys;
+Interner g_keys, g_kinds_of_call, g_outputs, g_ats;
 // The three below are guarded by the GIL.
 std::unordered_map<const void*, int> g_kinds;
 std::unordered_map<Key, int, KeyHash> g_stacks;
@@ -88,12 +131,11 @@ struct Open {
 
 struct Thread {
   std::shared_ptr<Buffer> buffer = std::make_shared<Buffer>();
-  std::string tid = std::to_string(static_cast<long>(syscall(SYS_gettid)));
   const std::string* module = nullptr;
   std::vector<Open> open;
-  uint64_t last_keys = 0;
-  int last_number = 0;
+  std::string key;  // kept for its memory
   Thread() {
+    buffer->tid = std::to_string(static_cast<long>(syscall(SYS_gettid)));
     std::lock_guard<std::mutex> guard(g_buffers_lock);
     g_buffers.push_back(buffer);
   }
@@ -138,15 +180,6 @@ void number(std::string& out, int64_t value) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr - digits);
 }
 
-void microseconds(std::string& out, int64_t ns) {
-  number(out, ns / 1000);
-  const int64_t rest = ns % 1000;
-  out += '.';
-  out += static_cast<char>('0' + rest / 100);
-  out += static_cast<char>('0' + rest / 10 % 10);
-  out += static_cast<char>('0' + rest % 10);
-}
-
 template <typename Numbers>
 void numbers(std::string& out, const Numbers& values) {
   out += '[';
@@ -163,7 +196,6 @@ void numbers(std::string& out, const Numbers& values) {
 
 struct Columns {
   std::string types, dims, strides, values, place;
-  c10::DispatchKeySet keys;
   void begin() {
     const char* separator = types.empty() ? "[" : ",";
     types += separator, dims += separator, strides += separator, values += separator;
@@ -180,7 +212,6 @@ bool is_plain(const at::Tensor& tensor) {
 }
 
 void note_tensor(Columns& columns, const at::Tensor& tensor) {
-  columns.keys = columns.keys | tensor.key_set();
   const bool strided = tensor.layout() == at::kStrided;
   if (!columns.place.empty() || (strided && tensor.device().is_cpu())) return;
   columns.place = tensor.device().str();
@@ -284,6 +315,66 @@ void input(Columns& columns, const c10::IValue& value) {
     } else {
       columns.types += "\"\"", columns.values += "\"\"";
     }
+  }
+}
+
+// --------------------------------------------------------------------- what makes it new
+
+template <typename Plain>
+void add_bits(std::string& key, const Plain& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void add_numbers(std::string& key, at::IntArrayRef values) {
+  key += static_cast<char>(values.size());
+  key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(int64_t));
+}
+
+void add_tensor(std::string& key, const at::Tensor& tensor, c10::DispatchKeySet& keys) {
+  if (!tensor.defined()) {
+    key += 'u';
+    return;
+  }
+  keys = keys | tensor.key_set();
+  const bool plain = is_plain(tensor);
+  key += plain ? 't' : 'n';
+  add_bits(key, tensor.key_set().raw_repr());
+  add_bits(key, static_cast<int>(tensor.scalar_type()));
+  add_bits(key, tensor.device());
+  if (!plain) return;
+  add_numbers(key, tensor.sizes());
+  if (tensor.layout() == at::kStrided) add_numbers(key, tensor.strides());
+}
+
+void add_scalar(std::string& key, const c10::IValue& value) {
+  if (value.isBool()) {
+    key += value.toBool() ? '1' : '0';
+  } else if (value.isInt()) {
+    key += 'i', add_bits(key, value.toInt());
+  } else if (value.isDouble()) {
+    key += 'd', add_bits(key, value.toDouble());
+  } else if (value.isComplexDouble()) {
+    key += 'c', add_bits(key, value.toComplexDouble());
+  } else {
+    key += '-';
+  }
+}
+
+// Everything that `input` writes, as bytes.
+void add_value(std::string& key, const c10::IValue& value, c10::DispatchKeySet& keys) {
+  if (value.isTensor()) {
+    add_tensor(key, value.toTensor(), keys);
+  } else if (value.isTensorList()) {
+    key += 'T', add_bits(key, value.toListRef().size());
+    for (const c10::IValue& one : value.toListRef()) add_tensor(key, one.toTensor(), keys);
+  } else if (value.isIntList() || value.isDoubleList() || value.isBoolList()) {
+    const auto items = value.toListRef();
+    key += 'L', add_bits(key, std::min(items.size(), kListLimit + 1));
+    for (const c10::IValue& one : items.slice(0, std::min(items.size(), kListLimit + 1))) {
+      add_scalar(key, one);
+    }
+  } else {
+    add_scalar(key, value);
   }
 }
 
@@ -392,29 +483,119 @@ int python_stack() {
 
 struct Context : at::ObserverContext {
   int64_t start = 0;
-  int stack = 0;
-  int keys = 0;
-  Columns columns;
-  const std::string* module = nullptr;
+  int kind = 0;
+  int at = 0;
 };
 
-int keys_number(Thread& thread, const c10::DispatchKeySet& tensors) {
+// `{"ph":"M","name":"torchnav_NAME","pid":1,"args":{"NAME":7` of something that repeats.
+void begin_line(std::string& out, const char* name, int value) {
+  out += "{\"ph\":\"M\",\"name\":\"torchnav_";
+  out += name;
+  out += "\",\"pid\":", out += g_pid, out += ",\"args\":{\"";
+  out += name;
+  out += "\":";
+  number(out, value);
+}
+
+int keys_number(const c10::DispatchKeySet& set) {
+  const uint64_t bits = set.raw_repr();
+  const std::string key(reinterpret_cast<const char*>(&bits), sizeof bits);
+  return g_keys.number(key, [&](std::string& out, int value) {
+    std::string names;  // the one that is called first in front
+    for (const c10::DispatchKey one : set) {
+      const std::string name = std::string("\"") + c10::toString(one) + "\"";
+      names = names.empty() ? name : name + "," + names;
+    }
+    begin_line(out, "keys", value);
+    out += ",\"names\":[" + names + "]}},\n";
+  });
+}
+
+// The values of this call are the last ones.
+template <typename Values>
+c10::ArrayRef<const c10::IValue> last(const Values& values, size_t count) {
+  count = std::min<size_t>(count, values.size());
+  return c10::ArrayRef<const c10::IValue>(values.data() + values.size() - count, count);
+}
+
+int kind_number(Thread& thread, const at::RecordFunction& fn) {
+  const auto inputs = last(fn.inputs(), fn.num_inputs());
+  std::string& key = thread.key;
+  key.assign(fn.name());
+  key += '.';
+  key += fn.overload_name();
+  key += static_cast<char>(fn.scope());
+  c10::DispatchKeySet tensors;
+  for (const c10::IValue& value : inputs) add_value(key, value, tensors);
   const auto local = c10::impl::tls_local_dispatch_key_set();
   const auto set = (tensors | local.included_) - local.excluded_;
-  if (thread.last_number != 0 && thread.last_keys == set.raw_repr()) return thread.last_number;
-  std::lock_guard<std::mutex> guard(g_keys_lock);
-  thread.last_keys = set.raw_repr();
-  const auto known = g_keys.find(set.raw_repr());
-  if (known != g_keys.end()) return thread.last_number = known->second;
-  const int number = static_cast<int>(g_keys.size()) + 1;
-  g_keys.emplace(set.raw_repr(), number);
-  thread.last_number = number;
-  std::string names;  // the one that is called first in front
-  for (const c10::DispatchKey key : set) {
-    names = names.empty() ? c10::toString(key) : c10::toString(key) + (" " + names);
+  add_bits(key, set.raw_repr());
+  return g_kinds_of_call.number(key, [&](std::string& out, int value) {
+    Columns columns;
+    for (const c10::IValue& one : inputs) input(columns, one);
+    columns.end();
+    begin_line(out, "kind", value);
+    std::string name = fn.name();
+    const std::string overload = fn.overload_name();
+    if (!overload.empty()) name += "." + overload;
+    out += ",\"name\":", text(out, name);
+    if (fn.scope() == at::RecordScope::USER_SCOPE) out += ",\"annotation\":true";
+    if (columns.types.size() > 2) {
+      out += ",\"Input type\":", out += columns.types;
+      out += ",\"Input Dims\":", out += columns.dims;
+      out += ",\"Input Strides\":", out += columns.strides;
+      out += ",\"Concrete Inputs\":", out += columns.values;
+    }
+    if (!columns.place.empty()) out += ",\"place\":", text(out, columns.place);
+    out += ",\"keys\":", number(out, keys_number(set));
+    out += "}},\n";
+  });
+}
+
+int output_number(Thread& thread, const at::RecordFunction& fn) {
+  const auto outputs = last(fn.outputs(), fn.num_outputs());
+  std::string& key = thread.key;
+  key.clear();
+  for (const c10::IValue& value : outputs) {
+    if (!value.isTensor()) continue;
+    const at::Tensor& tensor = value.toTensor();
+    if (!tensor.defined() || !is_plain(tensor)) continue;
+    add_bits(key, static_cast<int>(tensor.scalar_type()));
+    add_bits(key, tensor.device());
+    add_numbers(key, tensor.sizes());
   }
-  g_new_keys.emplace_back(number, std::move(names));
-  return number;
+  if (key.empty()) return 0;
+  return g_outputs.number(key, [&](std::string& out, int value) {
+    std::string types, dims, devices;
+    for (const c10::IValue& one : outputs) {
+      if (!one.isTensor()) continue;
+      const at::Tensor& tensor = one.toTensor();
+      if (!tensor.defined() || !is_plain(tensor)) continue;
+      if (!types.empty()) types += ',', dims += ',', devices += ',';
+      const auto name = tensor.dtype().name();
+      text(types, name.data(), name.size());
+      numbers(dims, tensor.sizes());
+      text(devices, tensor.device().str());
+    }
+    begin_line(out, "output", value);
+    out += ",\"Output type\":[" + types + "],\"Output Dims\":[" + dims + "],\"Output device\":[" +
+           devices + "]}},\n";
+  });
+}
+
+// The place in the program: a Python stack and a module; 0 where there is neither.
+int at_number(Thread& thread, int stack) {
+  if (stack == 0 && thread.module == nullptr) return 0;
+  std::string& key = thread.key;
+  key.clear();
+  add_bits(key, stack);
+  add_bits(key, thread.module);
+  return g_ats.number(key, [&](std::string& out, int value) {
+    begin_line(out, "at", value);
+    if (stack != 0) out += ",\"stack\":", number(out, stack);
+    if (thread.module != nullptr) out += ",\"module\":", text(out, *thread.module);
+    out += "}},\n";
+  });
 }
 
 // Whether Python code may run between this and the operators under it.
@@ -430,93 +611,80 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   Thread& thread = here();
   // A frame that is the same as when what runs around this began has not gone on since.
   const void* frame = current_frame();
+  int stack = 0;
   if (thread.open.empty() ||
       (thread.open.back().may_call_python && thread.open.back().frame != frame)) {
-    context->stack = python_stack();
+    stack = python_stack();
   }
   // A block of record_function outlives the frame that began it, whose address is used again.
   const bool outlives = fn.scope() == at::RecordScope::USER_SCOPE;
   thread.open.push_back({may_call_python(fn), outlives ? nullptr : frame});
-  context->module = thread.module;
-  const auto inputs = fn.inputs();
-  const size_t count = std::min<size_t>(fn.num_inputs(), inputs.size());
-  for (size_t i = inputs.size() - count; i < inputs.size(); ++i) {
-    input(context->columns, inputs[i]);
-  }
-  context->columns.end();
-  context->keys = keys_number(thread, context->columns.keys);
+  context->at = at_number(thread, stack);
+  context->kind = kind_number(thread, fn);
   g_started++;
   g_open++;
   context->start = now_ns();
   return context;
 }
 
-void outputs(std::string& line, const at::RecordFunction& fn) {
-  const auto values = fn.outputs();
-  const size_t count = std::min<size_t>(fn.num_outputs(), values.size());
-  std::string types, dims;
-  for (size_t i = values.size() - count; i < values.size(); ++i) {
-    if (!values[i].isTensor()) continue;
-    const at::Tensor& tensor = values[i].toTensor();
-    if (!tensor.defined() || !is_plain(tensor)) continue;
-    if (!types.empty()) types += ',', dims += ',';
-    const auto name = tensor.dtype().name();
-    text(types, name.data(), name.size());
-    numbers(dims, tensor.sizes());
-  }
-  if (!types.empty()) line += ",\"Output type\":[" + types + "],\"Output Dims\":[" + dims + "]";
-}
-
 void leave(const at::RecordFunction& fn, at::ObserverContext* pointer) {
   auto* context = static_cast<Context*>(pointer);
   if (context == nullptr) return;
-  const int64_t end = now_ns();
+  const int64_t duration = now_ns() - context->start;
   Thread& thread = here();
   if (!thread.open.empty()) thread.open.pop_back();
-  if (!g_on.load(std::memory_order_relaxed)) {
-    g_open--;
-    return;
-  }
-  std::string line;
-  line.reserve(512);
-  line += "{\"ph\":\"X\",\"cat\":";
-  line += fn.scope() == at::RecordScope::USER_SCOPE ? "\"user_annotation\"" : "\"cpu_op\"";
-  line += ",\"name\":";
-  std::string name = fn.name();
-  const std::string overload = fn.overload_name();
-  if (!overload.empty()) name += "." + overload;
-  text(line, name);
-  line += ",\"pid\":", line += g_pid, line += ",\"tid\":", line += thread.tid;
-  line += ",\"ts\":";
-  microseconds(line, context->start - g_base_ns);
-  line += ",\"dur\":";
-  microseconds(line, end - context->start);
-  line += ",\"args\":{\"External id\":", number(line, g_ids++);
-  if (fn.seqNr() >= 0 || fn.forwardThreadId() != 0) {
-    line += ",\"Sequence number\":", number(line, fn.seqNr());
-    line += ",\"Fwd thread id\":", number(line, static_cast<int64_t>(fn.forwardThreadId()));
-  }
-  const Columns& columns = context->columns;
-  if (columns.types.size() > 2) {
-    line += ",\"Input type\":", line += columns.types;
-    line += ",\"Input Dims\":", line += columns.dims;
-    line += ",\"Input Strides\":", line += columns.strides;
-    line += ",\"Concrete Inputs\":", line += columns.values;
-  }
-  outputs(line, fn);
-  if (context->stack != 0) line += ",\"stack\":", number(line, context->stack);
-  if (context->module != nullptr) line += ",\"module\":", text(line, *context->module);
-  if (!columns.place.empty()) line += ",\"place\":", text(line, columns.place);
-  line += ",\"keys\":", number(line, context->keys);
-  line += "}},\n";
-  {
+  if (g_on.load(std::memory_order_relaxed)) {
+    const int output = output_number(thread, fn);
     std::lock_guard<std::mutex> guard(thread.buffer->lock);
-    thread.buffer->lines += line;
+    thread.buffer->rows.push_back({context->start - g_base_ns, duration, fn.seqNr(),
+                                   static_cast<int64_t>(fn.forwardThreadId()), context->kind,
+                                   output, context->at});
   }
   g_open--;
 }
 
+// ------------------------------------------------------------------------------- lines
+
+// `,"name":[1,2,...]`; with `delta` each number but the first is what was added.
+template <typename Field>
+void column(std::string& out, const char* name, const Row* first, const Row* end, bool delta,
+            Field field) {
+  out += ",\"", out += name, out += "\":[";
+  int64_t before = 0;
+  for (const Row* row = first; row != end; ++row) {
+    if (row != first) out += ',';
+    const int64_t value = field(*row);
+    number(out, value - before);
+    if (delta) before = value;
+  }
+  out += ']';
+}
+
+void rows_line(std::string& out, const std::string& tid, const Row* first, const Row* end) {
+  out += "{\"ph\":\"M\",\"name\":\"torchnav_ops\",\"pid\":", out += g_pid;
+  out += ",\"tid\":", out += tid, out += ",\"args\":{\"count\":";
+  number(out, end - first);
+  column(out, "kind", first, end, false, [](const Row& row) { return row.kind; });
+  column(out, "start", first, end, true, [](const Row& row) { return row.start; });
+  column(out, "duration", first, end, false, [](const Row& row) { return row.duration; });
+  column(out, "output", first, end, false, [](const Row& row) { return row.output; });
+  column(out, "at", first, end, false, [](const Row& row) { return row.at; });
+  column(out, "sequence", first, end, true, [](const Row& row) { return row.sequence; });
+  column(out, "forward", first, end, false, [](const Row& row) { return row.forward; });
+  out += "}},\n";
+}
+
 // ------------------------------------------------------------------------------ module
+
+// Another recording, maybe that of a forked child, has told what this one must tell again.
+void forget() {
+  for (Interner* one : {&g_keys, &g_kinds_of_call, &g_outputs, &g_ats}) one->clear();
+  g_stacks.clear();
+  Py_CLEAR(g_new_stacks);
+  here().buffer->tid = std::to_string(static_cast<long>(syscall(SYS_gettid)));
+  std::lock_guard<std::mutex> guard(g_buffers_lock);
+  for (const auto& buffer : g_buffers) buffer->rows.clear();
+}
 
 PyObject* start(PyObject*, PyObject* args) {
   long long base = 0;
@@ -526,6 +694,7 @@ PyObject* start(PyObject*, PyObject* args) {
     PyErr_SetString(PyExc_RuntimeError, "already recording");
     return nullptr;
   }
+  forget();
   g_base_ns = base;
   g_pid = std::to_string(static_cast<long>(getpid()));
   Py_INCREF(classify);
@@ -544,23 +713,43 @@ PyObject* stop(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-std::string all_lines() {
-  std::string lines;
+struct Taken {
+  std::string tid;
+  std::vector<Row> rows;
+};
+
+std::vector<Taken> all_rows() {
+  std::vector<Taken> taken;
   std::lock_guard<std::mutex> guard(g_buffers_lock);
   for (const auto& buffer : g_buffers) {
     std::lock_guard<std::mutex> inner(buffer->lock);
-    if (lines.empty()) {
-      lines.swap(buffer->lines);
-    } else {
-      lines += buffer->lines;
-      buffer->lines.clear();
+    if (buffer->rows.empty()) continue;
+    taken.push_back({buffer->tid, {}});
+    taken.back().rows.swap(buffer->rows);
+  }
+  return taken;
+}
+
+// What the rows refer to was told before them, so that it is taken after them.
+std::string all_lines(const std::vector<Taken>& taken) {
+  std::string lines;
+  g_outputs.take(lines);
+  std::string kinds, ats;
+  g_ats.take(ats);
+  g_kinds_of_call.take(kinds);
+  g_keys.take(lines);
+  lines += ats + kinds;
+  for (const Taken& one : taken) {
+    const Row* end = one.rows.data() + one.rows.size();
+    for (const Row* row = one.rows.data(); row < end; row += kRowsInLine) {
+      rows_line(lines, one.tid, row, std::min(row + kRowsInLine, end));
     }
   }
   return lines;
 }
 
-// (stacks, keys, lines, whole) since the last time. ``whole``: no operator was running, so
-// that none of the lines lacks the line of what called it. The caller holds the GIL, so
+// (stacks, lines, operators, whole) since the last time. ``whole``: no operator was running, so
+// that none of the rows lacks the row of what called it. The caller holds the GIL, so
 // that programs in Python come to rest here soon; kernels of milliseconds are not waited for.
 PyObject* take(PyObject*, PyObject*) {
   const int64_t deadline = now_ns() + 2000000;
@@ -568,23 +757,19 @@ PyObject* take(PyObject*, PyObject*) {
   }
   const int64_t started = g_started.load();
   bool whole = g_open.load() == 0;
-  // Lines first: what they refer to was noted before them.
-  const std::string lines = all_lines();
+  const std::vector<Taken> taken = all_rows();
   whole = whole && started == g_started.load();
+  std::string lines;
+  Py_ssize_t count = 0;
+  Py_BEGIN_ALLOW_THREADS;
+  for (const Taken& one : taken) count += static_cast<Py_ssize_t>(one.rows.size());
+  lines = all_lines(taken);
+  Py_END_ALLOW_THREADS;
+  // Places in the program are told before their stacks are taken.
   PyObject* stacks = g_new_stacks != nullptr ? g_new_stacks : PyList_New(0);
   g_new_stacks = PyList_New(0);
-  PyObject* keys = PyList_New(0);
-  {
-    std::lock_guard<std::mutex> guard(g_keys_lock);
-    for (const auto& [number, names] : g_new_keys) {
-      PyObject* entry = Py_BuildValue("(is)", number, names.c_str());
-      PyList_Append(keys, entry);
-      Py_DECREF(entry);
-    }
-    g_new_keys.clear();
-  }
-  return Py_BuildValue("(NNy#O)", stacks, keys, lines.data(),
-                       static_cast<Py_ssize_t>(lines.size()), whole ? Py_True : Py_False);
+  return Py_BuildValue("(Ny#nO)", stacks, lines.data(), static_cast<Py_ssize_t>(lines.size()),
+                       count, whole ? Py_True : Py_False);
 }
 
 PyObject* set_module(PyObject*, PyObject* path) {
@@ -603,7 +788,7 @@ PyObject* set_module(PyObject*, PyObject* path) {
 PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, "start(base_ns, classify)"},
     {"stop", stop, METH_NOARGS, "Record no more."},
-    {"take", take, METH_NOARGS, "(stacks, keys, lines, whole) since the last time."},
+    {"take", take, METH_NOARGS, "(stacks, lines, operators, whole) since the last time."},
     {"set_module", set_module, METH_O, "The nn.Module path of this thread."},
     {nullptr, nullptr, 0, nullptr},
 };

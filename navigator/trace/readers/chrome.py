@@ -15,7 +15,7 @@ from indexes.source.files import open_file
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
-from navigator.trace.readers.events import Args, Event, args_of, decode
+from navigator.trace.readers.events import Args, Event, args_of, decode, split_name
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack
@@ -34,7 +34,6 @@ _OTHER_DEVICES = ("xpu", "mtia", "privateuse1")
 _WAITS = ("EVENT", "NOTIFY")
 """Of Ascend's task types, those of tasks that only wait or signal."""
 _ARROW = "fwdbwd"
-_OVERLOAD = re.compile(r"(?P<name>\w+::\w+)\.(?P<overload>\w+)")
 
 
 class ChromeReader:
@@ -138,17 +137,13 @@ class ChromeReader:
         row = self._table.append(OP, name, thread, start, duration, inputs, _sequence(args))
         external = args.external if args.external is not None else args.external_old
         self._builder.add(row, _whole(external), _whole(args.forward_thread))
-        if args.keys:
-            self._own.add_operator(row, args)
 
     def _new_name(self, text: str) -> int:
         if "::" in text:
             self._saw.add("operators")
-        match = _OVERLOAD.fullmatch(text)
-        if match is None:
-            return self._table.names.number((text, None))
-        self.trace.meta.overloads = True
-        return self._table.names.number((match["name"], match["overload"]))
+        name = split_name(text)
+        self.trace.meta.overloads |= name[1] is not None
+        return self._table.names.number(name)
 
     def _annotation(self, event: Event, start: float, duration: float) -> None:
         name = self._table.names.number((event.name, None))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
 
 _T = TypeVar("_T")
+_OVERLOAD = re.compile(r"(?P<name>\w+::\w+)\.(?P<overload>\w+)")
 
 
 class Args(msgspec.Struct, kw_only=True):
@@ -29,12 +31,6 @@ class Args(msgspec.Struct, kw_only=True):
     total_size: int | str | None = msgspec.field(name="Total Allocated", default=None)
     device_type: int | str | None = msgspec.field(name="Device Type", default=None)
     device_id: int | str | None = msgspec.field(name="Device Id", default=None)
-    stack: int = 0
-    module: str = ""
-    place: str = ""
-    keys: int = 0
-    output_types: msgspec.Raw = msgspec.field(name="Output type", default=msgspec.Raw())
-    output_dims: msgspec.Raw = msgspec.field(name="Output Dims", default=msgspec.Raw())
     device: int | str | None = None
     stream: int | str | None = None
     direction: str = ""
@@ -132,6 +128,17 @@ def args_of(event: Event) -> Args:
 def plain_args(event: Event) -> dict[str, Any]:
     """``args`` of an event of our own; empty when they are unreadable."""
     return _decoded(_OBJECT, event.args) or {}
+
+
+def encode(value: Any) -> bytes:
+    """A value as JSON."""
+    return msgspec.json.encode(value)
+
+
+def split_name(text: str) -> tuple[str, str | None]:
+    """``aten::add.Tensor`` as the name and the overload, which is None where there is none."""
+    match = _OVERLOAD.fullmatch(text)
+    return (text, None) if match is None else (match["name"], match["overload"])
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.inputs import output_text
 from navigator.trace.model import ProgramDefinition, StackFrame, TraceMeta
-from navigator.trace.readers.events import Args, Event, plain_args
-from navigator.trace.table import CALL, NONE, Stack, Table
+from navigator.trace.readers.events import Event, encode, plain_args, split_name
+from navigator.trace.table import ANNOTATION, CALL, NONE, OP, Stack, Table
 
 PREFIX = "torchnav_"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+_INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
+_COLUMNS = ("kind", "start", "duration", "output", "at", "sequence", "forward")
+
+
+class OperatorKind(NamedTuple):
+    """What many rows of the compiled recorder have in common: numbers of the table."""
+
+    kind: int
+    """``OP`` or ``ANNOTATION``."""
+    name: int
+    inputs: int
+    keys: int
+    place: str
+    """The device; empty for strided tensors on the CPU."""
 
 
 class OwnEvents:
@@ -32,8 +46,13 @@ class OwnEvents:
         """The same of the calls of the open window."""
         self._backwards: list[tuple[float, float, int]] = []
         """(start, end, call number) of the backward passes of the open window."""
+        self._calls_made: dict[int, OperatorKind] = {}
+        """What rows of the compiled recorder have in common, by its number."""
+        self._outputs: dict[int, str] = {}
+        self._ats: dict[int, tuple[int, int]] = {}
+        """Numbers of the file -> (stack, module)."""
         self._places: dict[int, str] = {}
-        """External id -> device, of operators of the compiled recorder."""
+        """Row -> device, of operators of the compiled recorder."""
         self._thread = 0
         self._base_ns = 0
 
@@ -60,20 +79,6 @@ class OwnEvents:
         self._builder.add(row)
         self._rows[number] = row
 
-    def add_operator(self, row: int, args: Args) -> None:
-        """What the compiled recorder knows of an operator."""
-        table, external = self._table, args.external
-        table.stack[row] = self._stacks.get(args.stack, NONE)
-        table.keys[row] = self._key_sets.get(args.keys, NONE)
-        if args.module:
-            table.module[row] = table.modules.number(args.module)
-        if args.place and isinstance(external, int):
-            self._places[external] = args.place
-        if args.output_types:
-            text = output_text(bytes(args.output_types), bytes(args.output_dims))
-            if text:
-                table.outputs[row] = text
-
     def _close_window(self, places: dict[int, str]) -> None:
         """What was announced and did not come with the window ran no operator."""
         self._builder.backward = [
@@ -89,6 +94,52 @@ class OwnEvents:
     def _on_keys(self, args: dict[str, Any]) -> None:
         names = tuple(str(name) for name in args["names"])
         self._key_sets[int(args["keys"])] = self._table.key_sets.number(names)
+
+    def _on_kind(self, args: dict[str, Any]) -> None:
+        name = split_name(str(args["name"]))
+        types, dims, strides, values = (encode(args.get(field, [])) for field in _INPUTS)
+        raw = (types, dims, strides, values)
+        inputs = self._table.raw_inputs.number(raw) if _INPUTS[0] in args else NONE
+        self._calls_made[int(args["kind"])] = OperatorKind(
+            ANNOTATION if args.get("annotation") else OP,
+            self._table.names.number(name),
+            inputs,
+            self._key_sets.get(int(args.get("keys", 0)), NONE),
+            str(args.get("place", "")),
+        )
+
+    def _on_output(self, args: dict[str, Any]) -> None:
+        types, dims = (encode(args[field]) for field in ("Output type", "Output Dims"))
+        self._outputs[int(args["output"])] = output_text(types, dims)
+
+    def _on_at(self, args: dict[str, Any]) -> None:
+        module = str(args.get("module", ""))
+        number = self._table.modules.number(module) if module else NONE
+        stack = self._stacks.get(int(args.get("stack", 0)), NONE)
+        self._ats[int(args["at"])] = (stack, number)
+
+    def _on_ops(self, args: dict[str, Any]) -> None:
+        columns = [args[name] for name in _COLUMNS]
+        start = sequence = 0
+        for kind, later, duration, output, at, next_, forward in zip(*columns, strict=True):
+            start, sequence = start + later, sequence + next_
+            row = self._new_operator(self._calls_made[kind], start, duration, sequence)
+            if output:
+                self._table.outputs[row] = self._outputs[output]
+            if at:
+                self._table.stack[row], self._table.module[row] = self._ats[at]
+            self._builder.add(row, row, forward)
+
+    def _new_operator(self, kind: OperatorKind, start: int, duration: int, sequence: int) -> int:
+        """Times in nanoseconds from ``base_ns``."""
+        table = self._table
+        sequence = sequence if 0 <= sequence < 2**63 else NONE
+        times = (start / 1000, duration / 1000)
+        row = table.append(kind.kind, kind.name, self._thread, *times, kind.inputs, sequence)
+        table.keys[row] = kind.keys
+        if kind.place:
+            self._places[row] = kind.place
+        return row
 
     def _microseconds(self, nanoseconds: int) -> float:
         return (nanoseconds - self._base_ns) / 1000
@@ -106,6 +157,8 @@ class OwnEvents:
         meta = self._meta
         if int(args["format"]) > FORMAT_VERSION:
             meta.problems.append("recorded by a newer torchnav: parts may be missing here")
+        if int(args["format"]) < FORMAT_VERSION and args.get("recorder") == "compiled":
+            meta.problems.append("recorded by an older torchnav: lines and modules are missing")
         meta.torch, meta.torch_git = str(args["torch"]), str(args.get("torch_git") or "")
         meta.torch_root = str(args.get("torch_root") or "")
         meta.python = str(args.get("python", ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -95,6 +96,18 @@ def test_every_operator_has_its_dispatch_keys(compiled_step: Trace) -> None:
 def test_outputs_are_recorded(compiled_step: Trace) -> None:
     linear = next(op for op in the_step(compiled_step) if op.name == "aten::linear")
     assert linear.output == "float32[2, 5, 48]"
+
+
+def test_rows_are_short_and_the_file_is_json(library: str, tmp_path: Path) -> None:
+    program = "import torch\nx = torch.ones(3)\nfor _ in range(2000):\n    x = x.mul(1.0)\n"
+    done = run(tmp_path, program, options=("--native", library))
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "trace.json"
+    assert json.loads(file.read_bytes())[-2]["name"] == "torchnav_end"
+    ops = list(read_trace(file).ops())
+    assert sum((op.name, op.overload) == ("aten::mul", "Tensor") for op in ops) == 2000
+    rows = [line for line in file.read_bytes().splitlines() if b'"torchnav_ops"' in line]
+    assert 0 < len(b"".join(rows)) < 60 * len(ops)
 
 
 def test_recomputation_hooks_threads_and_compiled_regions(compiled_mixed: Trace) -> None:
