@@ -1,7 +1,7 @@
 """Traces of many ranks: one at a time is read and reduced to a few numbers a name.
 
 Nothing of a rank stays in memory but its reduction, so hundreds of ranks take the memory of
-as many as are read at once. Polars reduces and joins; it is an optional dependency.
+as many as are read at once.
 """
 
 from __future__ import annotations
@@ -16,14 +16,6 @@ from indexes.model.errors import TorchnavError
 from navigator.trace.model import BadRank, Rank
 
 _SUFFIXES = (".json", ".json.gz")
-
-
-def require_polars() -> None:
-    """Raises TorchnavError, with the command that installs it, where it is missing."""
-    from importlib.util import find_spec
-
-    if find_spec("polars") is None:
-        raise TorchnavError("summaries of many ranks need polars: pip install 'torchnav[ranks]'")
 
 
 def rank_files(folder: Path) -> list[Path]:

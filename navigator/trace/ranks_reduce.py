@@ -1,132 +1,129 @@
-"""One rank's trace reduced with Polars: time by name, and how its device was used."""
+"""One rank's trace reduced: time by name, and how its device was used."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-import polars as pl
+from typing import NamedTuple
 
 from navigator.trace.model import NameTotal, Rank
 from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, OP, PHASES, REGION
 from navigator.trace.trace import Trace
 
 _RANK = re.compile(r"rank[\W_]{0,2}(\d+)", re.IGNORECASE)
-_COLLECTIVE = (
-    r"(?i)^(?:void )?(?:nccl|rccl|oneccl|hccl)"
-    r"|^(?:c10d::|_c10d_functional::|gloo:|nccl:|mpi:|ucc:)"
+_COLLECTIVE = re.compile(
+    r"(?:void )?(?:nccl|rccl|oneccl|hccl)"
+    r"|(?:c10d::|_c10d_functional::|gloo:|nccl:|mpi:|ucc:)",
+    re.IGNORECASE,
 )
 """Kernels of the collective libraries; on the CPU the operators and spans around them."""
 _KERNEL = 0
 
 
+class _Work(NamedTuple):
+    """A row or a kernel. Times in microseconds."""
+
+    label: str
+    phase: str
+    start: float
+    end: float
+    own: float
+    """Without what it calls."""
+    copy: bool = False
+    timed: bool = True
+    """Whether its name is one that time is added up for."""
+    outermost: bool = True
+    """Whether no operator called it."""
+
+
 def reduce_trace(trace: Trace, path: Path) -> Rank:
     """What one rank did, by name, and how its device was used."""
-    rows, kernels = _rows(trace), _kernels(trace)
-    on_device = not kernels.is_empty()
-    use = _device_use(kernels if on_device else rows.filter("outermost"))
+    rows, kernels = list(_rows(trace)), list(_kernels(trace))
+    use = _device_use(kernels or [row for row in rows if row.outermost])
+    timed = [row for row in rows if row.timed]
     return Rank(
         _number(trace, path),
         str(path),
         len(rows) + len(kernels),
-        _span(rows, kernels),
+        _span([*rows, *kernels]),
         *use,
-        on_device,
+        bool(kernels),
         tuple(trace.meta.problems),
         (
-            *_totals(rows.filter("timed"), "operator", "label"),
-            *_totals(kernels, "kernel", "label"),
-            *_totals(rows, "phase", "phase"),
-            *_totals(kernels, "device phase", "phase"),
+            *_totals("operator", ((row.label, row.own) for row in timed)),
+            *_totals("kernel", ((one.label, one.own) for one in kernels)),
+            *_totals("phase", ((row.phase, row.own) for row in rows)),
+            *_totals("device phase", ((one.phase, one.own) for one in kernels)),
         ),
     )
 
 
-def _rows(trace: Trace) -> pl.DataFrame:
-    """Columns: label, phase, start, end, own (time without what it calls), timed, outermost."""
+def _rows(trace: Trace) -> Iterator[_Work]:
     table = trace.table
     labels = [f"{name}.{overload}" if overload else name for name, overload in table.names.values]
-    frame = pl.DataFrame(
-        {
-            "kind": pl.Series(table.kind, dtype=pl.Int8),
-            "label": pl.Series(table.name, dtype=pl.Int32),
-            "phase": pl.Series(table.phase, dtype=pl.Int8),
-            "parent": pl.Series(table.parent, dtype=pl.Int32),
-            "start": pl.Series(table.start, dtype=pl.Float64),
-            "time": pl.Series(table.duration, dtype=pl.Float64),
-        }
-    ).with_row_index("id")
-    inside = frame.group_by(pl.col("parent").cast(pl.UInt32, strict=False).alias("id")).agg(
-        pl.col("time").sum().alias("inside")
-    )
-    outer = pl.col("kind").gather(pl.when(pl.col("parent") >= 0).then(pl.col("parent")))
-    return (
-        frame.join(inside, on="id", how="left")
-        .with_columns(
-            _named("label", labels),
-            _named("phase", PHASES),
-            own=(pl.col("time") - pl.col("inside").fill_null(0.0)).clip(0.0),
-            end=pl.col("start") + pl.col("time"),
-            copy=pl.lit(False),
-            timed=pl.col("kind").is_in([OP, NODE, REGION]),
-            outermost=~pl.col("kind").is_in([CALL, ANNOTATION])
-            & outer.is_in([CALL, ANNOTATION]).fill_null(True),
+    inside = [0.0] * len(table.kind)
+    for parent, time in zip(table.parent, table.duration, strict=True):
+        if parent >= 0:
+            inside[parent] += time
+    for row, kind in enumerate(table.kind):
+        if kind == GONE:
+            continue
+        start, time, parent = table.start[row], table.duration[row], table.parent[row]
+        yield _Work(
+            labels[table.name[row]],
+            PHASES[table.phase[row]],
+            start,
+            start + time,
+            max(time - inside[row], 0.0),
+            timed=kind in (OP, NODE, REGION),
+            outermost=kind not in (CALL, ANNOTATION)
+            and (parent < 0 or table.kind[parent] in (CALL, ANNOTATION)),
         )
-        .filter(pl.col("kind") != GONE)
-    )
 
 
-def _kernels(trace: Trace) -> pl.DataFrame:
-    """Columns: label, phase, start, end, own, copy, of kernels, copies and fills."""
+def _kernels(trace: Trace) -> Iterator[_Work]:
+    """Kernels, copies and fills."""
     table, rows = trace.table.kernels, trace.table
-    phases = [rows.phase[op] if op != NONE else 0 for op in table.op]
-    return pl.DataFrame(
-        {
-            "label": pl.Series(table.name, dtype=pl.Int32),
-            "phase": pl.Series(phases, dtype=pl.Int8),
-            "work": pl.Series(table.work, dtype=pl.Int8),
-            "start": pl.Series(table.start, dtype=pl.Float64),
-            "own": pl.Series(table.duration, dtype=pl.Float64),
-        }
-    ).with_columns(
-        _named("label", table.names.values),
-        _named("phase", PHASES),
-        end=pl.col("start") + pl.col("own"),
-        copy=pl.col("work") != _KERNEL,
-    )
+    for name, op, work, start, time in zip(
+        table.name, table.op, table.work, table.start, table.duration, strict=True
+    ):
+        phase = PHASES[rows.phase[op] if op != NONE else 0]
+        yield _Work(table.names.values[name], phase, start, start + time, time, work != _KERNEL)
 
 
-def _named(column: str, names: object) -> pl.Expr:
-    """Numbers of a column replaced by what they stand for."""
-    return pl.lit(pl.Series(column, list(names), dtype=pl.String)).gather(pl.col(column))  # type: ignore[call-overload]
+def _totals(kind: str, times: Iterable[tuple[str, float]]) -> Iterator[NameTotal]:
+    """Most time first."""
+    totals: dict[str, tuple[int, float]] = {}
+    for name, own in times:
+        count, total = totals.get(name, (0, 0.0))
+        totals[name] = count + 1, total + own
+    for name, (count, total) in sorted(totals.items(), key=lambda item: -item[1][1]):
+        yield NameTotal(kind, name, count, total)
 
 
-def _totals(frame: pl.DataFrame, kind: str, column: str) -> Iterator[NameTotal]:
-    totals = frame.group_by(column).agg(pl.len(), pl.col("own").sum())
-    for name, count, own in totals.sort("own", descending=True).iter_rows():
-        yield NameTotal(kind, name, count, own)
-
-
-def _device_use(work: pl.DataFrame) -> tuple[float, float, float, float]:
+def _device_use(work: list[_Work]) -> tuple[float, float, float, float]:
     """Time computing, communicating, communicating while nothing was computed, and busy."""
-    collective = pl.col("label").str.contains(_COLLECTIVE)
-    both = work.filter(~pl.col("copy"))
-    compute = _union(both.filter(~collective))
-    return compute, _union(both.filter(collective)), _union(both) - compute, _union(work)
+    both = [one for one in work if not one.copy]
+    collectives = [one for one in both if _COLLECTIVE.match(one.label)]
+    compute = _union(one for one in both if not _COLLECTIVE.match(one.label))
+    return compute, _union(collectives), _union(both) - compute, _union(work)
 
 
-def _union(spans: pl.DataFrame) -> float:
+def _union(spans: Iterable[_Work]) -> float:
     """How long at least one of them lasted."""
-    before = pl.col("end").cum_max().shift(1).fill_null(float("-inf"))
-    new = (pl.col("end") - pl.max_horizontal("start", before)).clip(0.0)
-    return float(spans.sort("start").select(new.sum()).item() or 0.0)
+    total, until = 0.0, float("-inf")
+    for one in sorted(spans, key=lambda one: one.start):
+        total += max(one.end - max(one.start, until), 0.0)
+        until = max(until, one.end)
+    return total
 
 
-def _span(rows: pl.DataFrame, kernels: pl.DataFrame) -> float:
+def _span(work: list[_Work]) -> float:
     """From the first event to the end of the last."""
-    both = pl.concat([rows.select("start", "end"), kernels.select("start", "end")])
-    return float(both.select(pl.col("end").max() - pl.col("start").min()).item() or 0.0)
+    if not work:
+        return 0.0
+    return max(one.end for one in work) - min(one.start for one in work)
 
 
 def _number(trace: Trace, path: Path) -> int | None:

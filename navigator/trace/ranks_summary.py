@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
-import polars as pl
-
-from navigator.trace.model import BadRank, Rank
+from navigator.trace.model import BadRank, NameTotal, Rank
 
 _FAR = 1.05
 _DEVIATIONS = 3.0
@@ -85,41 +85,29 @@ def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:
         ranks[free] = replace(rank, number=free)
 
 
-def _spreads(ranks: Sequence[Rank]) -> Iterable[Spread]:
-    totals = [
-        (rank.number, one.kind, one.name, one.count, one.own_us)
-        for rank in ranks
-        for one in rank.totals
-    ]
-    schema = {
-        "rank": pl.Int64,
-        "kind": pl.String,
-        "name": pl.String,
-        "count": pl.Int64,
-        "own": pl.Float64,
-    }
-    frame = pl.DataFrame(totals, schema=schema, orient="row")
-    own, missing = pl.col("own"), len(ranks) - pl.len()
-    padded = pl.concat_list(own.implode(), pl.lit(0.0).repeat_by(missing))
-    spread = (
-        frame.group_by("kind", "name")
-        .agg(
-            pl.len().alias("ranks"),
-            pl.col("count").sum(),
-            pl.when(missing > 0).then(0.0).otherwise(own.min()).alias("min_us"),
-            padded.list.median().first().alias("median_us"),
-            own.max().alias("max_us"),
-            own.sum().alias("total_us"),
-            pl.col("rank").get(own.arg_max()).alias("slowest"),
-        )
-        .sort("kind", "total_us", "name", descending=[False, True, False])
-    )
-    return [Spread(*row) for row in spread.iter_rows()]
+def _spreads(ranks: Sequence[Rank]) -> list[Spread]:
+    """Each name of each kind, by kind, most time first."""
+    found: dict[tuple[str, str], list[tuple[int, NameTotal]]] = defaultdict(list)
+    for rank in ranks:
+        for one in rank.totals:
+            found[one.kind, one.name].append((rank.number or 0, one))
+    spreads = [_spread(*key, told, len(ranks)) for key, told in found.items()]
+    return sorted(spreads, key=lambda one: (one.kind, -one.total_us, one.name))
+
+
+def _spread(kind: str, name: str, told: list[tuple[int, NameTotal]], ranks: int) -> Spread:
+    own = [one.own_us for _, one in told]
+    padded = [*own, *[0.0] * (ranks - len(own))]
+    slowest, most = max(told, key=lambda pair: pair[1].own_us)
+    count = sum(one.count for _, one in told)
+    times = min(padded), median(padded), most.own_us, sum(own)
+    return Spread(kind, name, len(told), count, *times, slowest)
 
 
 def _stragglers(ranks: Sequence[Rank]) -> tuple[tuple[Rank, ...], float]:
-    compute = pl.Series([rank.compute_us for rank in ranks], dtype=pl.Float64)
-    median = float(compute.median() or 0.0)  # type: ignore[arg-type]
-    deviation = float((compute - median).abs().median() or 0.0)
-    limit = max(median * _FAR, median + _DEVIATIONS * 1.4826 * deviation)
-    return tuple(rank for rank in ranks if rank.compute_us > limit), median
+    if not ranks:
+        return (), 0.0
+    middle = median(rank.compute_us for rank in ranks)
+    deviation = median(abs(rank.compute_us - middle) for rank in ranks)
+    limit = max(middle * _FAR, middle + _DEVIATIONS * 1.4826 * deviation)
+    return tuple(rank for rank in ranks if rank.compute_us > limit), middle

@@ -14,7 +14,7 @@ from indexes.serialize.answers import Object, shape, to_json, to_object
 from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
 from navigator.text.clean import clean
 from navigator.trace.model import BadRank, Rank
-from navigator.trace.ranks import rank_files, read_ranks, require_polars
+from navigator.trace.ranks import rank_files, read_ranks
 from navigator.trace.wording import duration
 
 if TYPE_CHECKING:
@@ -52,11 +52,9 @@ def ranks(settings: Settings, folder: Path, jobs: int | None) -> None:
     """Time by operator, kernel and phase across the traces of a FOLDER, one for each rank.
 
     The slowest rank of each, stragglers, how much communication is hidden behind computation.
-    Needs polars.
     """
     if not folder.is_dir():
         raise UsageError(f"no such folder: {folder}")
-    require_polars()
     files = rank_files(folder)
     if not files:
         raise NotFound(f"{folder} holds no .json and no .json.gz file")
