@@ -34,6 +34,13 @@ _WINDING = re.compile(
     r"\b(?:for|while|do|switch|goto|try|else\s+if)\b|\[[^][]*\]\s*\([^()]*\)\s*\{"
 )
 """What may pass a call by and is no branch that the index knows: loops, lambdas."""
+_SPELLED = frozenset(
+    "add sub mul div remainder neg bitwise_not bitwise_and bitwise_or bitwise_xor lt le gt ge eq "
+    "ne add_ sub_ mul_ div_ remainder_ bitwise_and_ bitwise_or_ bitwise_xor_ select copy_ fill_ "
+    "empty_like".split()
+)
+"""What C++ may also call by an operator of its own, ``grad * 2``, which is no call by name: what
+source names of these is not all (ATen/TensorOperators.h, TensorBody.h)."""
 _SILENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Comments and strings."""
 _SHORT_CUT = re.compile(r"&&|\|\|")
@@ -89,6 +96,8 @@ class Evidence:
             "others call an operator that did not run below it",
         )
         name = _base(candidates[0])
+        if name in _SPELLED:
+            return
         if around.callers:
             called = [self._called_by(one, around.keys, name) for one in around.callers]
             names = frozenset().union(*called) if all(called) else frozenset()
@@ -164,26 +173,25 @@ class Evidence:
     def _find_called(self, caller: str, keys: tuple[str, ...], name: str) -> frozenset[str]:
         """The overloads of an operator that the kernels of another name in their source, with
         what they call up to the next operator; none where a call's target is not known."""
-        rows = filter(None, self._serving(caller, keys))
-        starts = (
-            step for row in rows for step in self._graph.row_steps(Node("operator", caller), row)
-        )
-        bodies: set[int] = set()
-        for start in starts:
-            if isinstance(start.lower.what, int):
-                steps = self._graph.without_dispatch(start.lower)
-                found = (step.lower.what for step in steps)
-                bodies |= {start.lower.what, *(one for one in found if isinstance(one, int))}
-        return _overloads_named(name, (e for body in bodies for e in self._facts.edges(body)))
+        node, rows = Node("operator", caller), filter(None, self._serving(caller, keys))
+        starts = [step.lower for row in rows for step in self._graph.row_steps(node, row)]
+        return _overloads_named(name, self._edges_below(starts))
 
     def _find_in_formula(self, node: str, name: str) -> frozenset[str]:
-        """The same of the formulas behind a Node, with the functions that they call."""
+        """The same of the formulas behind a Node."""
         entries = self._index.node(node)
         edges = [edge for entry in entries for edge in formula_edges(-1, entry, self._facts)]
-        for edge in tuple(edges):
-            if edge.kind == "call":
-                edges += self._facts.edges(int(edge.target))
-        return _overloads_named(name, edges)
+        starts = [Node("definition", edge.target) for edge in edges if edge.kind == "call"]
+        return _overloads_named(name, [*edges, *self._edges_below(starts)])
+
+    def _edges_below(self, starts: Sequence[Node]) -> Iterator[Edge]:
+        """What some functions lead to, with all that they call up to the next operator."""
+        found = [*starts]
+        for start in starts:
+            if start.kind != "operator":
+                found += (step.lower for step in self._graph.without_dispatch(start))
+        for body in dict.fromkeys(one.what for one in found if isinstance(one.what, int)):
+            yield from self._facts.edges(body)
 
 
 def _overloads_named(name: str, edges: Iterable[Edge]) -> frozenset[str]:

@@ -86,6 +86,20 @@ def test_what_hardly_ends_is_refused_at_a_bound(tmp_path: Path, layers: int) -> 
         read_trace(file)
 
 
+def test_zstd_that_nothing_here_reads_says_what_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "trace"
+    file.write_bytes(b"\x28\xb5\x2f\xfd" + b"\0" * 20)
+
+    def nothing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", nothing)
+    with pytest.raises(BadTrace, match=r"torchnav\[zstd\]"):
+        read_trace(file)
+
+
 def test_an_archive_without_a_trace_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "notes.tar"
     file.write_bytes(archive(("notes", b"none")))
