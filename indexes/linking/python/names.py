@@ -4,29 +4,22 @@ by attribute, through re-exports, assignments and inheritance. Files are read, n
 from __future__ import annotations
 
 import ast
-import textwrap
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from indexes.model.regex import regex
-from indexes.model.vocabulary import Location, Problem
-from indexes.readers.python.blocks import Text, parsed
-from indexes.readers.python.facts import module_name
-from indexes.readers.python.scope import (
-    NEVER,
-    Binding,
-    Function,
-    Scope,
-    class_scope,
-    dotted,
-    ends_of,
-    read_scope,
-    texts,
+from indexes.linking.python.functions import (
+    STANDING_IN,
+    inside,
+    is_property,
+    returned,
+    taken,
+    wrapped,
 )
+from indexes.linking.python.modules import Found, Kind, Module, merged, module_of
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.readers.python.scope import NEVER, Binding, Scope, class_scope, dotted, texts
 
-Kind = Literal["module", "class", "function", "method", "property", "attribute", "bound"]
 Read = Callable[[str], bytes | None]
 """Gives the text of a file of the tree; None where there is none."""
 Placed = Callable[[str], str]
@@ -38,68 +31,14 @@ IsBound = Callable[[str], bool]
 
 _BUILT = "torch._C"
 """The package that is no Python file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a name leads to."""
-
-    kind: Kind
-    name: str
-    """Where it is defined: ``torch.nn.modules.linear.Linear.forward``."""
-    path: str = ""
-    line: int = 0
-    end_line: int = 0
-    node: ast.AST | None = None
-    """The head of a function (its body is emptied), the body of a class, a value."""
-    instance_of: Found | None = None
-    """The class of an attribute that is made by calling it."""
-    made_from: tuple[Found, ...] = ()
-    """The functions that were given to what made this one: ``boolean_dispatch(if_true=...)``."""
-    assigned: Location | None = None
-    """Where it gets the name that was asked for, if that is an assignment."""
-
-    @property
-    def location(self) -> Location:
-        """Its place in the tree; the path is empty for what is bound in C++."""
-        return Location(self.path, self.line, self.end_line)
-
-
-class Module:
-    """One file, read when first asked for."""
-
-    def __init__(self, path: str, data: bytes) -> None:
-        self.path = path
-        self.text = Text(data)
-
-    @cached_property
-    def scope(self) -> Scope:
-        """What it binds; nothing where it is not Python."""
-        found = read_scope(self.text, self.path)
-        return Scope("", self.path) if isinstance(found, Problem) else found
-
-    @cached_property
-    def ends(self) -> dict[int, int]:
-        """The last line of each function and class, by its first."""
-        return ends_of(self.text.blocks)
-
-    @cached_property
-    def lines(self) -> list[bytes]:
-        return self.text.data.split(b"\n")
-
-    def source(self, line: int, end_line: int) -> str:
-        """Some of its lines, moved to the left margin."""
-        text = b"\n".join(self.lines[line - 1 : end_line]).decode("utf-8", "replace")
-        return textwrap.dedent(text)
-
-    def function(self, line: int) -> Function | None:
-        """The function whose ``def`` stands at a line, with its body."""
-        tree = parsed(self.source(line, self.ends.get(line, line)), self.path)
-        if isinstance(tree, Problem) or not tree.body:
-            return None
-        ast.increment_lineno(tree, line - 1)
-        first = tree.body[0]
-        return first if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+_SET = (
+    rb"\bself\.%s\s*(?::[^=\n]+)?=(?!=)",
+    rb"\bself\.register_\w+\(\s*[\"']%s[\"']",
+    rb"\b\w+\s*==\s*[\"']%s[\"']",
+)
+"""How methods set an attribute, and how ``__getattr__`` asks for one."""
+_PASSED_ON = regex(r"return getattr\(self\.(\w+), \w+\)")
+"""``__getattr__`` that asks another object."""
 
 
 class Names:
@@ -143,7 +82,7 @@ class Names:
 
     def home(self, found: Found) -> Module | None:
         """The file in which something is defined; None for what C++ binds."""
-        return self.module(_module_of(found)) if found.path.endswith(".py") else None
+        return self.module(module_of(found)) if found.path.endswith(".py") else None
 
     # ------------------------------------------------------------------------- names
 
@@ -168,12 +107,15 @@ class Names:
 
     def attribute(self, owner: Found, name: str) -> Found | None:
         """What ``getattr`` gives."""
-        asked = owner.name, name
+        return self._once((owner.name, name), lambda: self._attribute(owner, name))
+
+    def _once(self, asked: tuple[str, str], look: Callable[[], Found | None]) -> Found | None:
+        """What a look gives; nothing where that very name is being looked for."""
         if asked in self._asked:
             return None
         self._asked.add(asked)
         try:
-            return self._attribute(owner, name)
+            return look()
         finally:
             self._asked.discard(asked)
 
@@ -195,7 +137,7 @@ class Names:
         """What an object of a class has: a member, or what ``__getattr__`` asks another for."""
         if found := self.attribute(owner, name):
             return found
-        module = self.module(_module_of(owner))
+        module = self.module(module_of(owner))
         asked = self._member(owner, "__getattr__") if module else None
         if module is None or asked is None or name.startswith("__"):
             return None
@@ -223,14 +165,7 @@ class Names:
 
     def in_scope(self, module: Module, name: str) -> Found | None:
         """A name that a module binds, or takes over from another."""
-        asked = module.path, name
-        if asked in self._asked:
-            return None
-        self._asked.add(asked)
-        try:
-            return self._in_scope(module, name)
-        finally:
-            self._asked.discard(asked)
+        return self._once((module.path, name), lambda: self._in_scope(module, name))
 
     def _in_scope(self, module: Module, name: str) -> Found | None:
         scope = module.scope
@@ -303,7 +238,7 @@ class Names:
 
     def _called(self, module: Module, call: ast.Call) -> Found | None:
         name = dotted(call.func)
-        if call.args and (name in _PASSING or name.rpartition(".")[2] == "_add_docstr"):
+        if call.args and (name in STANDING_IN or name.rpartition(".")[2] == "_add_docstr"):
             return self._of_value(module, call.args[0])
         if isinstance(call.func, ast.Call):  # a decorator, or what wraps() gives
             wraps = dotted(call.func.func).rpartition(".")[2] == "wraps"
@@ -316,29 +251,18 @@ class Names:
 
     def _made(self, module: Module, call: ast.Call, maker: Found) -> Found | None:
         """The function that a call of another returns."""
-        home = self.module(_module_of(maker))
+        home = self.module(module_of(maker))
         head = home.function(maker.line) if home else None
         if home is None or head is None:
             return None
-        given = {
-            name: found
-            for name, value in _arguments(head, call).items()
-            if (found := self._of_value(module, value))
-        }
+        values = ((one, self._of_value(module, given)) for one, given in taken(head, call).items())
+        given = {name: found for name, found in values if found}
         inner = {one.name: one for one in head.body if isinstance(one, ast.FunctionDef)}
-        for name in _returned(head):
+        for name in returned(head):
             if name in given:
                 return given[name]
             if made := inner.get(name):
-                wrapped = (w for one in made.decorator_list for w in _wrapped(one))
-                if found := next((given[one] for one in wrapped if one in given), None):
-                    return found
-                end = home.ends.get(made.lineno, made.lineno)
-                functions = tuple(f for f in given.values() if f.kind == "function")
-                qualified = f"{maker.name}.{name}"
-                return Found(
-                    "function", qualified, home.path, made.lineno, end, made, None, functions
-                )
+                return _closure(home, made, f"{maker.name}.{name}", given)
         return None
 
     # ----------------------------------------------------------------------- classes
@@ -347,7 +271,7 @@ class Names:
         """What the body of a class binds."""
         key = owner.path, owner.line
         if key not in self._bodies:
-            module = self.module(_module_of(owner))
+            module = self.module(module_of(owner))
             assert module
             assert isinstance(owner.node, ast.ClassDef)
             self._bodies[key] = class_scope(owner.node, module.scope, module.ends)
@@ -366,7 +290,7 @@ class Names:
         """What a class itself binds a name to."""
         if owner.kind == "bound":
             return self.attribute(owner, name)
-        module = self.module(_module_of(owner))
+        module = self.module(module_of(owner))
         if module is None:
             return None
         short = f"{owner.name.rpartition('.')[2]}.{name}"
@@ -374,14 +298,14 @@ class Names:
         if bound is None or (bound.node is None and not bound.origin):
             return None
         if isinstance(bound.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            kind: Kind = "property" if _is_property(bound.node) else "method"
+            kind: Kind = "property" if is_property(bound.node) else "method"
             full = f"{owner.name}.{name}"
             return Found(kind, full, module.path, bound.line, bound.end_line, bound.node)
         return self._sibling(owner, bound) or self._bound(module, bound, f"{owner.name}.{name}")
 
     def _sibling(self, owner: Found, bound: Binding) -> Found | None:
         """A member that is another one under a second name: ``__radd__ = __add__``."""
-        other = dotted(_inside(bound.node))
+        other = dotted(inside(bound.node))
         if not other or other == bound.name or other not in self.members(owner).names:
             return None
         found = self._member(owner, other)
@@ -397,7 +321,7 @@ class Names:
 
     def _set_on_self(self, owner: Found, name: str) -> Found | None:
         """An attribute that a method sets, or that ``__getattr__`` answers."""
-        module = self.module(_module_of(owner)) if owner.kind == "class" else None
+        module = self.module(module_of(owner)) if owner.kind == "class" else None
         if module is None:
             return None
         for pattern in _SET:
@@ -413,7 +337,7 @@ class Names:
         return self._order(owner, frozenset())
 
     def _order(self, owner: Found, below: frozenset[str]) -> list[Found]:
-        module = self.module(_module_of(owner)) if owner.kind == "class" else None
+        module = self.module(module_of(owner)) if owner.kind == "class" else None
         if module is None or not isinstance(owner.node, ast.ClassDef) or owner.name in below:
             return [owner]
         bases = []
@@ -423,7 +347,7 @@ class Names:
             if found and found.kind in ("class", "bound"):
                 bases.append(found)
         orders = [self._order(base, below | {owner.name}) for base in bases]
-        return [owner, *_merged([*orders, bases])]
+        return [owner, *merged([*orders, bases])]
 
     # ---------------------------------------------------------------------- lazily set
 
@@ -451,8 +375,7 @@ class Names:
         own = Found("attribute", f"{module.scope.module}.{name}", module.path, line, end)
         for one in node.body:
             if isinstance(one, ast.ImportFrom) and name in [n.asname or n.name for n in one.names]:
-                scope = Scope(module.scope.module, module.path)
-                found = self.find(f"{_origin(scope, one)}.{name}")
+                found = self.find(f"{module.scope.origin(one)}.{name}")
                 return replace(found, assigned=own.location) if found else own
             if isinstance(one, ast.Return) and (found := self._of_value(module, one.value)):
                 return replace(found, assigned=own.location)
@@ -470,73 +393,10 @@ class Names:
         return Found("attribute", full, own.path, own.line, own.end_line, value)
 
 
-def _module_of(found: Found) -> str:
-    """The module in whose file something is defined."""
-    return module_name(found.path)
-
-
-def _origin(scope: Scope, node: ast.ImportFrom) -> str:
-    parts = scope.module.split(".")
-    if not scope.path.endswith("/__init__.py"):
-        parts = parts[:-1]
-    package = parts[: len(parts) - node.level + 1] if node.level else []
-    return ".".join([*package, *filter(None, [node.module])])
-
-
-_SET = (
-    rb"\bself\.%s\s*(?::[^=\n]+)?=(?!=)",
-    rb"\bself\.register_\w+\(\s*[\"']%s[\"']",
-    rb"\b\w+\s*==\s*[\"']%s[\"']",
-)
-"""How methods set an attribute, and how ``__getattr__`` asks for one."""
-
-
-def _merged(orders: list[list[Found]]) -> list[Found]:
-    """Orders of bases as one: a base comes once all before it have come (C3); where they can't
-    agree, as they stand."""
-    merged: list[Found] = []
-    orders = [list(order) for order in orders if order]
-    while orders:
-        behind = {one.name for order in orders for one in order[1:]}
-        first = next((o[0] for o in orders if o[0].name not in behind), orders[0][0])
-        merged.append(first)
-        left = ([one for one in order if one.name != first.name] for order in orders)
-        orders = [order for order in left if order]
-    return merged
-
-
-_PASSED_ON = regex(r"return getattr\(self\.(\w+), \w+\)")
-"""``__getattr__`` that asks another object."""
-_PASSING = ("classmethod", "staticmethod", "property")
-
-
-def _inside(node: ast.AST | None) -> ast.AST | None:
-    """``f`` of ``classmethod(f)``."""
-    if isinstance(node, ast.Call) and dotted(node.func) in _PASSING and node.args:
-        return node.args[0]
-    return node
-
-
-def _is_property(node: Function) -> bool:
-    named = {dotted(one).rpartition(".")[2] for one in node.decorator_list}
-    return any(name.endswith("property") for name in named)
-
-
-def _arguments(head: Function, call: ast.Call) -> dict[str, ast.expr]:
-    """The arguments of a call by the parameters that they are for."""
-    named = {one.arg: one.value for one in call.keywords if one.arg}
-    places = [one.arg for one in (*head.args.posonlyargs, *head.args.args)]
-    return {**dict(zip(places, call.args, strict=False)), **named}
-
-
-def _returned(head: Function) -> Iterator[str]:
-    """The names that a function returns."""
-    for node in ast.walk(head):
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Name):
-            yield node.value.id
-
-
-def _wrapped(decorator: ast.expr) -> Iterator[str]:
-    """What ``@functools.wraps(x)`` names."""
-    if isinstance(decorator, ast.Call) and dotted(decorator.func).endswith("wraps"):
-        yield from filter(None, map(dotted, decorator.args[:1]))
+def _closure(home: Module, made: ast.FunctionDef, name: str, given: dict[str, Found]) -> Found:
+    """The function that another makes of what it is given; one that wraps another is that one."""
+    if around := next((given[one] for one in wrapped(made) if one in given), None):
+        return around
+    end = home.ends.get(made.lineno, made.lineno)
+    functions = tuple(one for one in given.values() if one.kind == "function")
+    return Found("function", name, home.path, made.lineno, end, made, made_from=functions)

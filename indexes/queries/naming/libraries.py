@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexes.model.places import NameMatch
-from indexes.queries.naming.operators import in_order
 from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.overloads import in_order
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

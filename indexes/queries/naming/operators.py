@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from indexes.linking.python.paths import Found, bindings, operator_named
+from indexes.linking.python.paths import Found, operator_named
 from indexes.model.places import NameMatch
-from indexes.model.vocabulary import Confidence, NativeFunction
+from indexes.model.vocabulary import Confidence
 from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.overloads import bound_to, in_order
 from indexes.readers.python.facts import canonical, unpack
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython
@@ -46,24 +47,7 @@ def _overloads(name: str, query: NameQuery, facts: Lookup) -> tuple[str, ...]:
     return in_order(one for one in found if not query.variant or query.variant in one.variants)
 
 
-def in_order(functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """Bare names mean the overload for tensors first, then the default one, out= last."""
-    return tuple(one.full_name for one in sorted(functions, key=_commonness))
-
-
-def _commonness(function: NativeFunction) -> tuple[int, int]:
-    rank = {"": 0, "Tensor": 1}.get(function.overload, 2)
-    return (int("generated" in function.tags) + int("out" in function.overload), rank)
-
-
 # ------------------------------------------------------------------------- Python's names
-
-
-def bound_to(path: str, facts: Lookup) -> tuple[str, ...]:
-    """The operators whose generated function or method has a Python path."""
-    wanted = canonical(path)
-    named = facts.overloads(wanted.rpartition(".")[2])
-    return in_order(one for one in named if any(b.path == wanted for b in bindings(one)))
 
 
 def _bound(query: NameQuery, facts: Lookup) -> NameMatch | None:

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from indexes.linking.python.paths import bindings, skipping_rule
 from indexes.model.errors import SourceError
 from indexes.model.python import PythonPlace
-from indexes.model.vocabulary import Location, NativeFunction
+from indexes.model.vocabulary import Location
+from indexes.queries.overloads import generated_for
 from indexes.readers.python.blocks import Text
-from indexes.readers.python.facts import canonical
-from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -36,25 +34,6 @@ _CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(
 """A class of pybind11, and the name of a type."""
 
 
-def operators_bound(name: str, index: Index) -> tuple[str, ...]:
-    """The overloads whose generated function or method has a name."""
-    wanted = canonical(name)
-    skipped = StoredPython(index.facts.store)
-    found = [
-        one
-        for one in index.facts.overloads(wanted.rpartition(".")[2])
-        if any(binding.path == wanted for binding in bindings(one))
-        and skipping_rule(one, skipped) is None
-    ]
-    return tuple(one.full_name for one in sorted(found, key=_commonness))
-
-
-def _commonness(function: NativeFunction) -> tuple[int, int]:
-    """The overload for tensors first, then the default one, out= last."""
-    rank = {"": 0, "Tensor": 1}.get(function.overload, 2)
-    return int("out" in function.overload), rank
-
-
 class Bound:
     """What C++ gives to Python in one tree."""
 
@@ -69,7 +48,7 @@ class Bound:
         of a class."""
         module, owner, _ = _parts(name)
         return bool(
-            operators_bound(name, self._index)
+            generated_for(name, self._index.facts)
             or self._declared(name)
             or self._dtype(name)
             # Of the functions of torch and of the tensor's methods some are written by hand.
@@ -78,7 +57,7 @@ class Bound:
 
     def places(self, name: str) -> tuple[PythonPlace, ...]:
         """Where C++ binds a name, where a single place can be told; then where it is declared."""
-        if operators_bound(name, self._index):
+        if generated_for(name, self._index.facts):
             return ()  # generated: its line is that of the operator
         bound, declared = self._dtype(name) or self._in_cpp(name), self._declared(name)
         if len({place.location.path for place in bound}) > 1 and declared:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from indexes.linking.python.names import Found
+from indexes.linking.python.modules import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.corpus import Corpus

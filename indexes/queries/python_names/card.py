@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexes.linking.python.names import Found, Module, Names
+from indexes.linking.python.modules import Found, Module
+from indexes.linking.python.names import Names
 from indexes.model.python import PythonAnswer, PythonCall, PythonCard, PythonPlace
 from indexes.model.vocabulary import Location
-from indexes.queries.python_names.bound import operators_bound
+from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.finding import Finder
 from indexes.readers.python.facts import canonical
 from indexes.readers.python.references import read_imports
@@ -157,7 +158,7 @@ class _Calls:
                 times[found.name] += 1
         for name, (line, found) in first.items():
             bound = found.kind == "bound"
-            operators = operators_bound(name, self._index) if bound else ()
+            operators = generated_for(name, self._index.facts) if bound else ()
             where = found.location if found.path else None
             yield PythonCall(canonical(name), line, where, operators, times[name])
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexes.linking.python.names import Found, Names
+from indexes.linking.python.modules import Found
+from indexes.linking.python.names import Names
 from indexes.model.errors import SourceError
 from indexes.model.paths import MARK
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
-from indexes.queries.python_names.bound import Bound, operators_bound
+from indexes.queries.overloads import generated_for
+from indexes.queries.python_names.bound import Bound
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ class Finder:
             return None
         operators: tuple[str, ...] = ()
         if found.kind == "bound":
-            operators = operators_bound(found.name, self._index)
+            operators = generated_for(found.name, self._index.facts)
         places = tuple(self._places(found))
         if not (places or operators):
             return None
@@ -116,15 +118,7 @@ class Finder:
             return None
         best, *others = answers.values()
         told = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
-        return PythonAnswer(
-            best.kind,
-            best.name,
-            best.defined,
-            best.places,
-            best.operators,
-            told,
-            "ambiguous" if told else "by rule",
-        )
+        return replace(best, others=told, confidence="ambiguous" if told else "by rule")
 
     def _shortened(self, name: str) -> str:
         """The name by which the packages around a module export it too: ``torch.nn.Module``."""

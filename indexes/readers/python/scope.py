@@ -56,6 +56,13 @@ class Scope:
         bound = self.names.get("__all__")
         return None if bound is None else tuple(texts(bound.node))
 
+    def origin(self, node: ast.ImportFrom) -> str:
+        """The module from which a statement of it imports."""
+        parts = self.module.split(".")
+        package = parts if self.path.endswith("/__init__.py") else parts[:-1]
+        above = package[: len(package) - node.level + 1] if node.level else []
+        return ".".join([*above, *filter(None, [node.module])])
+
 
 def texts(node: ast.AST | None) -> list[str]:
     """The string constants of an expression."""
@@ -72,14 +79,14 @@ def read_scope(text: Text, path: str) -> Scope | Problem:
         return tree
     ends = {block.head.line: block.end_line for block in text.blocks}
     scope = Scope(module_name(path), path)
-    _Reader(scope, path.endswith("/__init__.py"), ends).read(tree.body, SURE)
+    _Reader(scope, ends).read(tree.body, SURE)
     return scope
 
 
 def class_scope(node: ast.ClassDef, module: Scope, ends: dict[int, int]) -> Scope:
     """What the body of a class binds."""
     scope = Scope(module.module, module.path)
-    _Reader(scope, module.path.endswith("/__init__.py"), ends).read(node.body, SURE)
+    _Reader(scope, ends).read(node.body, SURE)
     return scope
 
 
@@ -89,11 +96,9 @@ def ends_of(found: Iterable[Block]) -> dict[int, int]:
 
 
 class _Reader:
-    def __init__(self, scope: Scope, is_package: bool, ends: dict[int, int]) -> None:
+    def __init__(self, scope: Scope, ends: dict[int, int]) -> None:
         self._scope = scope
         self._ends = ends
-        parts = scope.module.split(".")
-        self._package = parts if is_package else parts[:-1]
 
     def read(self, body: Sequence[ast.stmt], sure: int) -> None:
         for node in body:
@@ -131,7 +136,7 @@ class _Reader:
             self._bind(Binding(node.name, node, node.lineno, end, sure=sure))
 
     def _import(self, node: ast.Import | ast.ImportFrom, sure: int) -> None:
-        base = self._origin(node) if isinstance(node, ast.ImportFrom) else ""
+        base = self._scope.origin(node) if isinstance(node, ast.ImportFrom) else ""
         for one in node.names:
             if one.name == "*":
                 if sure != NEVER:
@@ -146,10 +151,6 @@ class _Reader:
             else:
                 bound.name = bound.origin = one.name.partition(".")[0]
             self._bind(bound)
-
-    def _origin(self, node: ast.ImportFrom) -> str:
-        package = self._package[: len(self._package) - node.level + 1] if node.level else []
-        return ".".join([*package, *filter(None, [node.module])])
 
     def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, sure: int) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -1,0 +1,45 @@
+"""What the source of a Python function tells about what it takes, returns and wraps."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from indexes.readers.python.scope import Function, dotted
+
+STANDING_IN = ("classmethod", "staticmethod", "property")
+"""What gives the function that it is called with another way of being called."""
+
+
+def inside(node: ast.AST | None) -> ast.AST | None:
+    """``f`` of ``classmethod(f)``."""
+    if isinstance(node, ast.Call) and dotted(node.func) in STANDING_IN and node.args:
+        return node.args[0]
+    return node
+
+
+def is_property(node: Function) -> bool:
+    """Whether a decorator makes it an attribute: ``@property``, ``@cached_property``."""
+    named = {dotted(one).rpartition(".")[2] for one in node.decorator_list}
+    return any(name.endswith("property") for name in named)
+
+
+def taken(head: Function, call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of a call by the parameters that they are for."""
+    named = {one.arg: one.value for one in call.keywords if one.arg}
+    places = [one.arg for one in (*head.args.posonlyargs, *head.args.args)]
+    return {**dict(zip(places, call.args, strict=False)), **named}
+
+
+def returned(head: Function) -> Iterator[str]:
+    """The names that a function returns."""
+    for node in ast.walk(head):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Name):
+            yield node.value.id
+
+
+def wrapped(made: Function) -> Iterator[str]:
+    """What ``@functools.wraps(x)`` above it names."""
+    for one in made.decorator_list:
+        if isinstance(one, ast.Call) and dotted(one.func).endswith("wraps"):
+            yield from filter(None, map(dotted, one.args[:1]))
