@@ -74,6 +74,13 @@ def contents(file: Path) -> dict[str, Counter[tuple[Any, ...]]]:
                 "SELECT definition,name,qualifier,line,kind,template FROM calls"
             )
         )
+        tables["edges"] = Counter(
+            (definitions.get(caller, caller), line, *what, definitions.get(target, target))
+            for caller, line, *what, target in db.execute(
+                "SELECT caller,line,kind,symbol,confidence,candidates,branch,macro,target"
+                " FROM edges"
+            )
+        )
         tables["kernels"] = Counter(
             (*row, *sorted(repr(definitions[number]) for number in numbers(listed or "")))
             for *row, listed in db.execute(_KERNELS)

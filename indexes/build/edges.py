@@ -11,6 +11,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from indexes.linking.edges import EdgeResolver, formula_edges, names_in
+from indexes.linking.facts import TO_STUBS
 from indexes.linking.registrations import function_name, stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store
@@ -42,7 +43,7 @@ def link_edges(
             store.drop_edges(number)
         _link_bodies(store, lookup, resolver, number)
         _link_registrations(store, lookup, number)
-    if owners:
+    if files is None or owners:
         _link_formulas(store, lookup)
     store.create_indexes()
     return files is None or before != list(_led(store, wanted))
@@ -74,7 +75,7 @@ def _link_registrations(store: Store, lookup: Lookup, number: int) -> None:
 
 
 def _link_formulas(store: Store, lookup: Lookup) -> None:
-    """What formulas call is few, and depends on every function: linked anew where any is."""
+    """What formulas call is few, and depends on every function: linked anew where any is other."""
     store.db.execute("DELETE FROM edges WHERE caller<0")
     for position in store.column("SELECT position FROM derivatives ORDER BY position"):
         edges = formula_edges(-1 - position, lookup.entry(position), lookup)
@@ -153,7 +154,17 @@ def _concerned(store: Store, owners: Iterable[str]) -> set[int]:
     for number in files:
         names.update(store.names_of(number))
         concerned.update(store.files_with_edges_into(number), store.files_registering(number))
+    concerned.update(_running_lost_stubs(store))
     return concerned.union(store.files_calling(names), _registering(store, names))
+
+
+def _running_lost_stubs(store: Store) -> set[int]:
+    """The files whose bodies lead to a stub that no line is about any more: its name went with
+    the line."""
+    there = set(store.column("SELECT DISTINCT stub FROM uses WHERE stub NOT NULL"))
+    sql = f"SELECT DISTINCT target,caller>>{FILE_BITS} FROM edges WHERE kind IN (?,?)"
+    rows = store.query(sql, tuple(TO_STUBS))
+    return {file for stub, file in rows if stub.rpartition("::")[2] not in there}
 
 
 def _registering(store: Store, names: Collection[str]) -> set[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from indexes.build.builder import index_path
+from indexes.build.stages import STAGES
 from indexes.model.errors import SourceError
 from indexes.queries.index import Index
 from tests.indexing import answers, contents, opened
@@ -234,6 +237,21 @@ def test_a_macro_that_is_undefined_again_means_nothing_in_other_files(
 def _rows(tree: Path, cache: Path, **options: bool) -> dict[str, Counter[tuple[Any, ...]]]:
     with opened(tree, cache, **options) as index:
         return contents(index_path(index.source, cache))
+
+
+def test_stages_of_other_code_make_the_rows_of_an_index_that_is_built_anew(
+    tree_copy: Path, cache: Path
+) -> None:
+    """They run again on definitions and formulas that are as they were."""
+    with opened(tree_copy, cache) as index:
+        file = index_path(index.source, cache)
+    stages = [stage.name for stage in STAGES]
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        db.executemany("UPDATE meta SET value='of other code' WHERE key=?", [(s,) for s in stages])
+        assert db.total_changes == len(stages)
+        db.commit()
+    _insert_line(tree_copy / "docs/source/torch.rst")
+    assert _rows(tree_copy, cache) == _rows(tree_copy, cache, force=True)
 
 
 def test_a_deleted_file_takes_its_answers_along(tree_copy: Path, cache: Path) -> None:
