@@ -196,7 +196,7 @@ def _autocast(around: Surroundings) -> Iterator[CardLine]:
 
 def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
     tests, docs = around.tests, around.docs
-    said = ["none found by name"]
+    said = ["none named after it: see callers" if native.defined_by else "none found by name"]
     if tests.files:
         said = [f"{tests.files:,} files, {tests.tests:,} tests"]
     said += (

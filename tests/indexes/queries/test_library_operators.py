@@ -199,6 +199,7 @@ def test_the_card(tree_index: Index) -> None:
     assert card.location.path == OPS
     assert "sendCPU" in lines["CPU"].text
     assert lines["Python"].text == "torch.ops.c10d.send"
+    assert lines["tests"].text.startswith("none named after it: see callers")
 
 
 def test_a_kernel_in_which_nothing_computes_is_no_loop(tree_index: Index) -> None:
