@@ -35,6 +35,8 @@ from navigator.trace.table import (
 ENGINE_PREFIX = "autograd::engine::evaluate_function: "
 _OPTIMIZER_PREFIX = "Optimizer."
 _CHECKPOINT = "torch/utils/checkpoint.py"
+_PRINTER = "torch/_tensor_str.py"
+_PRINT = "torch._tensor.Tensor.__repr__"
 
 
 class _Side(NamedTuple):
@@ -82,7 +84,10 @@ class Builder:
         self._kind_of_name = cache(self._new_kind)
         self.device_kind = "cuda"
         """Of devices that the trace only numbers."""
-        self._is_recomputing = cache(self._goes_through_checkpoint)
+        self._is_recomputing = cache(lambda stack: self._goes_through(stack, _CHECKPOINT))
+        self._is_printing = cache(lambda stack: self._goes_through(stack, _PRINTER))
+        self._print: dict[int, int] = {}
+        """Thread -> the call that prints a tensor, while nothing else runs there."""
         self.backward: list[tuple[float, float, int]] = []
         """(start, end, row of the call) of backward passes that Python started."""
 
@@ -127,6 +132,7 @@ class Builder:
         for fed in (self._rows, self._external, self._sides, self.backward):
             fed.clear()
         self._open.clear()
+        self._print.clear()
 
     def drop(self, rows: Iterable[int]) -> None:
         """Announced calls that ran no operator."""
@@ -163,10 +169,47 @@ class Builder:
         if around is _OUTSIDE and self._is_operator(row):
             parent = self._parallel(start, end)
             frame = table.stack[parent] if parent >= 0 else NONE
+        parent = self._within_print(row, parent, end)
         if parent >= 0:
             table.adopt(parent, row)
         self._settle(row, parent, frame, module)
+        if table.kind[row] == CALL and table.name_of(row) == _PRINT:
+            table.prints.add(row)
         self._open[thread].append(_Open(end, row, table.stack[row], table.module[row]))
+
+    def _within_print(self, row: int, parent: int, end: float) -> int:
+        """Where nothing recorded the call that prints a tensor, its operators tell of it by their
+        stacks: one row for all of them, with this parent."""
+        table, thread = self.table, self.table.thread[row]
+        stack, above = table.stack[row], table.stack[parent] if parent >= 0 else NONE
+        if above >= 0 and self._is_printing(above):
+            return parent
+        if stack < 0 or not self._is_printing(stack):
+            self._print.pop(thread, None)
+            return parent
+        place = table.stacks[stack].location
+        call = self._print.get(thread, NONE)
+        if call < 0 or (table.parent[call], table.stacks[table.stack[call]].location) != (
+            parent,
+            place,
+        ):
+            call = self._print[thread] = self._new_print(row, parent)
+        table.duration[call] = end - table.start[call]
+        return call
+
+    def _new_print(self, first: int, parent: int) -> int:
+        """A call around the first operator of a print."""
+        table = self.table
+        name, start = table.names.number((_PRINT, None)), table.start[first]
+        call = table.append(CALL, name, table.thread[first], start, table.duration[first])
+        table.stack[call] = table.stack[first]
+        table.prints.add(call)
+        self._rows.append(call)
+        self._external.append(0)
+        if parent >= 0:
+            table.adopt(parent, call)
+        self._settle(call, parent, NONE, NONE)
+        return call
 
     def _parallel(self, start: float, end: float) -> int:
         """The operator that ran this one in a thread of its pool: the only operator of ATen
@@ -286,9 +329,9 @@ class Builder:
         elif above == ENGINE:
             table.origin[row] = BY_HOOK if from_python else BY_ENGINE
 
-    def _goes_through_checkpoint(self, stack: int) -> bool:
+    def _goes_through(self, stack: int, file: str) -> bool:
         paths = (frame.location.path for frame in self.table.stacks[stack].frames)
-        return any(path.replace("\\", "/").endswith(_CHECKPOINT) for path in paths)
+        return any(path.replace("\\", "/").endswith(file) for path in paths)
 
     # ------------------------------------------------------------------ after nesting
 

@@ -31,7 +31,8 @@ class Group:
 
 
 def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list[Group]:
-    """Groups of operators, most self time first. ``rows`` limits it to some rows."""
+    """Groups of operators, most self time first. ``rows`` limits it to some rows. By operator,
+    all that printing tensors takes is one group."""
     if by == "kernel":
         return _kernels(trace)
     table = trace.table
@@ -82,6 +83,9 @@ def _key(trace: Trace, by: GroupBy) -> Key:
     table = trace.table
 
     def operator(row: int) -> tuple[str, str]:
+        printing = table.print_around(row)
+        if printing >= 0:
+            return "(printing tensors)", f"op:{table.name_of(printing)}"
         label = table.label(table.name[row])
         return label, f"op:{label}"
 

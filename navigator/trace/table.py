@@ -98,6 +98,8 @@ class Table:
         that is not the sequence number."""
         self.reverse: dict[int, int] = {}
         """Forward operator's row -> row of the Node."""
+        self.prints: set[int] = set()
+        """Calls that print a tensor, which takes many operators."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
         self.name, self.thread, self.inputs = (array("i") for _ in range(3))
         self.start, self.duration = array("d"), array("d")
@@ -166,6 +168,12 @@ class Table:
             child = waiting.pop()
             yield child
             waiting += list(self.children(child))[::-1]
+
+    def print_around(self, row: int) -> int:
+        """The call that prints a tensor in which a row stands, NONE where it stands in none."""
+        while self.prints and row >= 0 and row not in self.prints:
+            row = self.parent[row]
+        return row if self.prints else NONE
 
     def op(self, row: int) -> TraceOp:
         """The row in full. Raises IndexError for a row that is not there."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from indexes.queries.index import Index
+from navigator.trace.groups import gather
 from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import trace_rows
@@ -23,6 +24,14 @@ import torch
 
 linear = torch.nn.Linear(3, 2)
 linear(torch.ones(4, 3)).sum().backward()
+"""
+PRINT = """\
+import torch
+
+x = torch.ones(4, 3)
+print(x)
+y = x + 1
+print(y)
 """
 
 
@@ -129,3 +138,24 @@ def test_what_is_not_certain_says_what_its_candidates_share(
             name = row["name"].removeprefix("aten::")
             assert row["shared"]["schema"].startswith(name)
             assert row["shared"]["schema_path"].endswith("native_functions.yaml")
+
+
+@pytest.mark.parametrize("recorder", ["profiler", "compiled"])
+def test_the_operators_that_print_a_tensor_are_in_one_row(
+    recorder: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    native = recorder == "compiled"
+    options = ("--native", request.getfixturevalue("library")) if native else ()
+    run(tmp_path, PRINT, options=options)
+    trace = read_trace(tmp_path / "trace.json")
+    roots = [trace.op(row) for row in trace.roots()]
+    prints = [op for op in roots if op.name == "torch._tensor.Tensor.__repr__"]
+    assert [op.user.line for op in prints if op.user] == [4, 6]
+    assert [len(trace.children(op.id)) > 5 for op in prints] == [True, True]
+    assert len(roots) == 4, "a tensor is made, printed, added to, printed"
+    groups = {group.name: group.count for group in gather(trace, "operator")}
+    below = sum(len(list(trace.table.descendants(op.id))) for op in prints)
+    assert groups.pop("(printing tensors)") == below
+    assert groups.keys() >= {"aten::ones", "aten::fill_.Scalar", "aten::add.Tensor"}
+    timed = sum(op.kind in ("op", "region") for op in trace.ops())
+    assert sum(groups.values()) + below == timed
