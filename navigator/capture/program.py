@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--window", type=float, default=1.0, metavar="SECONDS")
     parser.add_argument("--memory", action="store_true", help="record allocations too")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
+    parser.add_argument("--native-folder", metavar="FOLDER", help="use it if it is built in here")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
     parser.add_argument("program", nargs=argparse.REMAINDER)
     return parser
@@ -77,11 +78,28 @@ def _record(run: Run, file: TraceFile) -> None:
 def _start(options: argparse.Namespace, file: TraceFile) -> Session:
     from .recorder import Options, Recorder
 
-    recorder = _compiled(options.native, file) if options.native else None
+    library = options.native or _built(options)
+    recorder = _compiled(library, file) if library else None
     if recorder is None:
         recorder = Recorder(file, Options(options.window, memory=options.memory))
     recorder.start()
     return recorder
+
+
+def _built(options: argparse.Namespace) -> str | None:
+    """The compiled recorder for this torch if it is there and sees all that the profiler would:
+    it sees no device and no allocation. Devices are not looked for: asking CUDA whether there is
+    one would break the program's forks."""
+    import torch
+
+    from .build import library_path
+
+    version = torch.version
+    devices = any(getattr(version, name, None) for name in ("cuda", "hip", "xpu"))
+    if not options.native_folder or options.memory or devices:
+        return None
+    path = library_path(options.native_folder, torch.__version__)
+    return path if os.path.exists(path) else None
 
 
 def _compiled(path: str, file: TraceFile) -> Any:

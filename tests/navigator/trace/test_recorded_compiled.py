@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
 from indexes.queries.index import Index
 from navigator.trace.link import Linker
@@ -127,9 +128,20 @@ def test_recomputation_hooks_threads_and_compiled_regions(compiled_mixed: Trace)
     assert not without, "the Python stack is known inside of compiled graphs too"
 
 
-def test_the_command_builds_it_in_the_cache(library: str, tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    bool(torch.version.cuda or torch.version.hip or torch.version.xpu),
+    reason="on devices the profiler is the default",
+)
+@pytest.mark.parametrize(
+    ("option", "keys"),
+    [("--compiled", True), (None, True), ("--no-compiled", False), ("--memory", False)],
+)
+def test_what_was_built_in_the_cache_is_the_default(
+    library: str, tmp_path: Path, option: str | None, keys: bool
+) -> None:
     (tmp_path / "program.py").write_text("import torch\nprint(torch.ones(2).sum().item())\n")
-    arguments = [sys.executable, "-m", "navigator", "trace", "--compiled", "-o", "trace.json"]
+    options = ["-o", "trace.json", *([option] if option else [])]
+    arguments = [sys.executable, "-m", "navigator", "trace", *options]
     environment = os.environ | {
         "PYTHONPATH": str(Path(__file__).parents[3]),
         "TORCHNAV_CACHE": str(Path(library).parents[2]),
@@ -145,7 +157,7 @@ def test_the_command_builds_it_in_the_cache(library: str, tmp_path: Path) -> Non
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "2.0\n", "")
     ones = next(op for op in read_trace(tmp_path / "trace.json").ops() if op.name == "aten::ones")
-    assert ones.keys
+    assert bool(ones.keys) is keys
     assert ones.user
     assert ones.user.line == 2
 
