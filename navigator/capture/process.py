@@ -86,6 +86,8 @@ class Guard:
         if self._followed:
             self._file = self._run.open(sys.argv)
             self._recorder = self._start(self._file)
+            atexit.unregister(self.finish)
+            atexit.register(self.finish)  # it must come before what the new file has registered
 
 
 def _before(name: str, action: Callable[..., None]) -> None:
