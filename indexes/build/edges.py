@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from indexes.linking.edges import EdgeResolver, formula_edges, names_in
+from indexes.linking.edges import EdgeResolver
 from indexes.linking.facts import TO_STUBS
+from indexes.linking.formulas import formula_edges
+from indexes.linking.functors import names_in
 from indexes.linking.registrations import function_name, stub_row
 from indexes.linking.visible import stub_scope
 from indexes.store.index_file import Store

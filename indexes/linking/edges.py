@@ -4,19 +4,17 @@ and passes on, resolved once, when its file is linked."""
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
 from indexes.linking.arguments import chosen, fitting, mark_of_result, operator_base
-from indexes.linking.facts import Call, Edge, EdgeKind, Facts, Known, by_hand
-from indexes.linking.formulas import calls_in, formula_functions
-from indexes.linking.scopes import ScopeQuestions, Scopes, enclosing
+from indexes.linking.classes import Classes, ClassQuestions
+from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
+from indexes.linking.functors import FunctionsRun, FunctorQuestions, named_in
+from indexes.linking.scopes import Scopes, enclosing
 from indexes.linking.visible import (
     APPLE,
-    in_scope,
-    is_header,
     is_plain,
     library_of,
     nearest_macro,
@@ -26,7 +24,7 @@ from indexes.linking.visible import (
     vendored,
     visible_stub,
 )
-from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, NativeFunction
+from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.readers.cxx.bodies import LOOPS, SCHEMA
 from indexes.readers.cxx.facts import holds_operators
 
@@ -53,7 +51,7 @@ class _Meant(NamedTuple):
         return Edge(caller, line, kind, symbol, target, confidence, candidates, branch, macro)
 
 
-class EdgeFacts(ScopeQuestions, Protocol):
+class EdgeFacts(ClassQuestions, FunctorQuestions, Protocol):
     """What resolving calls asks."""
 
     def by_id(self, number: int) -> Known | None:
@@ -71,21 +69,6 @@ class EdgeFacts(ScopeQuestions, Protocol):
     def sites(self, known: Known) -> Sequence[Call]:
         """The uses of names in a body, place by place."""
 
-    def classes_named(self, name: str) -> Sequence[str]:
-        """The classes of a simple name, with their scopes."""
-
-    def all_bases(self, scope: str) -> Sequence[str]:
-        """What a class derives from, far ones too."""
-
-    def is_standard(self, name: str) -> bool:
-        """Whether a file calls a vector so."""
-
-    def template_methods(self, owner: Definition) -> Sequence[Known]:
-        """The function templates of a class."""
-
-    def called_on_unknown(self, folder: str) -> Collection[str]:
-        """The methods that bodies in a folder call on objects of no known type."""
-
     def is_method_name(self, name: str) -> bool:
         """Whether a class of the tree has a method of that name."""
 
@@ -101,7 +84,8 @@ class EdgeResolver:
         self.facts = facts
         self._scopes = Scopes(facts)
         self._returned = lru_cache(4096)(partial(mark_of_result, facts))
-        self._methods_run = lru_cache(4096)(self._find_methods_run)
+        self._functions_run = FunctionsRun(facts, self._scopes)
+        self._classes = Classes(facts)
         self._sites = lru_cache(1024)(facts.sites)
         self._path = ""
         self._macros: Mapping[str, Sequence[Known]] = {}
@@ -281,47 +265,14 @@ class EdgeResolver:
 
     def _functors(self, call: Call, caller: Known) -> Iterator[_Meant]:
         """What runs the objects and functions that a call constructs or is given by template."""
-        for one in _named_in(call):
-            run = [self._methods_run(owner) for owner in self._classes_seen(one, caller)]
-            for method in of_specialization(call, run):
+        for one in named_in(call):
+            for method in self._functions_run.by(one, caller, call):
                 yield self._edge(call, caller, "functor", method.id, "by rule")
             if one is not call:
                 path = caller.definition.location.path
                 seen = self._scopes.candidates(one, caller)
                 here = [k.id for k in seen if k.definition.location.path == path]
                 yield from self._each(call, caller, "passed", here, "by rule")
-
-    def _classes_seen(self, named: Call, caller: Known) -> list[Known]:
-        """The classes of a name in the nearest scope that has one: it hides those farther out."""
-        seen = list(self._classes_around(named, caller))
-        scopes = [plain_scope(one.definition.scope) for one in seen]
-        nearest = max(scopes, key=len, default="")
-        return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
-
-    def _classes_around(self, named: Call, caller: Known) -> Iterator[Known]:
-        path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
-        if not named.qualifier and (alias := self.facts.alias_of(named.name, path)):
-            qualifier, _, name = alias.rpartition("::")
-            named = named._replace(name=name, qualifier=qualifier)
-        for known in self.facts.named(named.name):
-            place = known.definition.location.path
-            near = known.definition.kind == "class" and (place == path or is_header(place))
-            if near and in_scope(named, known, scope):
-                yield known
-
-    def _find_methods_run(self, owner: Known) -> Sequence[Known]:
-        """Its ``operator()``; of a class without one the templates that functions beside it call
-        on what they are given."""
-        inside = owner.definition.location
-        methods = self.facts.members(owner.definition, "operator()")
-        if within := [m for m in methods if inside.covers(m.definition.location.line)]:
-            return within
-        if "/native/" not in inside.path:
-            return ()
-        called = self.facts.called_on_unknown(inside.path.rpartition("/")[0])
-        every = self.facts.template_methods(owner.definition)
-        within = [m for m in every if inside.covers(m.definition.location.line)]
-        return [m for m in within if m.definition.name in called]
 
     def _launch(self, call: Call, caller: Known) -> Iterator[_Meant]:
         found = self._overloads_for(call, caller)
@@ -362,47 +313,20 @@ class EdgeResolver:
         elif len(mark) > 1:
             yield from self._methods(call, caller, mark)
 
-    def _overriders(self, call: Call, caller: Known) -> Iterator[_Meant]:
-        """The methods of a name, where all their classes derive from one: an object of no known
-        type, of which it is called, is of that class, and runs one of them."""
-        if not self.facts.is_method_name(call.name):
-            return
-        named = self.facts.named(call.name)
-        others = [k for k in named if k.definition.kind == "function" and k.id != caller.id]
-        found = chosen(call, others, self._returned)
-        owners = dict.fromkeys(plain_scope(one.definition.scope) for one in found)
-        families = [{one, *self.facts.all_bases(one)} - _COUNTED for one in owners]
-        if len(families) > 1 and any(map(self.facts.is_scope, set.intersection(*families))):
-            yield from self._each(call, caller, "call", [one.id for one in found])
-
     def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[_Meant]:
-        classes = _own_class(caller) if mark == "this" else self._classes_meant(mark, caller)
-        wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
-        named = self.facts.named(call.name)
-        found = [k for k in named if plain_scope(k.definition.scope) in wanted]
-        found = [k for k in found if k.definition.kind == "function" and k.id != caller.id]
-        if not found:  # declared in the class, and defined in those that derive from it
-            found = [k for k in named if self._derives(k, classes) and k.id != caller.id]
-        targets = [one.id for one in chosen(call, found, self._returned)]
-        if len(targets) > _MOST_METHODS:
-            reason = f"{len(targets)} classes named {mark} have a method of that name"
+        found = chosen(call, self._classes.methods(call, caller, mark), self._returned)
+        if len(found) > _MOST_METHODS:
+            reason = f"{len(found)} classes named {mark} have a method of that name"
             yield self._edge(call, caller, "unknown", reason)
-            return
-        yield from self._each(call, caller, "call", targets, "by rule")
+        else:
+            yield from self._each(call, caller, "call", [one.id for one in found], "by rule")
 
-    def _classes_meant(self, name: str, caller: Known) -> Sequence[str]:
-        """The classes that the name of a type can mean; of one that is also an alias of a vector,
-        as ``Stack`` is, those in the scopes around the caller alone."""
-        classes = self.facts.classes_named(name)
-        if not self.facts.is_standard(name):
-            return classes
-        around = set(enclosing(plain_scope(caller.definition.scope)))
-        return [one for one in classes if one.rpartition("::")[0] in around]
-
-    def _derives(self, method: Known, classes: Collection[str]) -> bool:
-        """Whether a function is a method of a class that derives from one of some."""
-        bases = self.facts.all_bases(plain_scope(method.definition.scope))
-        return method.definition.kind == "function" and not set(classes).isdisjoint(bases)
+    def _overriders(self, call: Call, caller: Known) -> Iterator[_Meant]:
+        """The methods that an object of no known type runs, where one class tells which."""
+        if self.facts.is_method_name(call.name):
+            found = chosen(call, self._classes.others(call, caller), self._returned)
+            if self._classes.are_of_one_family(found):
+                yield from self._each(call, caller, "call", [one.id for one in found])
 
     def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[_Meant]:
         overloads = self.facts.overloads(operator_base(call))
@@ -474,45 +398,10 @@ _OF_C = frozenset(vars(math))
 """What Python's ``math`` wraps: functions of C's math.h."""
 _SHADERS = ".metal"
 """Files of a language in which nothing of ATen can be called."""
-_COUNTED = {"c10::intrusive_ptr_target"}
-"""What every class derives from whose objects count who holds them: their only kinship."""
 _FRONT_ENDS = (("/cudnn/", "cuDNN"), ("/mkldnn/", "oneDNN"))
 """The folders of a vendor's callers, whose objects run what they built by ``execute``."""
 _LAUNCHED = "launched with <<<>>>"
 _TENSOR_OR_NOT = "nothing tells whether it is called on a tensor or on an object of a class"
-_PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
-
-
-_WORDS = re.compile(r"[A-Za-z_]\w*")
-_SCOPES = frozenset(("at", "c10", "std"))
-_ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
-"""What templates call their types, and dispatch macros: any of those that there are."""
-
-
-def names_in(call: Call) -> Iterator[str]:
-    """The last parts of what a call names."""
-    yield call.name
-    if call.template:
-        yield from (path.rpartition("::")[2] for path in _PATHS.findall(call.template))
-
-
-def _named_in(call: Call) -> Iterator[Call]:
-    """What a call names, itself and in its template arguments."""
-    yield call
-    for path in _PATHS.findall(call.template):
-        qualifier, _, name = path.rpartition("::")
-        yield Call(name, qualifier, call.line, "name", "")
-
-
-def of_specialization(call: Call, run: Sequence[Sequence[Known]]) -> list[Known]:
-    """Of the methods of a class that is written anew for some types, those that take a type that
-    a call gives it: of ``AtomicFPOp<at::Half>()`` the one for ``at::Half``."""
-    every = [method for methods in run for method in methods]
-    words = _WORDS.findall(call.template)
-    given = {word for word in words if word not in _SCOPES and not _ANY_TYPE.fullmatch(word)}
-    if len(run) < 2 or not given:
-        return every
-    return [m for m in every if given & set(_WORDS.findall(m.definition.parameters))] or every
 
 
 def _is_launch(edge: Edge) -> bool:
@@ -528,10 +417,6 @@ def _front_end(call: Call, mark: str, caller: Known) -> str:
     return next((library for folder, library in _FRONT_ENDS if folder in path), "")
 
 
-def _own_class(caller: Known) -> tuple[str, ...]:
-    return (plain_scope(caller.definition.scope),)
-
-
 def _copied_library(found: Sequence[Known], caller: Known) -> str:
     """The library in whose copy, in third_party, a function of PyTorch's finds what it calls."""
     of_copies = [k.definition.location.path.startswith("third_party/") for k in (*found, caller)]
@@ -544,34 +429,3 @@ def _are_stand_ins(found: Sequence[Known]) -> bool:
     """Whether functions only take the place of a library's where the build lacks it: vendors
     define nothing in the tree's namespaces."""
     return all(one.definition.guard and not one.definition.scope for one in found)
-
-
-def formula_edges(caller: int, entry: DerivativeEntry, facts: Facts) -> list[Edge]:
-    """What the formulas of an entry call."""
-    edges: list[Edge] = []
-    operators: set[tuple[str, int]] = set()
-    for function in formula_functions(entry, facts):
-        line, several = function.formula.location.line, function.candidates > 1
-        sure: Confidence = "ambiguous" if several else "exact"
-        if function.definition:
-            if known := facts.known(function.definition):
-                what = (function.name, known.id, sure, function.candidates)
-                edges.append(Edge(caller, line, "call", *what))
-        elif function.operator:
-            operators.add((function.name.rpartition("::")[2], line))
-    native = facts.native(entry.op)
-    for formula in (one for each in entry.sets for one in each.formulas):
-        line = formula.location.line
-        for call in calls_in(formula.text, native):
-            if call.kind == "member" or (call.name, line) in operators:
-                edges += _formula_operator(caller, line, call, facts)
-    return list(dict.fromkeys(edges))
-
-
-def _formula_operator(caller: int, line: int, call: Call, facts: Facts) -> Iterator[Edge]:
-    name = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
-    call = call._replace(qualifier="at")
-    found = fitting(call, facts.overloads(operator_base(call)), partial(mark_of_result, facts))
-    sure: Confidence = "exact" if len(found) == 1 else "ambiguous"
-    for one in found:
-        yield Edge(caller, line, "operator", name, one.full_name, sure, len(found))

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from indexes.codegen.cpp_types import native_parameters
-from indexes.linking.arguments import Returned, chosen, mark_of_result
-from indexes.linking.facts import Call, Facts, Known
+from indexes.linking.arguments import Returned, chosen, fitting, mark_of_result, operator_base
+from indexes.linking.facts import Call, Edge, Facts, Known
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, NativeFunction
+from indexes.model.vocabulary import (
+    Confidence,
+    Definition,
+    DerivativeEntry,
+    Formula,
+    NativeFunction,
+)
 from indexes.readers.cxx.sites import Reader, Text
 from indexes.readers.yaml.schema import parse_schema
 
@@ -162,3 +168,34 @@ def _declared(native: NativeFunction) -> Iterator[tuple[str, str]]:
         many = "ArrayRef<Tensor>" if one.type.endswith("]") else "Tensor"
         for name in filter(None, (one.name, f"result{place}", "" if place else "result")):
             yield name, many
+
+
+def formula_edges(caller: int, entry: DerivativeEntry, facts: Facts) -> list[Edge]:
+    """What the formulas of an entry call."""
+    edges: list[Edge] = []
+    operators: set[tuple[str, int]] = set()
+    for function in formula_functions(entry, facts):
+        line, several = function.formula.location.line, function.candidates > 1
+        sure: Confidence = "ambiguous" if several else "exact"
+        if function.definition:
+            if known := facts.known(function.definition):
+                what = (function.name, known.id, sure, function.candidates)
+                edges.append(Edge(caller, line, "call", *what))
+        elif function.operator:
+            operators.add((function.name.rpartition("::")[2], line))
+    native = facts.native(entry.op)
+    for formula in (one for each in entry.sets for one in each.formulas):
+        line = formula.location.line
+        for call in calls_in(formula.text, native):
+            if call.kind == "member" or (call.name, line) in operators:
+                edges += _formula_operator(caller, line, call, facts)
+    return list(dict.fromkeys(edges))
+
+
+def _formula_operator(caller: int, line: int, call: Call, facts: Facts) -> Iterator[Edge]:
+    name = f"{call.qualifier}::{call.name}" if call.qualifier else call.name
+    call = call._replace(qualifier="at")
+    found = fitting(call, facts.overloads(operator_base(call)), partial(mark_of_result, facts))
+    sure: Confidence = "exact" if len(found) == 1 else "ambiguous"
+    for one in found:
+        yield Edge(caller, line, "operator", name, one.full_name, sure, len(found))

@@ -18,8 +18,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from indexes.codegen.variants import called_by_generated
-from indexes.linking.edges import formula_edges
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
+from indexes.linking.formulas import formula_edges
 from indexes.linking.graph import Graph, Node
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import KernelRow

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.linking.edges import of_specialization
 from indexes.linking.facts import Call, Edge, Known
+from indexes.linking.functors import of_specialization
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
 from indexes.source.source import Source

@@ -1,0 +1,104 @@
+"""Which functions run what a call constructs or is given by its template: the ``operator()`` of
+``AddFunctor<T>()``, handed to a loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import Protocol
+
+from indexes.linking.facts import Call, Known
+from indexes.linking.scopes import ScopeQuestions, Scopes
+from indexes.linking.visible import in_scope, is_header, plain_scope
+from indexes.model.vocabulary import Definition
+
+_PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
+
+
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_SCOPES = frozenset(("at", "c10", "std"))
+_ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
+"""What templates call their types, and dispatch macros: any of those that there are."""
+
+
+class FunctorQuestions(ScopeQuestions, Protocol):
+    """What is asked of classes whose objects are called."""
+
+    def template_methods(self, owner: Definition) -> Sequence[Known]:
+        """The function templates of a class."""
+
+    def called_on_unknown(self, folder: str) -> Collection[str]:
+        """The methods that bodies in a folder call on objects of no known type."""
+
+
+class FunctionsRun:
+    """Finds the methods that run. Answers are kept while it lives."""
+
+    def __init__(self, facts: FunctorQuestions, scopes: Scopes) -> None:
+        self.facts = facts
+        self._scopes = scopes
+        self._methods_run = lru_cache(4096)(self._find_methods_run)
+
+    def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
+        """The methods of what a call names, in itself or in its template, that run by it."""
+        run = [self._methods_run(owner) for owner in self._classes_seen(named, caller)]
+        return of_specialization(call, run)
+
+    def _classes_seen(self, named: Call, caller: Known) -> list[Known]:
+        """The classes of a name in the nearest scope that has one: it hides those farther out."""
+        seen = list(self._classes_around(named, caller))
+        scopes = [plain_scope(one.definition.scope) for one in seen]
+        nearest = max(scopes, key=len, default="")
+        return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
+
+    def _classes_around(self, named: Call, caller: Known) -> Iterator[Known]:
+        path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
+        if not named.qualifier and (alias := self.facts.alias_of(named.name, path)):
+            qualifier, _, name = alias.rpartition("::")
+            named = named._replace(name=name, qualifier=qualifier)
+        for known in self.facts.named(named.name):
+            place = known.definition.location.path
+            near = known.definition.kind == "class" and (place == path or is_header(place))
+            if near and in_scope(named, known, scope):
+                yield known
+
+    def _find_methods_run(self, owner: Known) -> Sequence[Known]:
+        """Its ``operator()``; of a class without one the templates that functions beside it call
+        on what they are given."""
+        inside = owner.definition.location
+        methods = self.facts.members(owner.definition, "operator()")
+        if within := [m for m in methods if inside.covers(m.definition.location.line)]:
+            return within
+        if "/native/" not in inside.path:
+            return ()
+        called = self.facts.called_on_unknown(inside.path.rpartition("/")[0])
+        every = self.facts.template_methods(owner.definition)
+        within = [m for m in every if inside.covers(m.definition.location.line)]
+        return [m for m in within if m.definition.name in called]
+
+
+def names_in(call: Call) -> Iterator[str]:
+    """The last parts of what a call names."""
+    yield call.name
+    if call.template:
+        yield from (path.rpartition("::")[2] for path in _PATHS.findall(call.template))
+
+
+def named_in(call: Call) -> Iterator[Call]:
+    """What a call names, itself and in its template arguments."""
+    yield call
+    for path in _PATHS.findall(call.template):
+        qualifier, _, name = path.rpartition("::")
+        yield Call(name, qualifier, call.line, "name", "")
+
+
+def of_specialization(call: Call, run: Sequence[Sequence[Known]]) -> list[Known]:
+    """Of the methods of a class that is written anew for some types, those that take a type that
+    a call gives it: of ``AtomicFPOp<at::Half>()`` the one for ``at::Half``."""
+    every = [method for methods in run for method in methods]
+    words = _WORDS.findall(call.template)
+    given = {word for word in words if word not in _SCOPES and not _ANY_TYPE.fullmatch(word)}
+    if len(run) < 2 or not given:
+        return every
+    return [m for m in every if given & set(_WORDS.findall(m.definition.parameters))] or every
