@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from indexes.build.nearest import copy_nearest
-from indexes.build.scan import READ_KINDS, read_files, reading_order
+from indexes.build.scan import has_reader, read_files, reading_order
 from indexes.build.shelf import make_room
 from indexes.build.stages import Work, is_current, run_stages
 from indexes.model.errors import (
@@ -143,7 +143,7 @@ class Builder:
             aside.write_bytes(b"")
             with contextlib.closing(Store(aside, create=True)) as store:
                 self._bring_up(store, _Changes(list(files.values()), []))
-            return Report(len(files), sum(f.kind in READ_KINDS for f in files.values()), cold=True)
+            return Report(len(files), sum(map(has_reader, files.values())), cold=True)
 
     def _contents(self, files: Files) -> set[tuple[str, bytes]]:
         return {(path, self.hash(path)) for path in files}
@@ -280,8 +280,8 @@ class Builder:
         """Keeps the facts of files; returns the numbers of those."""
         known: dict[str, int] = dict(store.query("SELECT path,id FROM files"))
         fresh = count(max(known.values(), default=0) + 1)
-        readable = reading_order(file for file in files if file.kind in READ_KINDS)
-        watched = (file for file in files if file.kind not in READ_KINDS)
+        readable = reading_order(filter(has_reader, files))
+        watched = (file for file in files if not has_reader(file))
         numbered = [(known.get(f.path) or next(fresh), f) for f in (*readable, *watched)]
         kinds = {file.path: file.kind for file in files}
         reading = numbered[: len(readable)]

@@ -15,7 +15,13 @@ from indexes.build.workers import in_worker, start_workers
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.paths import Roots, placed
 from indexes.model.vocabulary import Definition, Problem
-from indexes.readers.cxx.facts import CppFacts, DefinitionFact, holds_operators, read_cpp
+from indexes.readers.cxx.facts import (
+    CppFacts,
+    DefinitionFact,
+    holds_operators,
+    read_cpp,
+    read_texts,
+)
 from indexes.readers.cxx.jiterator import read as read_jiterator
 from indexes.readers.messages import MessageFact
 from indexes.readers.python.facts import PythonFact
@@ -30,8 +36,9 @@ from indexes.source.source import folder_at
 from indexes.source.walk import SourceFile
 from indexes.store.rows import Rows, cpp_rows, message_rows, python_rows, suite_rows, test_rows
 
-READ_KINDS = ("cpp", "python", "test", "page")
-"""Kinds of files that have a reader of their own; the others are only watched for changes."""
+_READ_KINDS = ("cpp", "python", "test", "page")
+_TEMPLATES = (".cpp", ".h")
+"""Of C++ that torchgen fills in, what it tells users is read."""
 _FEW = 20
 """Files that are read in this process: to start others would cost more."""
 _MOST_WORKERS = 4
@@ -69,6 +76,11 @@ class FileRows:
 
 Numbered = tuple[int, SourceFile]
 """A file with its number in the index."""
+
+
+def has_reader(file: SourceFile) -> bool:
+    """Whether a file is read; the others are only watched for changes."""
+    return file.kind in _READ_KINDS or (file.kind == "other" and file.path.endswith(_TEMPLATES))
 
 
 def reading_order(files: Iterable[SourceFile]) -> list[SourceFile]:
@@ -172,17 +184,27 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         if holds_operators(facts.path):
             found, _ = read_jiterator(data, facts.path)
             facts.cpp.definitions += map(_jitted, found)
+    elif kind == "other":
+        facts.messages, problems = read_texts(data), ()
     else:
         python, problems = read_python(data, facts.path)
         is_test = is_test_file(facts.path)
-        if kind == "python" and not facts.path.startswith(TESTING):
-            facts.messages = [*read_messages(data), *read_variables(data, facts.path)]
+        if kind == "python":
+            facts.messages = _messages(facts.path, data)
         if is_test or facts.path.startswith(TESTING):
             facts.suite = read_suite(data, facts.path)
         for fact in python:
             plain = is_test and fact.kind in ("test", "class") and not (fact.target or fact.detail)
             (facts.tests if plain else facts.python).append(fact)
     facts.problems += problems
+
+
+def _messages(path: str, data: bytes) -> list[MessageFact]:
+    """What a Python file tells its users; of one of PyTorch's own tests only what it raises."""
+    found = read_messages(data)
+    if path.startswith(TESTING):
+        return [one for one in found if one.kind.startswith(("raise", "assert", "warnings."))]
+    return [*found, *read_variables(data, path)]
 
 
 def _jitted(found: Definition) -> DefinitionFact:

@@ -2,52 +2,40 @@
 
 A message is kept as literals with holes for values. It is found in a pasted text if the literals
 stand there in their order; the one is meant that explains most of the text, and all that explain
-as much are given.
+as much are given. Where no single one explains much of it, those that stand near each other in a
+file count together: a text is often put together by several statements.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from indexes.model.regex import MULTILINE, regex
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.readers.messages import DISPATCH, HOLE, MAYBE, SHORTEST, VARIABLES, pieces, plain
+from indexes.queries.message_match import Match, covered, letters, may_say
+from indexes.queries.pasted import Pasted, all_pasted, dispatch_name
+from indexes.readers.messages import DISPATCH, HOLE, MAYBE, SHORTEST, VARIABLES, plain
 from indexes.store.index_file import Store
 
-_RAISED = regex(
-    r"^(?:E\s+|\[rank\d+\]:?\s*|.*?what\(\):\s*)*"
-    r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Warning)|(?:[a-z_]\w*\.)+[A-Z]\w*):[ \t]*"
-    r"|^.*what\(\):[ \t]*",
-    MULTILINE,
-)
-"""What Python and the C++ runtime write before a message."""
-_MARGIN = regex(r"^(?:E  +|\[rank\d+\]:? ?)", MULTILINE)
-_AFTER = regex(
-    r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
-    r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\n\S+:\d+: |"
-    r"\nCompile with `TORCH_USE_CUDA_DSA`"
-)
-"""What c10::Error, warnings and compilers write behind it."""
-_PLACE = regex(
-    r"(?:File \"|\bat |^)([\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|mm))(?:\", line |:)(\d+)", MULTILINE
-)
-_NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
-"""What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
-_ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
-"""What c10 says of an assertion."""
 _WARNS = regex(r"warn|WARN")
 _LOGS = regex(r"log\b|logger|[Ll]og\.|LOG|print|GRAPH_|skip|debug|writeline")
 """What tells a log or a test, and so raises nothing."""
-_SHARE, _PART, _BEGUN = 0.3, 0.5, 0.1
-"""A message explains at least so much of a text, or so many letters of it; more where only a part
-of the message stands there, less where the text begins with it."""
+_WHOLE, _BEGINNING, _PART, _OPENING = 0.3, 0.45, 0.5, 0.1
+"""A message explains at least so much of a text, or so many letters of it: where all of it stands
+there, where the text begins with a part of it, where any other part stands there. Less where the
+text begins with several words of it, and goes on with the others."""
 _LETTERS = 20
 _FEW, _MOST = 10, 0.6
 """Fewer letters are enough of a text only where they are most of it."""
-_WORDS = 12
-"""So many letters at the end of a literal tell it from others."""
+_TOGETHER = 0.6
+"""Where one message explains less of a text than this, others beside it may be of the same."""
+_NEAR = 60
+"""Lines between two statements that make one text."""
+_WORD = 6
+"""Letters of a text that is looked for though it is shorter than any message."""
 
 
 class Message(NamedTuple):
@@ -65,48 +53,13 @@ class Message(NamedTuple):
     values: tuple[str, ...] = ()
     """What stands in the holes, where the text tells."""
 
+    is_rest: bool = False
+    """Whether it is said behind the one before it, in the same breath."""
+
     @property
     def does(self) -> str:
         """``warning``, or ``error``."""
         return "warning" if _WARNS.search(self.kind) else "error"
-
-
-class Pasted(NamedTuple):
-    """An error as people paste it."""
-
-    text: str
-    """The message alone, on one line."""
-    raised: str
-    """``ValueError``, where it is named."""
-    places: tuple[tuple[str, int], ...]
-    """Files and lines that the traceback names, the last one first."""
-
-    @property
-    def line(self) -> str:
-        """The last line of a traceback, with the whole message on it."""
-        return f"{self.raised}: {self.text}" if self.raised else self.text
-
-
-def pasted(text: str) -> Pasted:
-    """The message in what was pasted, without the traceback around it."""
-    bare = _MARGIN.sub("", text)
-    raised = list(_RAISED.finditer(bare))
-    said = bare[raised[-1].end() :] if raised else bare
-    places = [(path.replace("\\", "/"), int(line)) for path, line in _PLACE.findall(text)]
-    name = (raised[-1][1] or "").rpartition(".")[2] if raised else ""
-    return Pasted(plain(_AFTER.split(said)[0]), name, tuple(reversed(places)))
-
-
-def asserted(text: str) -> tuple[str, str, int] | None:
-    """Condition, file and line of an assertion that failed, as c10 writes them."""
-    found = _ASSERTED.search(pasted(text).text)
-    return (found[1].strip(), found[2], int(found[3])) if found else None
-
-
-def dispatch_name(text: str) -> str:
-    """The name in the message of a macro that dispatches dtypes; empty for another message."""
-    found = _NOT_IMPLEMENTED.search(text)
-    return found[1] if found else ""
 
 
 _Row = tuple[str, int, int, str, str]
@@ -120,22 +73,24 @@ class Messages:
         self._store = store
 
     def said(self, text: str) -> tuple[Message, ...]:
-        """The messages that a text can be: those that explain most of it, all equal ones."""
-        asked = pasted(text)
-        if not asked.text:
+        """The messages that a text can be: those that explain most of it, all equal ones. Of a
+        traceback the last exception counts, or else one around it."""
+        found = (self._said(one) for one in all_pasted(text))
+        return next(filter(None, found), ())
+
+    def _said(self, asked: Pasted) -> tuple[Message, ...]:
+        if len(asked.text) < SHORTEST and letters(asked.text) < _WORD:
             return ()
         name = dispatch_name(asked.text)
         if name and (dispatched := self._dispatched(name)):
             return dispatched
-        found = list(self._fitting(asked.text))
-        if max((one.covered for one in found), default=0) * 2 < _letters(asked.text):
-            found += self._parts_of(asked.text)
-        return _best(asked, found)
+        found = _best(asked, list(self._found(asked.text)))
+        return found or _best(asked, list(self._found(asked.text, loosely=True)))
 
     def dispatched(self, name: str) -> tuple[Message, ...]:
         """Where dtypes are dispatched under exactly this name."""
         rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND m.text=?", (DISPATCH, name))
-        return tuple(_message(row, _letters(name), True) for row in rows)
+        return tuple(_message(row, letters(name), True) for row in rows)
 
     @cached_property
     def _rows(self) -> list[_Row]:
@@ -149,142 +104,141 @@ class Messages:
             return found
         joined = "substr(m.text,1,1)='_' AND substr(?,-length(m.text))=m.text"
         rows = self._store.query(f"{_ROWS} WHERE m.kind=? AND {joined}", (DISPATCH, name))
-        return tuple(_message(row, _letters(name), True) for row in rows)
+        return tuple(_message(row, letters(name), True) for row in rows)
 
-    def _fitting(self, text: str) -> Iterator[Message]:
-        """Messages whose longest literal is in a text, or that a text is a part of."""
+    def _found(self, text: str, *, loosely: bool = False) -> Iterator[_Found]:
+        """Messages of which something stands in a text, or that the text is cut out of; loosely
+        those too that begin so, since another version has other words."""
         for row in self._rows:
             said = row[-1]
-            longest = said if HOLE not in said else max(said.split(HOLE), key=len)
-            if longest.lstrip(MAYBE) in text:
-                yield _matched(text, row)
-            elif text in said:
-                yield _message(row, _letters(text), False)
-
-    def _parts_of(self, text: str) -> Iterator[Message]:
-        """Messages that begin or end in a text: for one that is cut out of a message."""
-        for row in self._rows:
-            if any(
-                piece[:_WORDS].lstrip(MAYBE) in text or piece[-_WORDS:] in text
-                for piece in row[-1].split(HOLE)
-                if len(piece) >= SHORTEST
-            ):
-                yield _matched(text, row)
+            if may_say(said, text):
+                match = Match(text, said, loosely=loosely)
+                if match.covered * 2 < letters(text) and text in said:
+                    yield _Found(row, letters(text), ((0, len(text)),), False, True, ())
+                elif match.spans:
+                    spans = tuple(match.spans)
+                    whole, values = match.is_whole, tuple(match.values)
+                    yield _Found(row, match.covered, spans, whole, match.begins, values)
 
 
-def _message(row: _Row, covered: int, is_whole: bool, values: tuple[str, ...] = ()) -> Message:
+class _Found(NamedTuple):
+    """A message, and what it explains of a text."""
+
+    row: _Row
+    covered: int
+    spans: tuple[tuple[int, int], ...]
+    is_whole: bool
+    begins: bool
+    values: tuple[str, ...]
+
+
+def _message(
+    row: _Row, covered: int, is_whole: bool, values: tuple[str, ...] = (), is_rest: bool = False
+) -> Message:
     path, line, last, kind, said = row
-    shown = said.replace(MAYBE, "").replace(HOLE, " ... ")
-    return Message(Location(path, line, last), kind, shown, covered, is_whole, values)
+    shown = plain(said.replace(MAYBE, "").replace(HOLE, " ... "))
+    return Message(Location(path, line, last), kind, shown, covered, is_whole, values, is_rest)
 
 
-def _matched(text: str, row: _Row) -> Message:
-    """How much of a text the literals of a message explain, found there in their order."""
-    search = _Search(text)
-    parts = pieces(row[-1])
-    for at, (piece, may_miss) in enumerate(parts):
-        following = next((other for other, absent in parts[at + 1 :] if not absent), "")
-        search.find(piece, may_miss, following)
-    is_whole = not search.missing and not all(may_miss for _, may_miss in parts)
-    return _message(row, search.covered, is_whole, search.all_values())
+def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
+    """Those that explain most, the likeliest first, then what else is said with them."""
+    text = asked.text
+    enough = [one for one in dict.fromkeys(found) if _is_enough(one, asked)]
+    telling = [one for one in enough if not _LOGS.search(one.row[3])] or enough
+    most = max((one.covered for one in telling), default=0)
+    if most < _TOGETHER * letters(text) and (parts := _together(asked, telling, found)):
+        return tuple(_as_message(one, one is not parts[0]) for one in parts)
+    best = [one for one in telling if one.covered == most]
+    best.sort(key=lambda one: _likeliness(one, asked))
+    return tuple(map(_as_message, best))
 
 
-class _Search:
-    """Finds one piece after the other in a text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.covered = 0
-        self.missing = 0
-        """Letters of the pieces that are absent."""
-        self._at = self._cut = 0
-        self._values: list[str] = []
-
-    def find(self, piece: str, may_miss: bool, following: str) -> None:
-        """Looks for a piece behind those before it; ``following`` is the next that is needed."""
-        text, at = self.text, self._at
-        start = _find(text, piece, at)
-        if start >= 0 and may_miss and following and -1 < _find(text, following, at) < start:
-            return
-        if start < 0:
-            self._look_for_part(piece, may_miss)
-            return
-        self.covered -= self._cut  # what is absent between two that are there
-        self._cut = 0
-        self._found(start, start + len(piece))
-
-    def _look_for_part(self, piece: str, may_miss: bool) -> None:
-        """The text may begin, or end, within a piece; of what is behind its end nothing is
-        known."""
-        text, at = self.text, self._at
-        if not self.covered and (begun := _common(piece, text)):
-            self._found(0, begun)
-        elif ended := _common(text[at:], piece):
-            self._found(len(text) - ended, len(text))
-        elif not may_miss and self.covered:
-            self._cut += _letters(piece)
-        self.missing += 0 if may_miss else _letters(piece)
-
-    def _found(self, start: int, end: int) -> None:
-        if value := self.text[self._at : start].strip():
-            self._values.append(value)
-        self.covered += _letters(self.text[start:end])
-        self._at = end
-
-    def all_values(self) -> tuple[str, ...]:
-        """What stands between the pieces and behind them."""
-        rest = self.text[self._at :].strip()
-        return (*self._values, rest) if rest else tuple(self._values)
+def _as_message(one: _Found, is_rest: bool = False) -> Message:
+    return _message(one.row, one.covered, one.is_whole, one.values, is_rest)
 
 
-def _letters(text: str) -> int:
-    """How many letters there are: blanks and digits may be of a value as well."""
-    return sum(map(str.isalpha, text))
+def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) -> list[_Found]:
+    """The messages near each other in one file that explain more of a text than any single one,
+    in the order of the text, those that explain little last."""
+    files: dict[str, list[_Found]] = defaultdict(list)
+    for one in found:
+        if one.is_whole and one.covered >= SHORTEST:
+            files[one.row[0]].append(one)
+    groups = [_beside(one, files[one.row[0]]) for one in strong]
+    shares = [covered(asked.text, _spans(group)) for group in groups]
+    most = max((one.covered for one in strong), default=0)
+    best = [group for group, share in zip(groups, shares, strict=True) if share == max(shares)]
+    if not best or max(shares) <= most:
+        return []
+    group = min(best, key=lambda group: _likeliness(group[0], asked))
+    return sorted(group, key=lambda one: (not _is_enough(one, asked), one.spans))
 
 
-def _find(text: str, piece: str, at: int) -> int:
-    """Where a piece stands behind a place, if it does not end within a word."""
-    start = text.find(piece, at)
-    while start >= 0 and piece[-1].isalpha() and text[start + len(piece) :][:1].isalpha():
-        start = text.find(piece, start + 1)
-    return start
+def _spans(group: Iterable[_Found]) -> list[tuple[int, int]]:
+    return [span for one in group for span in one.spans]
 
 
-def _common(first: str, second: str) -> int:
-    """How much the end of one text is the beginning of another; 0 for less than a word or two."""
-    begin = second[:SHORTEST]
-    at = first.find(begin) if len(begin) == SHORTEST else -1
-    while at >= 0:
-        if second.startswith(first[at:]):
-            return len(first) - at
-        at = first.find(begin, at + 1)
-    return 0
+def _beside(first: _Found, others: list[_Found]) -> list[_Found]:
+    """A message, and those near it that explain what it does not."""
+    group, taken = [first], list(first.spans)
+    for one in sorted(others, key=lambda one: -one.covered):
+        near = abs(one.row[1] - first.row[1]) <= _NEAR
+        if near and not any(_overlap(span, other) for span in one.spans for other in taken):
+            group.append(one)
+            taken += one.spans
+    return group
 
 
-def _best(asked: Pasted, found: Iterable[Message]) -> tuple[Message, ...]:
-    """Those that explain most, the likeliest first."""
-    found = [one for one in dict.fromkeys(found) if _is_enough(one, asked.text)]
-    most = max((one.covered for one in found), default=0)
-    best = [one for one in found if one.covered == most]
-    telling = [one for one in best if not _LOGS.search(one.kind)]
-    return tuple(sorted(telling or best, key=lambda one: _likeliness(one, asked)))
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
-def _is_enough(one: Message, text: str) -> bool:
-    share = _SHARE if one.is_whole else _PART
-    letters = _letters(text)
-    if one.is_whole and text.startswith(one.text.partition(" ... ")[0]):
-        share = _BEGUN
-    least = max(share * letters, min(_FEW, _MOST * letters))
+def _is_enough(one: _Found, asked: Pasted) -> bool:
+    share = _WHOLE if one.is_whole else _BEGINNING if one.begins else _PART
+    start, end = one.spans[0]
+    if one.is_whole and not start and " " in asked.text[start:end].strip():
+        share = _OPENING
+    count = letters(asked.text)
+    least = max(share * count, min(_FEW, _MOST * count))
     return one.covered >= min(_LETTERS, least)
 
 
-def _likeliness(one: Message, asked: Pasted) -> tuple[bool, bool, bool, int, str, int]:
-    where = one.location
-    named = any(path.endswith(_tail(where.path)) for path, _ in asked.places)
-    fits = bool(asked.raised) and asked.raised in one.kind
-    rest = (len(one.text), where.path, where.line)
-    return not named, not fits, not one.is_whole, *rest
+def _likeliness(one: _Found, asked: Pasted) -> tuple[bool, bool, bool, bool, int, int, str, int]:
+    path, line, _, kind, said = one.row
+    named = any(place.endswith(_tail(path)) for place, _ in asked.places)
+    aside = path.startswith(_ASIDE)
+    characters = sum(end - start for start, end in one.spans)
+    rest = (-characters, len(said), path, line)
+    return not named, not _can_raise(kind, asked.raised), aside, not one.is_whole, *rest
+
+
+_ASIDE = ("torch/csrc/api/", "torch/testing/_internal/")
+"""The C++ front end, which Python does not call, and what PyTorch's own tests call."""
+
+
+def _can_raise(kind: str, raised: str) -> bool:
+    """Whether a statement can raise an exception of a class, as far as either is known."""
+    return not raised or raised.endswith(_exception_of(kind))
+
+
+_MACRO = regex(r"(?:TORCH_CHECK|_check)(?:_([A-Za-z_]+))?\Z")
+"""``TORCH_CHECK_NOT_IMPLEMENTED``, ``torch._check_type``: the end names the class."""
+_OTHERS = ("with", "msg", "is_size", "tensor_all")
+
+
+def _exception_of(kind: str) -> str:
+    """The class of Python's exception that a statement raises; empty where that is open."""
+    raises, _, name = kind.rpartition(" ")
+    if raises.startswith("raise"):
+        return name.rpartition(".")[2]
+    if kind == "assert":
+        return "AssertionError"
+    if _WARNS.search(kind):
+        return "Warning"
+    if not (found := _MACRO.search(kind)):
+        return "RuntimeError" if "ASSERT" in kind or "runtime_error" in kind else ""
+    words = (found[1] or "runtime").lower()
+    return "" if words in _OTHERS else "".join(map(str.capitalize, words.split("_"))) + "Error"
 
 
 def _tail(path: str) -> str:

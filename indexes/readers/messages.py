@@ -29,6 +29,8 @@ _FORMAT = regex(
     r"|%(?:\(\w+\))?[-+0#]*\d*(?:\.\d+)?(?:ll|l|z|h)?[sdiufgxprc](?![a-z])"
 )
 _WORDS = regex(r"[A-Za-z0-9]")
+_BLANKS = regex(r"[ \t\r\n\f\v]+")
+"""Not what Python calls white space, of which ``HOLE`` and ``MAYBE`` are."""
 _BRACE = {"{{": "{", "}}": "}"}
 _ESCAPE = regex(r"\\(?:[ntr\n]|([\"'\\])|.)")
 
@@ -79,13 +81,16 @@ def plain(text: str) -> str:
 
 
 def joined(parts: Iterable[tuple[str, bool]]) -> str:
-    """Literals in their order, each with whether it may be absent, as one column."""
+    """Literals in their order, each with whether it may be absent, as one column. A blank at the
+    end of a piece tells that a value does not adjoin it."""
     found = []
     for written, may_miss in parts:
-        said = map(plain, literal(written).split(HOLE))
-        spoken = (piece for piece in said if len(piece) > 1 and _WORDS.search(piece))
-        found += [MAYBE * may_miss + piece for piece in spoken]
-    return HOLE.join(found)
+        for piece in literal(written).split(HOLE):
+            absent = may_miss or piece[:1] == MAYBE
+            said = _BLANKS.sub(" ", piece.lstrip(MAYBE))
+            if len(said.strip()) > 1 and _WORDS.search(said):
+                found.append(MAYBE * absent + said)
+    return HOLE.join(found).strip(" ")
 
 
 def pieces(text: str) -> list[tuple[str, bool]]:

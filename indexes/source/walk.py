@@ -72,6 +72,7 @@ _PARTS: dict[Layout, tuple[_Part, ...]] = {
     "checkout": (
         _Part("aten", {**_CPP, **_YAML}),
         _Part("c10", _CPP),
+        _Part("caffe2/serialize", _CPP),  # what torch.save and torch.load write and read with
         # Vendored, but compiled into ATen and launched by its attention kernels.
         _Part("third_party/flash-attention/csrc/flash_attn", _CPP),
         _Part("torch", {**_CPP, **_PYTHON}, _BUILT),

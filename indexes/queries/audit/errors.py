@@ -17,9 +17,11 @@ _STRING = r"[rRuUfF]{0,2}(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
 _EXPECTED = regex(rf"assertRaisesRegex\(\s*(?:[\w.]+|\([^()]*\)),\s*((?:{_STRING}\s*)+)(?=[,)])")
 _LITERAL = regex(_STRING)
 _HELD = regex(r"\{[^{}]*\}")
+_FLAGS = regex(r"^\(\?[aiLmsux]+\)|(?<!\\)\.\Z")
+"""What of an expression no text shows: its flags, and that anything may end it."""
 _TOKEN = regex(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[.^$|()]|\?[:=!]|[*+?]\??|\{\d+(?:,\d*)?\}|[^\\]")
 _CLASSES = {"\\d": "7", "\\w": "x", "\\s": " ", "\\S": "x", "\\D": "x", "\\W": " ", "\\b": ""}
-_VALUE = "x"
+_VALUE = " x "
 _SHORT = 6
 """Letters of a text that can be looked for at all."""
 _WRITTEN = "{}:{} {!r}"
@@ -66,7 +68,7 @@ def filled(expression: str) -> str:
     """A text that a regular expression of a test matches, as its message would read."""
     stack: list[list[str]] = [[]]
     skipping = 0
-    for token in _TOKEN.findall(expression):
+    for token in _TOKEN.findall(_FLAGS.sub("", expression)):
         if token == "(":
             stack.append([])
         elif token == ")" and len(stack) > 1:
@@ -99,7 +101,7 @@ def _read(token: str, before: list[str]) -> list[str]:
 
 def leads_to(expected: Expected, messages: Messages) -> tuple[Message, ...]:
     """What the text leads to; or the longest part of it that is known by the letter."""
-    whole = messages.said(expected.text.replace(HOLE, _VALUE))
+    whole = messages.said(expected.text.strip(HOLE).replace(HOLE, _VALUE))
     return whole or messages.said(max(expected.text.split(HOLE), key=len))
 
 
@@ -110,7 +112,7 @@ def error_measure(index: Index) -> Measure:
     short = []
     for one in expected_errors(index):
         found = leads_to(one, messages)
-        verdict = "one line" if len(found) == 1 else "several"
+        verdict = "one line" if sum(not hit.is_rest for hit in found) == 1 else "several"
         if not found:
             verdict = "said by the test itself" if one.is_own else "not found"
         counts[verdict] += 1

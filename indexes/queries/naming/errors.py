@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import NotFound
 from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.vocabulary import Confidence, Location
-from indexes.queries.messages import Message, Messages, asserted, dispatch_name
+from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.pasted import asserted, dispatch_name
 from indexes.readers.messages import DISPATCH
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _LOOKED_AT = 5
 """Lines of which is told what is around them and what reaches them."""
 _OPERATORS = 8
+_FOR_ALL = "torchCheckMsgImpl"
+"""What makes the text of each TORCH_CHECK that is given none."""
 
 
 def find(query: NameQuery, index: Index) -> NameMatch | None:
@@ -31,6 +34,8 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     found = Messages(index.facts.store).said(query.raw)
     if not found:
         return None
+    if found[0].kind.endswith(_FOR_ALL) and (match := _checks(found[0].values, index)):
+        return match
     if found[0].kind != DISPATCH and (name := dispatch_name(query.raw)):
         return _of_macro(name, found, index)
     return _match(found, index, query.raw)
@@ -47,8 +52,9 @@ def _match(found: tuple[Message, ...], index: Index, text: str = "") -> NameMatc
     hits += [_hit(index, one, ()) for one in found[_LOOKED_AT:]]
     hits += _named(index, found[0], text)
     hits += _operator_hits(index, _operators(reached))
-    match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(found))
-    return match if len(found) == 1 else replace(match, confidence="ambiguous")
+    several = sum(not one.is_rest for one in found)
+    match = NameMatch("error", found[0].text, hits=tuple(hits), note=_note(several))
+    return match if several == 1 else replace(match, confidence="ambiguous")
 
 
 def find_dispatch(query: NameQuery, index: Index) -> NameMatch | None:
@@ -72,10 +78,34 @@ def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch 
     return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
 
 
+def _checks(values: tuple[str, ...], index: Index) -> NameMatch | None:
+    """The checks without a text of their own, of which c10 tells the condition alone."""
+    condition = max(values, key=len, default="")
+    words = re.findall(r"\w+", condition)
+    if not words:
+        return None
+    longest, hits = max(words, key=len).encode(), []
+    for path in index.facts.paths("cpp"):
+        data = index.source.read(path)
+        if longest in data:
+            lines = _lines_asserting(condition, data.decode("utf-8", "replace"))
+            hits += [_check_hit(condition, Location(path, line), index) for line in lines]
+    if not hits:
+        return None
+    sure: Confidence = "exact" if len(hits) == 1 else "ambiguous"
+    return NameMatch("error", condition, hits=tuple(hits), note=_note(len(hits)), confidence=sure)
+
+
+def _check_hit(condition: str, where: Location, index: Index) -> Hit:
+    places = _around(index, where)
+    name = places[0].name if places else where.path
+    return Hit("error", name, where, f"checks {condition}", _first(places))
+
+
 def _lines_asserting(condition: str, text: str) -> list[int]:
-    """The lines on which a macro asserts a condition, however that is broken into lines."""
+    """The lines on which a macro checks a condition, however that is broken into lines."""
     words = r"\s*".join(re.escape(word) for word in condition.split())
-    found = re.finditer(rf"ASSERT\w*\(\s*{words}\s*[,)]", text) if words else ()
+    found = re.finditer(rf"(?:ASSERT|CHECK)\w*\(\s*{words}\s*[,)]", text) if words else ()
     return [text.count("\n", 0, match.start()) + 1 for match in found]
 
 
@@ -86,10 +116,10 @@ def _of_macro(name: str, found: tuple[Message, ...], index: Index) -> NameMatch:
     return NameMatch("error", found[0].text, hits=hits, note=note, confidence="by rule")
 
 
-def _note(found: tuple[Message, ...]) -> str:
-    if len(found) == 1:
+def _note(several: int) -> str:
+    if several == 1:
         return ""
-    return f"{len(found)} lines can say this; the values or the traceback tell which did"
+    return f"{several} lines can say this; the values or the traceback tell which did"
 
 
 def _around(index: Index, where: Location) -> tuple[Place, ...]:

@@ -287,3 +287,8 @@ def read_cpp(data: bytes, path: str) -> tuple[CppFacts, tuple[Problem, ...]]:
     if not _TESTS.search(path):
         facts.messages = read_messages(scan.lexed)
     return facts, ()
+
+
+def read_texts(data: bytes) -> list[MessageFact]:
+    """What a file tells users, where nothing else of it is of interest."""
+    return read_messages(scan_text(decode(data)).lexed)

@@ -202,15 +202,21 @@ def lex(text: str) -> Lexed:
         first = found[0]
         if first == "#" and not found.startswith("#include"):
             directive(found, match.start())
+        if first == '"' and len(found) > 1 and not _is_page(match):
+            string(match.start())
+            return f'"{_blank(found[1:-1])}"'
         if "\n" in found:
             return _blank(found)
-        if first == '"' and len(found) > 1:
-            string(match.start())
-            return '"' + " " * (len(found) - 2) + '"'
         return " " * len(found)
 
     lexed.clean = _NOISE.sub(replace, text)
     return lexed
+
+
+def _is_page(string: Match[str]) -> bool:
+    """Whether a string of several lines is no text in one: raw, or without an end."""
+    found = string[0]
+    return "\n" in found and (string["tag"] is not None or found[-1] != '"')
 
 
 class Lines:

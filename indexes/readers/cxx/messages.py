@@ -30,6 +30,8 @@ _FURTHEST = 600
 """Characters of a statement that are looked at before its first literal."""
 _NO_MESSAGES = frozenset(("static_assert", "def", "m.def"))
 """What is given texts that no user is told."""
+_DOCUMENTS = ("Doc", "docstr")
+"""How the names end of what is given documentation."""
 
 
 def read_messages(lexed: Lexed) -> list[MessageFact]:
@@ -97,6 +99,8 @@ def _message(
     text: str, clean: str, start: int, group: list[tuple[int, int]], line: LineCount
 ) -> MessageFact | None:
     calls = _open_calls(clean, start, group[0][0])
+    if any(name.endswith(_DOCUMENTS) for _, name in calls):
+        return None
     named = next((at for at, call in enumerate(calls) if call[1]), None)
     place, name = calls[named] if named is not None else (group[0][0], "")
     last = line(group[-1][1])

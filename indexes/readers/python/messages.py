@@ -5,9 +5,21 @@ the file."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from indexes.model.regex import VERBOSE, regex
-from indexes.readers.messages import ENVIRONMENT, SHORTEST, LineCount, MessageFact, joined
+from indexes.readers.messages import (
+    ENVIRONMENT,
+    HOLE,
+    MAYBE,
+    SHORTEST,
+    LineCount,
+    MessageFact,
+    joined,
+)
+
+if TYPE_CHECKING:
+    from re import Match
 
 _TOKEN = regex(
     r"""["'#](?:
@@ -35,6 +47,10 @@ _NO_MESSAGES = frozenset(("add_docstr", "_add_docstr", "parser.add_argument", "d
 _VARIABLE = regex(r"[A-Z][A-Z0-9_]{2,}")
 _CONTINUED = tuple("([,=+%")
 """What stands before a literal that is part of an expression."""
+_FIELD = regex(r"\{\{|\}\}|\{(?:[^{}]|\{[^{}]*\})+\}")
+"""What an f-string formats, with a format that has fields itself."""
+_ARM = regex(r"(?:^\{\s*|\belse\s+)\(?(?:'([^'{}]+)'|\"([^\"{}]+)\")")
+_PREFIX = regex(r"(?<!\w)[bBfFrRuU]{0,2}\Z")
 _FURTHEST, _NEAR = 600, 150
 _MARGIN, _LINE = 120, 80
 _LONGEST = 1500
@@ -170,7 +186,22 @@ def _parts(text: str, group: list[Span]) -> Iterator[tuple[str, bool]]:
             depth += between.count("(") - between.count(")")
             may_miss = depth > 0 or stripped.endswith("else") or stripped[-2:] in ("==", "!=")
         quotes = 3 if end - start >= 6 and text[start : start + 3] in ('"""', "'''") else 1
-        written += text[start + quotes : end - quotes]
+        said = text[start + quotes : end - quotes]
+        written += _FIELD.sub(_value, said) if _is_formatted(text, start) else said
         may_miss = may_miss or text.startswith((" if ", ".join"), end)
         ended = end
     yield written, may_miss
+
+
+def _is_formatted(text: str, start: int) -> bool:
+    """Whether an ``f`` stands before the quote of a literal."""
+    prefix = _PREFIX.search(text[max(0, start - 3) : start])
+    return prefix is not None and "f" in prefix[0].lower()
+
+
+def _value(field: Match[str]) -> str:
+    """``HOLE`` for a field, with the texts between which a conditional in it chooses."""
+    if field[0] in ("{{", "}}"):
+        return field[0]
+    arms = _ARM.findall(field[0]) if " else " in field[0] else ()
+    return HOLE.join(["", *(MAYBE + (single or double) for single, double in arms), ""])

@@ -97,7 +97,7 @@ class FilterInput(Input):
         """Of several lines, as a traceback has, the one that says what is wrong; Textual would
         take the first."""
         if "\n" in event.text.strip():
-            from indexes.queries.messages import pasted
+            from indexes.queries.pasted import pasted
 
             event.prevent_default()
             event.stop()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from indexes.queries.index import Index
-from indexes.queries.messages import Messages, pasted
+from indexes.queries.messages import Messages
+from indexes.queries.pasted import pasted
 from tests.tree_marks import Mark, marks
 
 SAID = marks("says")
@@ -58,3 +59,20 @@ def test_what_is_pasted() -> None:
     assert pasted(text).raised == "ValueError"
     assert pasted(text).places == (("torch/nn/functional.py", 29),)
     assert pasted("one is {x}").text == "one is {x}"
+
+
+def test_statements_that_make_one_text_are_given_in_its_order(tree_index: Index) -> None:
+    begun = "The storage of b was freed before its last use."
+    rest = "Keep a reference to the tensor that owns it alive."
+    found = Messages(tree_index.facts.store).said(f"{begun} {rest}")
+    assert [one.is_rest for one in found] == [False, True]
+    assert found[0].location.line + 1 == found[1].location.line
+
+
+def test_an_exception_of_which_nothing_is_known_leads_to_the_one_around_it(
+    tree_index: Index,
+) -> None:
+    said = Messages(tree_index.facts.store).said
+    (found,) = said("RuntimeError: self must be a matrix\nKeyError: 'x'")
+    assert found.text == "self must be a matrix"
+    assert said("KeyError: 'x'") == ()

@@ -19,6 +19,7 @@ from indexes.readers.messages import HOLE
         (r"range of \[-?\d+, 1\]\.", "range of [-7, 1]."),
         ("^[Cc]annot do$", "Cannot do"),
         (r"size {2}a+?b", "size ab"),
+        (r"(?s)one size.", "one size"),
     ],
 )
 def test_a_text_that_an_expression_matches(expression: str, text: str) -> None:

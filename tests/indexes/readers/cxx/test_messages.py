@@ -17,36 +17,37 @@ def told(text: str, path: str = "aten/src/ATen/x.cpp") -> list[tuple[int, int, s
 @pytest.mark.parametrize(
     ("code", "kind", "text"),
     [
-        ('TORCH_CHECK(a, "one ", x, " and two of ", y);', "TORCH_CHECK", "one|and two of"),
+        ('TORCH_CHECK(a, "one ", x, " and two of ", y);', "TORCH_CHECK", "one | and two of"),
         ('TORCH_CHECK(a, "one and " "two of it");', "TORCH_CHECK", "one and two of it"),
         ('TORCH_CHECK(k == "x y z", "only this one");', "TORCH_CHECK", "?x y z|only this one"),
         (
             'AT_ERROR("no such ", c ? "thing" : "place here");',
             "AT_ERROR",
-            "no such|?thing|?place here",
+            "no such |?thing|?place here",
         ),
         ('throw std::runtime_error("it went wrong");', "throw std::runtime_error", "it went wrong"),
-        ('oss << "it is " << x << " of them";', "", "it is|of them"),
+        ('oss << "it is " << x << " of them";', "", "it is | of them"),
         (
             r'throw TypeError("%s() got \"%d\" of them", f, n);',
             "throw TypeError",
             '() got "|" of them',
         ),
-        ('throw E(fmt::format("{} is not {:x} here", a, b));', "throw E", "?is not|?here"),
-        ('std::string err = "it is " + x + " of us";', "", "it is|of us"),
+        ('throw E(fmt::format("{} is not {:x} here", a, b));', "throw E", "? is not |? here"),
+        ('std::string err = "it is " + x + " of us";', "", "it is | of us"),
         ('if (x) TORCH_WARN("this is late");', "TORCH_WARN", "this is late"),
+        ('g(\n "one of \\\n two");', "g", "one of two"),
         ('f(R"(raw texts count too)");', "f", "raw texts count too"),
     ],
 )
 def test_the_literals_of_a_statement_are_one_message(code: str, kind: str, text: str) -> None:
-    assert told(f"void f() {{\n  {code}\n}}\n") == [(2, 2, kind, text)]
+    assert told(f"void f() {{\n  {code}\n}}\n") == [(2, 2 + code.count("\n"), kind, text)]
 
 
 def test_a_message_is_at_its_macro_and_ends_with_its_last_literal() -> None:
     code = (
         'void f() {\n  g();\n  TORCH_CHECK(\n    a,\n    "one of ",\n    x,\n    " two of");\n}\n'
     )
-    assert told(code) == [(3, 7, "TORCH_CHECK", "one of|two of")]
+    assert told(code) == [(3, 7, "TORCH_CHECK", "one of | two of")]
 
 
 def test_bodies_of_macros_tell_too() -> None:

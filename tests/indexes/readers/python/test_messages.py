@@ -19,16 +19,21 @@ def told(text: str) -> list[tuple[int, int, str, str]]:
 @pytest.mark.parametrize(
     ("code", "kind", "text"),
     [
-        ("raise ValueError(f'one of {x:>3} is {y!r}')", "raise ValueError", "one of|is"),
-        ('raise E("one of " + x + " is two")', "raise E", "one of|is two"),
-        ('raise E("one of %s are %d" % (a, b))', "raise E", "one of|are"),
-        ('raise E("one of {} are {}".format(a, b))', "raise E", "one of|are"),
+        ("raise ValueError(f'one of {x:>3} is {y!r}')", "raise ValueError", "one of | is"),
+        ('raise E("one of " + x + " is two")', "raise E", "one of | is two"),
+        ('raise E("one of %s are %d" % (a, b))', "raise E", "one of | are"),
+        ('raise E("one of {} are {}".format(a, b))', "raise E", "one of | are"),
         ('raise E("one of" if x else "none of it")', "raise E", "?one of|?none of it"),
         ('raise a.b.E("ünder all of it")', "raise a.b.E", "ünder all of it"),
-        ('torch._check(a == "b", lambda: f"one {x} of it")', "torch._check", "one|of it"),
+        ('torch._check(a == "b", lambda: f"one {x} of it")', "torch._check", "one | of it"),
         ('warnings.warn("one of two", UserWarning)', "warnings.warn", "one of two"),
-        ("msg = f\"one of {x['key']} it\"", "msg =", "one of|it"),
+        ("msg = f\"one of {x['key']} it\"", "msg =", "one of | it"),
         ('assert x, "one of two"', "assert", "one of two"),
+        (
+            """raise E(f"all {'one of' if f(x, {1: 2}) else 'two'} of {y!r:>{w}}s")""",
+            "raise E",
+            "all |?one of|?two| of",
+        ),
         ("raise E(f'{{one}} of it')", "raise E", "{one} of it"),
     ],
 )
@@ -38,7 +43,7 @@ def test_the_literals_of_an_expression_are_one_message(code: str, kind: str, tex
 
 def test_a_message_is_at_its_call_and_ends_with_its_last_literal() -> None:
     code = 'raise E(\n    "one of "  # a remark\n    f"{x} and "\n    "two"\n)\nf("other one", 1)\n'
-    assert told(code) == [(1, 4, "raise E", "one of|and two"), (6, 6, "f", "other one")]
+    assert told(code) == [(1, 4, "raise E", "one of | and two"), (6, 6, "f", "other one")]
 
 
 def test_docstrings_and_comments_tell_nothing() -> None:
@@ -58,6 +63,6 @@ def test_environment_variables() -> None:
 def test_a_literal_in_three_quotes_is_a_message_where_it_is_given_to_something() -> None:
     documented = 'def f():\n    """Does one of two."""\n'
     code = f'{documented}    raise E(\n        f"""\\\none of {{x}}\nand two"""\n    )\n'
-    assert told(code) == [(3, 6, "raise E", "one of|and two")]
+    assert told(code) == [(3, 6, "raise E", "one of | and two")]
     code = f'{documented}    raise E(\n        "one of it"\n    )\n'
     assert told(code) == [(3, 4, "raise E", "one of it")]

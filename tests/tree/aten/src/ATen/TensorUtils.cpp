@@ -29,4 +29,11 @@ void checkMode(const std::string& mode, bool wide) {
   TORCH_WARN_ONCE("this mode is deprecated since ", mode, " and goes soon"); //! says this mode is deprecated since linear and goes soon
 }
 
+void checkLost(const std::string& name) {
+  std::ostringstream oss;
+  oss << "The storage of " << name << " was freed before its last use. "; //! says The storage of b was freed before its last use. Keep a reference to the tensor that owns it alive.
+  oss << "Keep a reference to the tensor that owns it alive.";
+  throw std::runtime_error(oss.str());
+}
+
 } // namespace at

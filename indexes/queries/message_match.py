@@ -1,0 +1,164 @@
+"""How much of a text the literals of a message explain, found there in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+
+from indexes.readers.messages import HOLE, MAYBE, SHORTEST, pieces
+
+Span = tuple[int, int]
+
+
+def letters(text: str) -> int:
+    """How many letters there are: blanks and digits may be of a value as well."""
+    return sum(map(str.isalpha, text))
+
+
+def may_say(said: str, text: str) -> bool:
+    """Whether a message can be a text or a part of it: some piece begins or ends there, or the
+    text is cut out of the message."""
+    if text in said:
+        return True
+    return any(piece[:_SIGN] in text or piece[-_SIGN:] in text for piece in _long_pieces(said))
+
+
+_SIGN = 12
+"""So many letters at an end of a literal tell it from others."""
+
+
+def _long_pieces(said: str) -> Iterator[str]:
+    found = [piece.strip(_MARKS) for piece in said.split(HOLE)] if HOLE in said else [said]
+    long = [piece for piece in found if len(piece) >= SHORTEST]
+    return iter(long or [max(found, key=len)])
+
+
+_MARKS = f"{MAYBE} "
+
+
+class Match:
+    """Finds the pieces of a message in a text, one after the other."""
+
+    def __init__(self, text: str, said: str, *, loosely: bool = False) -> None:
+        """``loosely`` says whether the words with which a piece begins are enough of it."""
+        self.text = text
+        self._loosely = loosely
+        self.spans: list[Span] = []
+        """Where in the text its pieces stand."""
+        self.missing = 0
+        """Letters of the pieces that are absent."""
+        self.skipped = 0
+        """Letters of those of them that stand between two that are there."""
+        self.values: list[str] = []
+        """What stands between the pieces and behind them."""
+        self._at = self._absent = 0
+        parts = pieces(said)
+        for number, (piece, may_miss) in enumerate(parts):
+            following = next((other for other, absent in parts[number + 1 :] if not absent), "")
+            self._find(piece, may_miss, following, number)
+        self.is_whole = not self.missing and not all(may_miss for _, may_miss in parts)
+        if rest := text[self._at :].strip():
+            self.values.append(rest)
+
+    @property
+    def covered(self) -> int:
+        """So many letters of the text are the message's."""
+        return covered(self.text, self.spans) - self.skipped
+
+    @property
+    def begins(self) -> bool:
+        """Whether the text begins with the message, or with a part of it."""
+        return bool(self.spans) and self.spans[0][0] == 0
+
+    def _find(self, piece: str, may_miss: bool, following: str, number: int) -> None:
+        """Looks for a piece behind those before it; ``following`` is the next that is needed."""
+        start = _find(self.text, piece, self._at, is_first=not number, is_last=not following)
+        if start >= 0 and may_miss and following:
+            other = _find(self.text, following, self._at)
+            if -1 < other < start:
+                return
+        if start < 0:
+            self._look_for_part(piece.strip(), may_miss)
+        else:
+            self.skipped, self._absent = self.skipped + self._absent, 0
+            self._found(start, start + len(piece.strip()))
+
+    def _look_for_part(self, piece: str, may_miss: bool) -> None:
+        """The text may begin, or end, within a piece."""
+        text, at = self.text, self._at
+        if not self.spans and (begun := _common(piece, text)):
+            self._found(0, begun)
+        elif ended := _common(text[at:], piece) or (self.spans and _ended(text[at:], piece)):
+            self._found(len(text) - ended, len(text))
+        elif self._loosely and (same := _begun(text, piece, at)):
+            self._found(*same)
+        elif not may_miss and self.spans:
+            self._absent += letters(piece)
+        self.missing += 0 if may_miss else letters(piece)
+
+    def _found(self, start: int, end: int) -> None:
+        if value := self.text[self._at : start].strip():
+            self.values.append(value)
+        self.spans.append((start, end))
+        self._at = end
+
+
+def covered(text: str, spans: Iterable[Span]) -> int:
+    """The letters of a text in spans, each once."""
+    count = at = 0
+    for start, end in sorted(spans):
+        count += letters(text[max(start, at) : end])
+        at = max(at, end)
+    return count
+
+
+def _find(text: str, piece: str, at: int, *, is_first: bool = False, is_last: bool = False) -> int:
+    """Where a piece stands behind a place: not within a word where a blank tells that a value does
+    not adjoin it; nor where a single word is an end of the message."""
+    bare = piece.strip()
+    is_word = " " not in bare
+    is_first, is_last = is_first and is_word, is_last and is_word
+    start = text.find(bare, at)
+    while start >= 0:
+        before, after = text[:start][-1:], text[start + len(bare) :][:1]
+        begins = before == " " if piece[0] == " " else not is_first or _parted(before, bare[0])
+        ends = after == " " if piece[-1] == " " else not is_last or _parted(after, bare[-1])
+        if (begins or not before) and (ends or not after):
+            return start
+        start = text.find(bare, start + 1)
+    return -1
+
+
+def _parted(other: str, end: str) -> bool:
+    """Whether a character beside a piece is of another word than the end of that."""
+    return not (end.isalpha() and (other.isalpha() or other == "_"))
+
+
+def _common(first: str, second: str) -> int:
+    """How much the end of one text is the beginning of another; 0 for less than a word or two."""
+    begin = second[:SHORTEST]
+    at = first.find(begin) if len(begin) == SHORTEST else -1
+    while at >= 0:
+        if second.startswith(first[at:]):
+            return len(first) - at
+        at = first.find(begin, at + 1)
+    return 0
+
+
+def _begun(text: str, piece: str, at: int) -> Span | None:
+    """Where the words stand with which a piece begins, of which another version has others."""
+    start = text.find(piece[:_SIGN], at)
+    if start < 0 or len(piece) < 2 * _SIGN:
+        return None
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(text[start:], piece, strict=False))
+    return start, start + sum(1 for _ in same)
+
+
+def _ended(rest: str, piece: str) -> int:
+    """The same for the words at the end of a text behind a value, where less is enough."""
+    words = rest.split(" ")
+    for number in range(1, len(words)):
+        end = " ".join(words[number:])
+        if len(end) < SHORTEST and letters(end) > 1 and piece.startswith(end):
+            return len(end) if not piece[len(end) : len(end) + 1].isalpha() else 0
+    return 0

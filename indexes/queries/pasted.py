@@ -1,0 +1,88 @@
+"""Errors as people paste them: the message, without the traceback around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexes.model.regex import MULTILINE, regex
+from indexes.readers.messages import plain
+
+if TYPE_CHECKING:
+    from re import Match
+
+_RAISED = regex(
+    r"^(?:E\s+|\[rank\d+\]:?\s*|.*?what\(\):\s*)*"
+    r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Warning)|(?:[a-z_]\w*\.)+[A-Z]\w*):[ \t]*"
+    r"|^.*what\(\):[ \t]*",
+    MULTILINE,
+)
+"""What Python and the C++ runtime write before a message."""
+_MARGIN = regex(r"^(?:E  +|\[rank\d+\]:? ?)", MULTILINE)
+_AFTER = regex(
+    r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
+    r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\n\S+:\d+: |"
+    r"\nCompile with `TORCH_USE_CUDA_DSA`"
+)
+"""What c10::Error, warnings and compilers write behind it."""
+_PLACE = regex(
+    r"(?:File \"|\bat |^)([\w./\\-]+\.(?:py|cpp|cc|cu|cuh|h|mm))(?:\", line |:)(\d+)", MULTILINE
+)
+_NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
+"""What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
+_ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
+"""What c10 says of an assertion."""
+Places = tuple[tuple[str, int], ...]
+"""Files and lines."""
+
+
+class Pasted(NamedTuple):
+    """An error as people paste it."""
+
+    text: str
+    """The message alone, on one line."""
+    raised: str
+    """``ValueError``, where it is named."""
+    places: Places
+    """Files and lines that the traceback names, the last one first."""
+
+    @property
+    def line(self) -> str:
+        """The last line of a traceback, with the whole message on it."""
+        return f"{self.raised}: {self.text}" if self.raised else self.text
+
+
+def pasted(text: str) -> Pasted:
+    """The message in what was pasted, without the traceback around it."""
+    return all_pasted(text)[0]
+
+
+def all_pasted(text: str) -> list[Pasted]:
+    """The messages in what was pasted: that of the exception which was raised last, then those
+    that were raised around it."""
+    bare = _MARGIN.sub("", text)
+    raised = list(_RAISED.finditer(bare))
+    places = [(path.replace("\\", "/"), int(line)) for path, line in _PLACE.findall(text)]
+    places.reverse()
+    ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
+    found = [
+        _one_pasted(bare[one.end() : end], one, tuple(places))
+        for one, end in zip(raised, ends, strict=True)
+    ]
+    return found[::-1] or [_one_pasted(bare, None, tuple(places))]
+
+
+def _one_pasted(said: str, head: Match[str] | None, places: Places) -> Pasted:
+    name = (head[1] or "").rpartition(".")[2] if head else ""
+    return Pasted(plain(_AFTER.split(said)[0]), name, places)
+
+
+def asserted(text: str) -> tuple[str, str, int] | None:
+    """Condition, file and line of an assertion that failed, as c10 writes them."""
+    found = _ASSERTED.search(pasted(text).text)
+    return (found[1].strip(), found[2], int(found[3])) if found else None
+
+
+def dispatch_name(text: str) -> str:
+    """The name in the message of a macro that dispatches dtypes; empty for another message."""
+    found = _NOT_IMPLEMENTED.search(text)
+    return found[1] if found else ""
