@@ -166,7 +166,7 @@ class Builder:
         start, thread = table.start[row], table.thread[row]
         end = start + table.duration[row]
         _, parent, frame, module = around = self._around(thread, start)
-        if around is _OUTSIDE and self._is_operator(row):
+        if around is _OUTSIDE and table.stack[row] < 0 and self._is_operator(row):
             parent = self._parallel(start, end)
             frame = table.stack[parent] if parent >= 0 else NONE
         parent = self._within_print(row, parent, end)
@@ -213,7 +213,8 @@ class Builder:
 
     def _parallel(self, start: float, end: float) -> int:
         """The operator that ran this one in a thread of its pool: the only operator of ATen
-        that was running all the while, where this thread runs nothing else then."""
+        that was running all the while, where this thread runs nothing else then. What Python itself
+        has called is not asked for."""
         found = NONE
         for stack in self._open.values():
             inner = next((entry for entry in reversed(stack) if entry.end > start), _OUTSIDE)
