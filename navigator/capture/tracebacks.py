@@ -9,6 +9,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterator
+from itertools import zip_longest
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -86,7 +87,7 @@ def _without_hooks(entries: list[TracebackType]) -> Iterator[TracebackType]:
     code = getattr(call, "__code__", None)
     within = getattr(code, "co_consts", ())
     skip = False
-    for entry, inner in zip(entries, [*entries[1:], None], strict=True):
+    for entry, inner in zip_longest(entries, entries[1:]):
         longer = entry.tb_frame.f_code is code and inner and inner.tb_frame.f_code in within
         if not skip:
             yield _direct(entry) if longer and not _hooked(entry.tb_frame, module) else entry
