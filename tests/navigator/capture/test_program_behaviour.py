@@ -264,8 +264,13 @@ def test_a_limit_on_files_stops_the_recording_and_not_the_program(
     assert sum(op.kind == "op" for op in trace.ops()) == int(told[2]) < 3000
 
 
+LONG = LIMITED.replace("    x = x.neg()", "    x = x.neg()\n    time.sleep(_ % 500 == 499)")
+
+
 def test_a_limit_stops_the_compiled_recorder_too(tmp_path: Path, library: str) -> None:
-    done = run(tmp_path, LIMITED, "600000", options=("--native", library))
+    """What was written before it is kept."""
+    program = LONG.replace("import resource", "import resource, time")
+    done = run(tmp_path, program, "30000", options=("--native", library))
     assert (done.returncode, done.stdout) == (7, "done 1.0\n")
     assert done.stderr.startswith("torchnav: recording stopped: File too large; the trace ends")
     assert 0 < len(read_trace(tmp_path / "trace.json")) < 3000
