@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -174,19 +176,41 @@ async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_fo
         await person.until(lambda: screen.pane.ops.current == gelu.id)
 
 
-KEYED = """\
-[
-{"ph":"M","name":"torchnav_program","args":{"command":["x.py"],"cwd":"/"}},
-{"ph":"M","name":"torchnav_run","args":{"format":1,"torch":"2.13.0","recorder":"compiled"}},
-{"ph":"M","name":"torchnav_keys","args":{"keys":1,"names":["AutogradCPU","CPU"]}},
-{"ph":"X","cat":"cpu_op","name":"aten::add.Tensor","pid":1,"tid":1,"ts":1,"dur":2,"args":
-{"External id":1,"Input type":["float","float"],"Input Dims":[[2],[2]],"keys":1}},
-{"ph":"M","name":"torchnav_window","args":{"window":1}},
-"""
+KEYED: list[dict[str, Any]] = [
+    {"name": "torchnav_program", "args": {"command": ["x.py"], "cwd": "/"}},
+    {"name": "torchnav_run", "args": {"format": 2, "torch": "2.13.0", "recorder": "compiled"}},
+    {"name": "torchnav_keys", "args": {"keys": 1, "names": ["AutogradCPU", "CPU"]}},
+    {
+        "name": "torchnav_kind",
+        "args": {
+            "kind": 1,
+            "name": "aten::add.Tensor",
+            "Input type": ["float", "float"],
+            "Input Dims": [[2], [2]],
+            "keys": 1,
+        },
+    },
+    {
+        "name": "torchnav_ops",
+        "tid": 1,
+        "args": {
+            "count": 1,
+            "kind": [1],
+            "start": [1000],
+            "duration": [2000],
+            "output": [0],
+            "at": [0],
+            "sequence": [-1],
+            "forward": [0],
+        },
+    },
+    {"name": "torchnav_window", "args": {"window": 1}},
+]
 
 
 async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> None:
-    (tmp_path / "trace.json").write_text(KEYED.replace('"args":\n', '"args":'))
+    lines = (json.dumps({"ph": "M", "pid": 1, **one}) for one in KEYED)
+    (tmp_path / "trace.json").write_text("[\n" + ",\n".join(lines) + ",\n")
     async with sit(opener, opened(tmp_path / "trace.json")) as person:
         await person.sees("add.Tensor float32[2]")
         screen = screen_of(person)
