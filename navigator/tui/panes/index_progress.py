@@ -75,7 +75,7 @@ class IndexProgress(Bar):
     def open(self) -> None:
         """Open the index, or look for changes of its source."""
         stop = self._stop = Event()
-        ask(self, "index", lambda: self._open(stop), lambda _: self.hide(), self._fail)
+        ask(self, "index", lambda: self._open(stop), lambda _: self._end(), self._fail)
 
     def cancel(self) -> None:
         """Leave the index as it was."""
@@ -100,8 +100,12 @@ class IndexProgress(Bar):
             self.post_message(self.Described(session.info))
         prepare()
 
+    def _end(self) -> None:
+        """Behind what the thread told last."""
+        self.call_later(self.hide)
+
     def _fail(self, error: TorchnavError) -> None:
-        self.hide()
+        self._end()
         self.post_message(self.Failed(error))
 
     def on_index_progress_opened(self, message: Opened) -> None:

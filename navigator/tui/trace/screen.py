@@ -110,11 +110,11 @@ class TraceScreen(Screen[None]):
     # -------------------------------------------------------------------------- the rows
 
     def _read(self) -> None:
-        """In a thread: hand on the rows as they come in."""
+        """In a thread: hand on the rows as they come in, and how many, by one queue."""
         progress = self.query_one(IndexProgress)
         self._recording.read(
             lambda trace, done: self.post_message(self.Grown(trace, done)),
-            lambda rows: progress.call_later(progress.show, "reading the trace", rows, 0),
+            lambda rows: self.call_later(progress.show, "reading the trace", rows, 0),
             self._stop,
         )
 
