@@ -4,7 +4,7 @@ The index answers the questions from SQLite, tests from memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
@@ -180,18 +180,11 @@ def by_hand(function: NativeFunction) -> bool:
 class Facts(Protocol):
     """The questions of the linker."""
 
-    meant: dict[tuple[str, str, str, str], list[Known]]
-    """What calls were found to mean so far: see ``linking.visible``."""
-
     def named(self, name: str) -> Sequence[Known]:
         """Every definition whose last component is ``name``."""
 
     def expect(self, names: Iterable[str]) -> None:
-        """Told which names ``named`` and ``fitting`` will be asked for, to look them up at once."""
-
-    def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
-        """Those of ``named`` of whose kind, scope and path ``fits`` holds: of a name that many
-        bear, few are ever meant."""
+        """Told which names ``named`` will be asked for, to look them up at once."""
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""

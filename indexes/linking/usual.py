@@ -49,7 +49,6 @@ def is_special(symbol: str) -> bool:
 
 
 _HEAD = regex(r"^(?:(?:if|switch)\s*(?:constexpr\s*)?|#if\s*)")
-_OF_ERRORS = regex(r"TORCH_CHECK\s*\(\s*false|AT_ERROR|throw\b")
 
 
 Defaults = tuple[tuple[str, str], ...]

@@ -4,7 +4,6 @@ C++ lookup is followed as far as scopes decide it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
@@ -69,36 +68,6 @@ def _named_by(qualifier: str, scope: str, caller: str) -> bool:
     return encloses(outer, caller)
 
 
-def visible_functions(call: Call, caller: Known, facts: Facts) -> list[Known]:
-    """The functions a call can mean, those of its own file alone when there are any."""
-    here = plain_scope(caller.definition.scope)
-    path = caller.definition.location.path
-    reached = _in_reach(call, here, path, facts)
-    if not reached:
-        return []
-    found = [k for k in reached if k.id != caller.id]
-    same = [k for k in found if k.definition.location.path == path]
-    return nearest_macro(same, call) or _same_device(found, path)
-
-
-def _in_reach(call: Call, here: str, path: str, facts: Facts) -> list[Known]:
-    """What a call made in the scope ``here`` of a file can mean; the same for each caller there,
-    so kept as long as the facts are."""
-    kept = facts.meant
-    key = (call.name, call.qualifier, here, path)
-    if key not in kept:
-        qualifier = call.qualifier
-
-        def fits(kind: str, scope: str, place: str) -> bool:
-            if kind == "function":
-                return _is_linkable(scope, place, path) and _is_seen(qualifier, scope, here)
-            # A macro is meant in its own file alone.
-            return kind == "macro" and place == path and _is_seen(qualifier, scope, here)
-
-        kept[key] = list(facts.fitting(call.name, fits))
-    return kept[key]
-
-
 def nearest_macro(same: list[Known], call: Call) -> list[Known]:
     """Of several macros of one name in a file, the last one defined above the use."""
     if len(same) < 2 or same[0].definition.kind != "macro":
@@ -149,13 +118,6 @@ def _private_to(place: str) -> str:
     ATen, other files see the headers of its ``include``, not those of its ``src``."""
     folder, inner, _ = place.rpartition("/src/")
     return f"{folder}/" if inner and "/src/" in folder else ""
-
-
-def _same_device(found: Sequence[Known], path: str) -> list[Known]:
-    device = path_device(path)
-    if not device:
-        return list(found)
-    return [k for k in found if path_device(k.definition.location.path) in ("", device)]
 
 
 def visible_stub(call: Call, caller: Known, facts: Facts) -> list[StubUse]:

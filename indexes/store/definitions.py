@@ -68,11 +68,6 @@ class Definitions:
         self._by_name.update(found)
         return found
 
-    def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> Sequence[Known]:
-        """Those of ``named`` of whose kind, scope and path ``fits`` holds."""
-        standing = ((one, one.definition) for one in self.named(name))
-        return [one for one, d in standing if fits(d.kind, d.scope, d.location.path)]
-
     def definitions(self, where: str, *given: object) -> list[Known]:
         """The definitions ``d`` in files ``f`` of which a condition holds, by their numbers."""
         sql = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where} ORDER BY d.id"

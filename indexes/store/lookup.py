@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from indexes.linking.facts import Known, LibraryKernel, StubEntry, StubUse
+from indexes.linking.facts import LibraryKernel, StubEntry, StubUse
 from indexes.model.errors import NotFound
 from indexes.model.vocabulary import Location
 from indexes.readers.cxx.idioms import stub_of
@@ -49,7 +49,6 @@ class Lookup(Bodies, Operators):
         super().__init__(store)
         self.stub_uses = lru_cache(4096)(self._stub_uses)
         self.registered_on = lru_cache(1024)(self._registered_on)
-        self.meant: dict[tuple[str, str, str, str], list[Known]] = {}
         self._registrations: dict[str, list[StubUse]] = {}
 
     def _registered_on(self, stub: str) -> Sequence[StubEntry]:

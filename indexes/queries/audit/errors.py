@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -125,11 +124,3 @@ def error_measure(index: Index) -> Measure:
 
 
 _BAR = 0.95
-
-
-def drawn_errors(index: Index, count: int, seed: int) -> list[tuple[Expected, tuple[Message, ...]]]:
-    """Some of the texts, to be opened by hand."""
-    messages = Messages(index.facts.store)
-    asked = [one for one in expected_errors(index) if not one.is_own]
-    chosen = random.Random(seed).sample(asked, min(count, len(asked)))
-    return [(one, leads_to(one, messages)) for one in chosen]

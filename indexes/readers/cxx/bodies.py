@@ -213,36 +213,6 @@ def _read(parts: _Parts) -> Spelled | None:
     return simple, qualifier, kind, written
 
 
-def passed_names(text: str, names: frozenset[str]) -> list[tuple[str, int]]:
-    """Where ``names``, or other names of stubs by their usual ending, stand alone as an
-    argument: ``cumsum_stub`` in ``f(x, cumsum_stub)``. With offsets."""
-    found = []
-    for name in sorted(names):
-        at = text.find(name)
-        while at >= 0:
-            if _is_argument(text, at, at + len(name)):
-                found.append((name, at))
-            at = text.find(name, at + 1)
-    at = text.find("_stub")
-    while at >= 0:
-        start = len(text[max(0, at - 80) : at].rstrip(_NAME)) + max(0, at - 80)
-        name = text[start : at + 5]
-        if name not in names and _is_argument(text, start, at + 5):
-            found.append((name, start))
-        at = text.find("_stub", at + 1)
-    return found
-
-
-_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-
-
-def _is_argument(text: str, start: int, end: int) -> bool:
-    before = text[max(0, start - 60) : start].rstrip(" \n\t&:" + _NAME)[-1:]
-    after = text[end : end + 60].lstrip()[:1]
-    whole = text[start - 1 : start] not in _NAME or start == 0
-    return before in ("(", ",") and after in (",", ")") and whole
-
-
 # ------------------------------------------------------------------------- TORCH_LIBRARY
 
 MACRO_USE = "use"

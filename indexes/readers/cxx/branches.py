@@ -18,7 +18,6 @@ _LABEL = regex(r"[({\[]|\b(?:case\s+((?:[\w\s]|::)+?)|(default))\s*:(?!:)")
 _STATEMENT_END = regex(r"[({\[;)}\]]")
 _LEAVES = regex(r"\s*(?:return\b|throw\b|TORCH_CHECK\s*\(\s*false\b)")
 _COLON = regex(r"[({\[?;,)}\]]|(?<!:):(?!:)")
-_ARM_END = regex(r"[({\[;,)}\]]|(?<!:):(?!:)")
 _COMPARED = frozenset("=!<>")
 _SPACE = regex(r"\s*")
 _LONGEST = 300

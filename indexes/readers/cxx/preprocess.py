@@ -67,18 +67,6 @@ def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | No
     return dict(zip(parameters, arguments, strict=True))
 
 
-def opened_call(text: str, name: str) -> int:
-    """Offset of the parenthesis of the first call of ``name``; -1 where there is none."""
-    at = text.find(name)
-    while at >= 0:
-        end = at + len(name)
-        begins = not at or not (text[at - 1].isalnum() or text[at - 1] == "_")
-        if begins and text[end:].lstrip().startswith("("):
-            return text.index("(", end)
-        at = text.find(name, end)
-    return -1
-
-
 _PIECES = regex(
     r'"(?:[^"\\]|\\.)*"|\s*##\s*|#\s*(?=[A-Za-z_])|[A-Za-z_]\w*|\s+|.', re.DOTALL | re.ASCII
 )

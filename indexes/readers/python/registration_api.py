@@ -225,11 +225,6 @@ def _named(lib: Library, name: object) -> tuple[object, ...]:
     return (name,) if isinstance(name, Op) else (UNKNOWN,)
 
 
-def overload_target(name: str) -> str:
-    """The overload that the dispatcher's name of an operator means."""
-    return _overload(name)
-
-
 def _overload(name: str) -> str:
     """The dispatcher's name without overload means the default one, not all of them."""
     return name if "." in name else f"{name}.default"

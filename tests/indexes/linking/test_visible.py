@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from indexes.linking.facts import Call, Facts, Known
-from indexes.linking.visible import library_of, linkable, visible_functions
+from indexes.linking.facts import Call, Known
+from indexes.linking.visible import can_mean, library_of, linkable
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.cxx.bodies import body_calls
 
 
-class Named:
-    """Functions called f in some namespaces, each in a file of its own."""
-
-    def __init__(self, *scopes: str) -> None:
-        self.scopes = scopes
-        self.meant: dict[tuple[str, str, str, str], list[Known]] = {}
-
-    def fitting(self, name: str, fits: Callable[[str, str, str], bool]) -> list[Known]:
-        return [
-            Known(n, Definition("f", scope, "function", Location(f"aten/{n}.h", 1)))
-            for n, scope in enumerate(self.scopes)
-            if fits("function", scope, f"aten/{n}.h")
-        ]
-
-
 def meant(written: str, caller_scope: str, *scopes: str) -> list[str]:
-    ((name, qualifier, kind, template), _), *_ = body_calls(written, 0, len(written)).items()
-    caller = Known(99, Definition("run", caller_scope, "function", Location("aten/run.cpp", 1)))
-    facts: Facts = Named(*scopes)  # type: ignore[assignment]
-    found = visible_functions(Call(name, qualifier, 1, kind, template), caller, facts)
-    return [known.definition.scope for known in found]
+    """Of functions called f in some namespaces those that a call can mean."""
+    ((_, qualifier, _, _), _), *_ = body_calls(written, 0, len(written)).items()
+    functions = [Definition("f", one, "function", Location("aten/f.h", 1)) for one in scopes]
+    return [
+        one.scope for one in functions if can_mean(qualifier, one, caller_scope, "aten/run.cpp")
+    ]
 
 
 @pytest.mark.parametrize(
