@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
+_VIEW_ROWS = 40
+"""Rows of a view that are printed without --full."""
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _TRACE = click.Path(path_type=Path)
 
@@ -231,10 +233,18 @@ def open_(settings: Settings, file: Path) -> int:
     help="One operator, by the id of its JSON, for pasting into an issue.",
 )
 @click.option("--op", "name", metavar="NAME", help="Only one operator: mylib::scale, add.Tensor.")
+@click.option("--view", metavar="VIEW", help="A table: operator, module, line, node, kernel ...")
+@click.option("--full", is_flag=True, help="All rows of the view.")
 @json_option
 @pass_settings
 def export_trace(
-    settings: Settings, file: Path, report: Path | None, row: int | None, name: str | None
+    settings: Settings,
+    file: Path,
+    report: Path | None,
+    row: int | None,
+    name: str | None,
+    view: str | None,
+    full: bool,
 ) -> None:
     """Every operator, Node, call, device kernel and allocation of a trace, linked to its source.
 
@@ -249,6 +259,8 @@ def export_trace(
         _write_report(_linker(settings, trace), trace, report)
     elif row is not None:
         _write_markdown(_linker(settings, trace), trace, row)
+    elif view is not None:
+        _write_view(settings, trace, view, full)
     elif settings.json:
         for problem in trace.meta.problems:
             say(problem)
@@ -294,6 +306,21 @@ def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:
     for row in trace_rows(trace, linker):
         if ids is None or row["op_id" if "op_id" in row else "id"] in ids:
             write_json(row)
+
+
+def _write_view(settings: Settings, trace: Trace, name: str, full: bool) -> None:
+    from navigator.trace.views import VIEWS, view_lines
+
+    if name not in VIEWS:
+        raise UsageError(f"no view {name}; there are {', '.join(VIEWS)}")
+    view = VIEWS[name](trace)
+    if not settings.json:
+        write_lines(view_lines(view, None if full else _VIEW_ROWS))
+        return
+    for note in view.notes:
+        say(note)
+    for row in view.rows:
+        write_json(row)
 
 
 def _calls(trace: Trace, name: str) -> list[int]:
