@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -280,6 +281,15 @@ def _linker(settings: Settings, trace: Trace) -> Linker:
     return Linker(trace, index, schema_index(trace, index, settings.cache))
 
 
+def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
+    """None without a source of PyTorch, with one line that says why."""
+    try:
+        return _linker(settings, trace)
+    except SourceError as error:
+        say(f"no links to source: {error}")
+        return None
+
+
 def _nearest(settings: Settings, trace: Trace) -> Settings:
     """The settings with the clone of the torch that ran, where no tree is named or around us."""
     from indexes.source.source import clone_of, tree_around
@@ -313,7 +323,7 @@ def _write_view(settings: Settings, trace: Trace, name: str, full: bool) -> None
 
     if name not in VIEWS:
         raise UsageError(f"no view {name}; there are {', '.join(VIEWS)}")
-    view = VIEWS[name](trace)
+    view = VIEWS[name](trace, partial(_linker_or_none, settings, trace))
     if not settings.json:
         write_lines(view_lines(view, None if full else _VIEW_ROWS))
         return

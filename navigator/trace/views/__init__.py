@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from navigator.trace.groups import GROUPS
-from navigator.trace.trace import Trace
 from navigator.trace.views.times import time_view
-from navigator.trace.views.view import Column, Row, View, view_lines
+from navigator.trace.views.view import Column, Links, Maker, Row, View, no_links, view_lines
 
-__all__ = ["VIEWS", "Column", "Row", "View", "view_lines"]
+__all__ = ["VIEWS", "Column", "Links", "Maker", "Row", "View", "no_links", "view_lines"]
 
-VIEWS: Mapping[str, Callable[[Trace], View]] = {by: partial(time_view, by=by) for by in GROUPS}
+VIEWS: Mapping[str, Maker] = {by: partial(time_view, by=by) for by in GROUPS}
 """Each view by its name, in the order in which they are offered."""

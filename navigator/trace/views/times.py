@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from navigator.trace.groups import GroupBy, gather
 from navigator.trace.trace import Trace
-from navigator.trace.views.view import Column, View
+from navigator.trace.views.view import Column, Links, View
 
 _COLUMNS = (
     Column("own_us", "self", "us"),
@@ -13,7 +13,7 @@ _COLUMNS = (
 )
 
 
-def time_view(trace: Trace, by: GroupBy) -> View:
+def time_view(trace: Trace, _links: Links, by: GroupBy) -> View:
     """Groups of rows, most self time first."""
     rows = [
         {"own_us": one.own_us, "total_us": one.total_us, "count": one.count, by: one.name}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from navigator.trace.wording import duration, size
+
+if TYPE_CHECKING:
+    from navigator.trace.link import Linker
+    from navigator.trace.trace import Trace
 
 Unit = Literal["", "us", "bytes", "count", "ratio"]
 """What the numbers of a column are: microseconds, bytes, a count, a part of a whole from 0 to 1;
@@ -53,6 +57,17 @@ class View:
     rows: Sequence[Row]
     notes: tuple[str, ...] = ()
     """What holds for the whole: a total, what the trace does not say, and what would say it."""
+
+
+Links = Callable[[], "Linker | None"]
+"""Asked by a view that leads to source: what joins the trace with an index, None without one."""
+
+Maker = Callable[["Trace", Links], View]
+"""Makes a view of a trace."""
+
+
+def no_links() -> None:
+    """Of a trace without an index: views say nothing of source."""
 
 
 def view_lines(view: View, most: int | None = None) -> Iterator[str]:

@@ -8,13 +8,13 @@ import pytest
 
 from navigator.cli.main import main
 from navigator.trace.readers import read_trace
-from navigator.trace.views import VIEWS, Column, View, view_lines
+from navigator.trace.views import VIEWS, Column, View, no_links, view_lines
 from tests.navigator.trace.conftest import TRACES
 
 BERT = TRACES / "h100-bert-small.json.gz"
 
 
-def test_text_says_units_and_what_is_left_out():
+def test_text_says_units_and_what_is_left_out() -> None:
     columns = (
         Column("own_us", "self", "us"),
         Column("bytes", "bytes", "bytes"),
@@ -31,9 +31,9 @@ def test_text_says_units_and_what_is_left_out():
     ]
 
 
-def test_a_view_of_operators_has_the_self_time_of_the_whole_trace():
+def test_a_view_of_operators_has_the_self_time_of_the_whole_trace() -> None:
     trace = read_trace(BERT)
-    rows = VIEWS["operator"](trace).rows
+    rows = VIEWS["operator"](trace, no_links).rows
     own = [float(str(row["own_us"])) for row in rows]
     assert own == sorted(own, reverse=True)
     assert sum(int(str(row["count"])) for row in rows) == sum(
@@ -41,7 +41,7 @@ def test_a_view_of_operators_has_the_self_time_of_the_whole_trace():
     )
 
 
-def test_views_on_the_command_line(capsys: pytest.CaptureFixture[str]):
+def test_views_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "trace", str(BERT), "--view", "kernel", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert sum(row["count"] for row in rows) == len(read_trace(BERT).table.kernels)
