@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from indexes.model.errors import NotFound, Progress, UsageError
+from indexes.model.errors import NotFound, Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import Object, shape, to_json, to_object
-from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings
+from navigator.cli.session import ProgressLine, Settings, json_option, pass_settings, say
 from navigator.text.clean import clean
 from navigator.trace.model import BadRank, Rank
-from navigator.trace.ranks import rank_files, read_ranks
+from navigator.trace.ranks.files import rank_files
 from navigator.trace.wording import duration
 
 if TYPE_CHECKING:
-    from navigator.trace.ranks_summary import RunSummary, Spread
+    from navigator.trace.ranks.summary import RunSummary, Spread
 
 shape(
     Rank,
@@ -26,6 +26,7 @@ shape(
     " on_device problems",
 )
 shape(BadRank, "path reason")
+Results = Iterator[Rank | BadRank]
 _SPREAD = "kind name ranks count min_us median_us max_us total_us slowest imbalance"
 _SHOWN = 12
 """Ranks, and names of a kind, in the text; JSON has them all."""
@@ -45,33 +46,65 @@ _KINDS = {
     metavar="N",
     help="Traces to read at the same time; default: one per core.",
 )
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Read them on a Dask cluster: the address of its scheduler, tcp://HOST:8786.",
+)
+@click.argument("traces", metavar="FOLDER|PATTERN|URL")
 @json_option
 @pass_settings
-def ranks(settings: Settings, folder: Path, jobs: int | None) -> None:
-    """Time by operator, kernel and phase across the traces of a FOLDER, one for each rank.
+def ranks(settings: Settings, traces: str, jobs: int | None, cluster: str | None) -> None:
+    """Time by operator, kernel and phase across traces, one for each rank.
 
-    The slowest rank of each, stragglers, how much communication is hidden behind computation.
+    The slowest rank of each, stragglers, how much communication is hidden behind computation. With
+    the extra torchnav[ranks] what was read of a trace is kept, and a trace is read once.
     """
-    if not folder.is_dir():
-        raise UsageError(f"no such folder: {folder}")
-    files = rank_files(folder)
+    files = rank_files(traces)
     if not files:
-        raise NotFound(f"{folder} holds no .json and no .json.gz file")
-    from navigator.trace.ranks_summary import summarise
-
+        raise NotFound(f"{traces} holds no .json and no packed .json file")
     with ProgressLine() as line:
-        read = read_ranks(files, jobs or 0, lambda n: line(Progress("ranks", n, len(files))))
-        summary = summarise(read)
+        summary = _summary(settings, files, partial(_read, jobs, cluster, line))
     if not summary.ranks:
-        raise NotFound(f"{folder} holds no trace: {summary.bad[0].path} {summary.bad[0].reason}")
-    settings.answer(lambda: _json(folder, summary), lambda: _text(folder, summary))
+        raise NotFound(f"{traces} holds no trace: {summary.bad[0].path} {summary.bad[0].reason}")
+    settings.answer(lambda: _json(traces, summary), lambda: _text(traces, summary))
 
 
-def _json(folder: Path, summary: RunSummary) -> Object:
+def _read(
+    jobs: int | None, cluster: str | None, line: ProgressLine, files: Sequence[str]
+) -> Iterator[Rank | BadRank]:
+    from navigator.trace.ranks.read import read_on_cluster, read_ranks
+
+    def progress(done: int) -> None:
+        line(Progress("ranks", done, len(files)))
+
+    if cluster is not None and files:
+        return read_on_cluster(files, cluster, progress)
+    return read_ranks(files, jobs or 0, progress)
+
+
+def _summary(
+    settings: Settings, files: Sequence[str], read: Callable[[Sequence[str]], Results]
+) -> RunSummary:
+    """With Polars, of what is kept in the cache; without, or where nothing can be kept, of all."""
+    from indexes.source.source import cache_folder
+    from navigator.trace.ranks.stored import StoredReductions, is_possible
+    from navigator.trace.ranks.summary import summarise
+
+    if not is_possible():
+        return summarise(read(files))
+    try:
+        store = StoredReductions((settings.cache or cache_folder()) / "ranks")
+        return summarise(store.complete(files, read), store.spreads)
+    except OSError as error:
+        say(f"nothing is kept of the traces: {error}")
+        return summarise(read(files))
+
+
+def _json(traces: str, summary: RunSummary) -> Object:
     return {
         "schema_version": SCHEMA_VERSION,
-        "folder": str(folder),
+        "folder": traces,
         "ranks": to_json(summary.ranks),
         "stragglers": [rank.number for rank in summary.stragglers],
         "times": [to_object(spread, _SPREAD) for spread in summary.spreads],
@@ -79,10 +112,10 @@ def _json(folder: Path, summary: RunSummary) -> Object:
     }
 
 
-def _text(folder: Path, summary: RunSummary) -> Iterator[str]:
+def _text(traces: str, summary: RunSummary) -> Iterator[str]:
     count = len(summary.ranks)
     on = "devices" if any(rank.on_device for rank in summary.ranks) else "the CPU"
-    yield f"{clean(str(folder))}: {count} ranks, {sum(r.rows for r in summary.ranks):,} rows"
+    yield f"{clean(traces)}: {count} ranks, {sum(r.rows for r in summary.ranks):,} rows"
     yield from (f"not read   {clean(bad.path)}: {clean(bad.reason)}" for bad in summary.bad)
     for rank in summary.ranks:
         yield from (f"problem    rank {rank.number}: {clean(one)}" for one in rank.problems)

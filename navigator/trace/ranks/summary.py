@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -52,8 +52,20 @@ class RunSummary:
     median_compute_us: float
 
 
-def summarise(results: Iterable[Rank | BadRank]) -> RunSummary:
-    """The ranks are taken one by one; of each only its totals by name are kept."""
+def spreads(ranks: Sequence[Rank]) -> list[Spread]:
+    """Each name of each kind, by kind, most time first."""
+    found: dict[tuple[str, str], list[tuple[int, NameTotal]]] = defaultdict(list)
+    for rank in ranks:
+        for one in rank.totals:
+            found[one.kind, one.name].append((rank.number or 0, one))
+    made = [_spread(*key, told, len(ranks)) for key, told in found.items()]
+    return sorted(made, key=lambda one: (one.kind, -one.total_us, one.name))
+
+
+def summarise(
+    results: Iterable[Rank | BadRank], compare: Callable[[Sequence[Rank]], list[Spread]] = spreads
+) -> RunSummary:
+    """The ranks are taken one by one; ``compare`` finds the spreads of their totals."""
     ranks: dict[int, Rank] = {}
     bad: list[BadRank] = []
     unnumbered: list[Rank] = []
@@ -73,7 +85,7 @@ def summarise(results: Iterable[Rank | BadRank]) -> RunSummary:
     _number(unnumbered, ranks)
     whole = [ranks[number] for number in sorted(ranks)]
     stragglers, median = _stragglers(whole)
-    return RunSummary(tuple(whole), tuple(_spreads(whole)), stragglers, tuple(bad), median)
+    return RunSummary(tuple(whole), tuple(compare(whole)), stragglers, tuple(bad), median)
 
 
 def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:
@@ -83,16 +95,6 @@ def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:
         while free in ranks:
             free += 1
         ranks[free] = replace(rank, number=free)
-
-
-def _spreads(ranks: Sequence[Rank]) -> list[Spread]:
-    """Each name of each kind, by kind, most time first."""
-    found: dict[tuple[str, str], list[tuple[int, NameTotal]]] = defaultdict(list)
-    for rank in ranks:
-        for one in rank.totals:
-            found[one.kind, one.name].append((rank.number or 0, one))
-    spreads = [_spread(*key, told, len(ranks)) for key, told in found.items()]
-    return sorted(spreads, key=lambda one: (one.kind, -one.total_us, one.name))
 
 
 def _spread(kind: str, name: str, told: list[tuple[int, NameTotal]], ranks: int) -> Spread:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import PurePath
 from typing import NamedTuple
 
-from navigator.trace.model import NameTotal, Rank
+from indexes.model.errors import TorchnavError
+from navigator.trace.model import BadRank, NameTotal, Rank
+from navigator.trace.ranks.files import local_file
+from navigator.trace.readers import read_trace
 from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, OP, PHASES, REGION
 from navigator.trace.trace import Trace
 
@@ -37,14 +40,26 @@ class _Work(NamedTuple):
     """Whether no operator called it."""
 
 
-def reduce_trace(trace: Trace, path: Path) -> Rank:
+def reduce_file(file: str) -> Rank | BadRank:
+    """One trace, a path or a URL, read whole and reduced."""
+    try:
+        with local_file(file) as path:
+            trace = read_trace(path)
+    except TorchnavError as error:
+        return BadRank(file, str(error).removeprefix(f"{file} "))
+    if not len(trace) and not len(trace.table.kernels):
+        return BadRank(file, "it holds no operator and no kernel")
+    return reduce_trace(trace, file)
+
+
+def reduce_trace(trace: Trace, path: str) -> Rank:
     """What one rank did, by name, and how its device was used."""
     rows, kernels = list(_rows(trace)), list(_kernels(trace))
     use = _device_use(kernels or [row for row in rows if row.outermost])
     timed = [row for row in rows if row.timed]
     return Rank(
         _number(trace, path),
-        str(path),
+        path,
         len(rows) + len(kernels),
         _span([*rows, *kernels]),
         *use,
@@ -126,9 +141,9 @@ def _span(work: list[_Work]) -> float:
     return max(one.end for one in work) - min(one.start for one in work)
 
 
-def _number(trace: Trace, path: Path) -> int | None:
+def _number(trace: Trace, path: str) -> int | None:
     """The trace says it, or else its name does: ``rank3.json``, ``rank_3/trace.json``."""
     if trace.meta.rank is not None:
         return trace.meta.rank
-    found = _RANK.findall("/".join(path.parts[-2:]))
+    found = _RANK.findall("/".join(PurePath(path).parts[-2:]))
     return int(found[-1]) if found else None

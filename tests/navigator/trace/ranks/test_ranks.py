@@ -11,8 +11,9 @@ import pytest
 
 from navigator.cli.main import main
 from navigator.trace.model import BadRank, Rank
-from navigator.trace.ranks import rank_files, read_ranks
-from navigator.trace.ranks_summary import RunSummary, summarise
+from navigator.trace.ranks.files import rank_files
+from navigator.trace.ranks.read import read_ranks
+from navigator.trace.ranks.summary import RunSummary, summarise
 
 Span = tuple[str, str, float, float]
 """(category, name, start, duration)"""
@@ -56,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def summary_of(folder: Path) -> RunSummary:
-    return summarise(read_ranks(rank_files(folder), workers=1))
+    return summarise(read_ranks(rank_files(str(folder)), workers=1))
 
 
 def test_times_across_ranks(folder: Path) -> None:
@@ -113,7 +114,7 @@ def test_ranks_that_do_not_say_who_they_are(tmp_path: Path) -> None:
         (tmp_path / name).write_text(trace_of(None, step(60)))
     found = {Path(rank.path).name: rank.number for rank in summary_of(tmp_path).ranks}
     assert found == {"rank10.json": 10, "rank2.pt.trace.json": 2, "other.json": 0}
-    assert [file.name for file in rank_files(tmp_path)][1:] == [
+    assert [Path(file).name for file in rank_files(str(tmp_path))][1:] == [
         "rank2.pt.trace.json",
         "rank10.json",
     ]
@@ -132,7 +133,7 @@ def test_without_devices_operators_are_counted(tmp_path: Path) -> None:
 
 
 def test_processes_read_as_one_does(folder: Path) -> None:
-    files = rank_files(folder)
+    files = rank_files(str(folder))
     alone, together = (list(read_ranks(files, workers)) for workers in (1, 2))
     assert alone == together
     assert all(isinstance(one, Rank | BadRank) for one in alone)

@@ -1,0 +1,96 @@
+"""Which traces there are: in a folder, by a pattern, or at a URL."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from indexes.model.errors import TorchnavError, UsageError
+
+_NAMES = re.compile(r"\.json(\.\w+)?$")
+"""``rank0.json``, and packed ones: ``rank0.json.gz``, ``rank0.json.zst``."""
+
+
+def rank_files(where: str) -> list[str]:
+    """The files that can be traces of ranks, ``rank2`` before ``rank10``.
+
+    Parameters:
+        where: A folder, whose folders are searched too; a pattern, ``traces/rank*.json``; or
+            either of them at a URL that fsspec knows, ``s3://bucket/run``.
+
+    Raises:
+        UsageError: There is no such folder, no file fits, or the URL cannot be read.
+    """
+    if is_url(where):
+        found = _at_url(where)
+    elif os.path.isdir(where):
+        found = [str(path) for path in Path(where).rglob("*") if path.is_file()]
+    elif glob.has_magic(where):
+        return sorted(glob.glob(where, recursive=True), key=_by_numbers)
+    else:
+        raise UsageError(f"no such folder: {where}")
+    return sorted((one for one in found if _NAMES.search(one)), key=_by_numbers)
+
+
+def is_url(where: str) -> bool:
+    """Whether fsspec has to fetch it."""
+    return "://" in where
+
+
+@contextmanager
+def local_file(file: str) -> Iterator[Path]:
+    """The file on this machine; of a URL a copy, for as long as the block runs.
+
+    Raises:
+        UsageError: The URL cannot be read.
+    """
+    if not is_url(file):
+        yield Path(file)
+        return
+    with tempfile.TemporaryDirectory(prefix="torchnav-") as folder:
+        copy = Path(folder, os.path.basename(file))
+        with _told(file), fsspec().open(file, "rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        yield copy
+
+
+def fsspec() -> ModuleType:
+    """The library that reads URLs. Raises UsageError where it is not installed."""
+    try:
+        import fsspec as library
+    except ImportError as error:
+        raise UsageError("URLs need fsspec: pip install 'torchnav[cluster]'") from error
+    return library  # type: ignore[no-any-return]
+
+
+def _at_url(where: str) -> list[str]:
+    library = fsspec()
+    with _told(where):
+        system, path = library.url_to_fs(where)
+        found = system.glob(path) if glob.has_magic(path) else system.find(path)
+        return [str(system.unstrip_protocol(one)) for one in found]
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Each file system raises errors of its own: they are one of ours, in one line."""
+    try:
+        yield
+    except TorchnavError:
+        raise
+    except Exception as error:
+        text = next(iter(str(error).splitlines()), "")
+        raise UsageError(f"{url} cannot be read: {type(error).__name__}: {text}") from error
+
+
+def _by_numbers(path: str) -> list[tuple[int, str]]:
+    """``rank2`` before ``rank10``."""
+    parts = re.split(r"(\d+)", path)
+    return [(int(part), "") if part.isdigit() else (0, part) for part in parts]
