@@ -72,6 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 def _record(run: Run, file: TraceFile) -> None:
     from .process import Guard
 
+    if not run.parent:
+        run.remark = _begin_to_build(run.options)
     Guard(run, file, lambda file: _start(run.options, file)).install()
 
 
@@ -87,19 +89,37 @@ def _start(options: argparse.Namespace, file: TraceFile) -> Session:
 
 
 def _built(options: argparse.Namespace) -> str | None:
-    """The compiled recorder for this torch if it is there and sees all that the profiler would:
-    it sees no device and no allocation. Devices are not looked for: asking CUDA whether there is
-    one would break the program's forks."""
+    """The compiled recorder for this torch if it is there and wanted."""
     import torch
 
-    from .build import library_path
+    from .build import Torch, library_path
 
-    version = torch.version
-    devices = any(getattr(version, name, None) for name in ("cuda", "hip", "xpu"))
-    if not options.native_folder or options.memory or devices:
+    if not _wants_compiled(options):
         return None
-    path = library_path(options.native_folder, torch.__version__)
+    path = library_path(options.native_folder, Torch.of(torch))
     return path if os.path.exists(path) else None
+
+
+def _wants_compiled(options: argparse.Namespace) -> bool:
+    """Whether the compiled recorder would see all that the profiler does: it sees no device and
+    no allocation. Devices are not looked for: asking CUDA whether there is one would break the
+    program's forks."""
+    import torch
+
+    devices = any(getattr(torch.version, name, None) for name in ("cuda", "hip", "xpu"))
+    return bool(options.native_folder) and not options.memory and not devices
+
+
+def _begin_to_build(options: argparse.Namespace) -> str:
+    """Where the compiled recorder would be the default but is not built: have it built. Returns
+    what to say about that."""
+    import torch
+
+    from .build import Torch, begin_to_build
+
+    if options.native or not _wants_compiled(options) or _built(options):
+        return ""
+    return begin_to_build(options.native_folder, Torch.of(torch))
 
 
 def _compiled(path: str, file: TraceFile) -> Any:

@@ -39,6 +39,8 @@ class Run:
         """The path that the pattern stands for here. Processes without a rank may share it."""
         self.missed = 0
         """Processes that were started and are not recorded."""
+        self.remark = ""
+        """What else the first process says at its end."""
 
     @property
     def follows(self) -> bool:
@@ -89,6 +91,8 @@ class Run:
         file.report()
         if self.missed:
             file.say(self.missing())
+        if self.remark:
+            file.say(self.remark)
         if not self.parent and (found := self._files_of_children(file)):
             more = f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
             named = ", ".join(os.path.basename(one) for one in found[:_NAMED])

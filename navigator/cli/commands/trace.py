@@ -69,8 +69,9 @@ _TRACE = click.Path(path_type=Path)
     "--compiled/--no-compiled",
     default=None,
     help="Record with the compiled recorder: a tenth of the overhead, dispatch keys; no device "
-    "kernels, no allocations. --compiled builds it the first time, with a C++ compiler; from then "
-    "on it is the default for a torch that was built without devices, but for --memory.",
+    "kernels, no allocations. --compiled builds it now, with a C++ compiler; by default the first "
+    "run has it built in the background and later ones use it, with a torch that was built without "
+    "devices and without --memory.",
 )
 @source_options
 @click.argument("program", metavar="SCRIPT [ARGS]...", nargs=-1, type=click.UNPROCESSED)

@@ -159,12 +159,12 @@ def test_a_program_has_its_own_streams_and_status(tmp_path: Path) -> None:
         "import sys\nprint(sys.argv[1:], input())\nimport torch\ntorch.ones(2) + 1\nsys.exit(4)\n"
     )
     for arguments in (
-        ["trace", "program.py", "-o", "t.json", "x", "-o", "y"],
-        ["trace", "-o", "t.json", "program.py", "x", "-o", "y"],
-        ["trace", "-o", "t.json", "--", "program.py", "x", "-o", "y"],
+        ["program.py", "-o", "t.json", "x", "-o", "y"],
+        ["-o", "t.json", "program.py", "x", "-o", "y"],
+        ["-o", "t.json", "--", "program.py", "x", "-o", "y"],
     ):
         (tmp_path / "t.json").unlink(missing_ok=True)
-        done = torchnav(*arguments, cwd=tmp_path, stdin="typed\n")
+        done = torchnav("trace", "--no-compiled", *arguments, cwd=tmp_path, stdin="typed\n")
         assert done.stdout == "['x', '-o', 'y'] typed\n", done.stderr
         assert (done.returncode, done.stderr) == (4, "")
         assert b"aten::add.Tensor" in (tmp_path / "t.json").read_bytes()
@@ -172,7 +172,7 @@ def test_a_program_has_its_own_streams_and_status(tmp_path: Path) -> None:
 
 def test_without_a_terminal_it_records_into_the_cache(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("import torch\ntorch.ones(2)\n")
-    done = torchnav("trace", "program.py", cwd=tmp_path)
+    done = torchnav("trace", "--no-compiled", "program.py", cwd=tmp_path)
     assert done.returncode == 0
     (file,) = (tmp_path / "cache" / "traces").glob("program-*.json")
     assert done.stderr == f"torchnav: recording to {file}\n" or str(file) in done.stderr
