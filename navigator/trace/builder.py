@@ -48,9 +48,9 @@ class _Side(NamedTuple):
     start: float
     duration: float
     first: int
-    """Of a frame its stack or NONE; of a launch its correlation; an allocation's number."""
+    """Of a frame its stack or NONE; the number of a launch or of an allocation."""
     second: int
-    """Of a frame its module or NONE; the number of a launch's name."""
+    """Of a frame its module or NONE."""
 
 
 class _Open(NamedTuple):
@@ -72,12 +72,9 @@ class Builder:
         self.table = table
         self._rows: list[int] = []
         self._external: list[int] = []
-        self._forward_thread: dict[int, int] = {}
         self._sides: list[_Side] = []
         self._open: defaultdict[int, list[_Open]] = defaultdict(list)
         """By thread, innermost last."""
-        self._launched: dict[int, tuple[int, int]] = {}
-        """Correlation -> (row, number of the runtime call's name)."""
         self.links = ForwardLinks(table)
         self._kernels_done = 0
         self._roots_done = 0
@@ -99,7 +96,7 @@ class Builder:
         self._rows.append(row)
         self._external.append(external)
         if forward_thread:
-            self._forward_thread[row] = forward_thread
+            self.table.forward_threads[row] = forward_thread
 
     def add_frame(
         self, thread: int, start: float, duration: float, stack: int, module: int
@@ -116,14 +113,14 @@ class Builder:
         self, thread: int, start: float, duration: float, correlation: int, name: str
     ) -> None:
         """A call of the device runtime."""
-        number = self.table.kernels.names.number(name)
-        self._sides.append(_Side("launch", thread, start, duration, correlation, number))
+        number = self.table.launches.append(name, thread, start, duration, correlation)
+        self._sides.append(_Side("launch", thread, start, duration, number, NONE))
 
     # ---------------------------------------------------------------------- building
 
     def close_window(self, places: dict[int, str] | None = None) -> None:
         """Build what was fed since the last time. ``places``: External id -> device."""
-        self.links.learn_threads(self._forward_thread.items())
+        self.links.learn_threads(self.table.forward_threads.items())
         self._nest()
         self._place(places)
         self._assign_kernels()
@@ -231,7 +228,7 @@ class Builder:
     def _open_side(self, side: _Side) -> None:
         _, row, frame, module = self._around(side.thread, side.start)
         if side.kind == "launch":
-            self._launched[side.first] = (self._launcher(row), side.second)
+            self.table.launches.op[side.first] = self._launcher(row)
         elif side.kind == "memory":
             self._allocate(row, side.first)
         else:
@@ -309,7 +306,7 @@ class Builder:
             self._under_backward(row)
         name = table.name_of(row).removeprefix(ENGINE_PREFIX)
         engine = parent if table.kind[row] == NODE else row
-        forward = self.links.link(row, engine, name, self._forward_thread.get(row, 0))
+        forward = self.links.link(row, engine, name, self.table.forward_threads.get(row, 0))
         if forward >= 0:
             table.module[row] = table.module[forward]
             table.module[engine] = table.module[forward]  # what it does next is for it too
@@ -353,15 +350,15 @@ class Builder:
         self.table.default_place = "" if elsewhere or len(self.table.kernels) else "cpu"
 
     def _assign_kernels(self) -> None:
-        kernels = self.table.kernels
+        kernels, launches = self.table.kernels, self.table.launches
         waiting = [n for n in range(self._kernels_done, len(kernels)) if kernels.op[n] < 0]
         for number in waiting:
-            launched = self._launched.get(kernels.correlation[number])
-            if launched is None:
+            launch = launches.numbers.get(kernels.correlation[number])
+            if launch is None:
                 kernels.reasons[number] = "its launch is not in the trace"
                 continue
-            row, name = launched
-            kernels.launch[kernels.correlation[number]] = kernels.names[name]
+            row, name = launches.op[launch], launches.names[launches.name[launch]]
+            kernels.launch[kernels.correlation[number]] = name
             if row >= 0:
                 kernels.assign(number, row)
                 device, _ = kernels.places[kernels.place[number]]

@@ -98,6 +98,9 @@ class Table:
         that is not the sequence number."""
         self.reverse: dict[int, int] = {}
         """Forward operator's row -> row of the Node."""
+        self.forward_threads: dict[int, int] = {}
+        """Row of a Node, or of the engine around it -> the profiler's number of the thread on which
+        it was made."""
         self.prints: set[int] = set()
         """Calls that print a tensor, which takes many operators."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
@@ -112,6 +115,7 @@ class Table:
         self.definitions: list[ProgramDefinition] = []
         """What the program defines itself, in the order of the file."""
         self.kernels = KernelTable()
+        self.launches = LaunchTable()
         self.allocations = AllocationTable()
         self._parsed = cache(lambda number: parse_inputs(*self.raw_inputs[number]))
 
@@ -293,6 +297,34 @@ class KernelTable:
             launch=self.launch.get(self.correlation[number], ""),
             reason=self.reasons.get(number, ""),
         )
+
+
+class LaunchTable:
+    """Calls of the device's runtime on the host, those that wait too, as columns."""
+
+    def __init__(self) -> None:
+        self.names: Interned[str] = Interned()
+        self.name, self.thread, self.op = (array("i") for _ in range(3))
+        """``op`` is the smallest operator around it, NONE without one."""
+        self.start, self.duration = array("d"), array("d")
+        self.correlation = array("q")
+        self.numbers: dict[int, int] = {}
+        """Correlation -> number of the call."""
+
+    def __len__(self) -> int:
+        return len(self.correlation)
+
+    def append(
+        self, name: str, thread: int, start: float, duration: float, correlation: int
+    ) -> int:
+        self.name.append(self.names.number(name))
+        self.thread.append(thread)
+        self.op.append(NONE)
+        self.start.append(start)
+        self.duration.append(duration)
+        self.correlation.append(correlation)
+        self.numbers[correlation] = len(self.correlation) - 1
+        return len(self.correlation) - 1
 
 
 class AllocationTable:

@@ -235,6 +235,12 @@ def open_(settings: Settings, file: Path) -> int:
     help="One operator, by the id of its JSON, for pasting into an issue.",
 )
 @click.option("--op", "name", metavar="NAME", help="Only one operator: mylib::scale, add.Tensor.")
+@click.option(
+    "--chrome",
+    metavar="FILE",
+    type=_FILE,
+    help="Write it as a plain Chrome trace for Perfetto and chrome://tracing; packed as .json.gz.",
+)
 @click.option("--view", metavar="VIEW", help="A table: operator, module, line, node, kernel ...")
 @click.option("--full", is_flag=True, help="All rows of the view.")
 @json_option
@@ -245,6 +251,7 @@ def export_trace(
     report: Path | None,
     row: int | None,
     name: str | None,
+    chrome: Path | None,
     view: str | None,
     full: bool,
 ) -> None:
@@ -259,6 +266,8 @@ def export_trace(
     trace = read_trace(file)
     if report is not None:
         _write_report(_linker(settings, trace), trace, report)
+    elif chrome is not None:
+        _write_chrome(trace, chrome)
     elif row is not None:
         _write_markdown(_linker(settings, trace), trace, row)
     elif view is not None:
@@ -360,6 +369,16 @@ def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
             file.writelines(f"{printable(piece)}\n" for piece in html_report(trace, linker))
     except OSError as error:
         raise TorchnavError(f"cannot write {report}: {error.strerror}") from error
+
+
+def _write_chrome(trace: Trace, path: Path) -> None:
+    from navigator.trace.writers.chrome import write_chrome
+
+    try:
+        count = write_chrome(trace, path)
+    except OSError as error:
+        raise TorchnavError(f"cannot write {path}: {error.strerror}") from error
+    say(f"{path}: {count} events for Perfetto (ui.perfetto.dev) and chrome://tracing")
 
 
 def _write_markdown(linker: Linker, trace: Trace, row: int) -> None:

@@ -15,7 +15,7 @@ from indexes.source.files import open_file
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
-from navigator.trace.readers.events import Args, Event, args_of, decode, split_name
+from navigator.trace.readers.events import Args, Event, args_of, decode, plain_object, split_name
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack
@@ -89,8 +89,9 @@ class ChromeReader:
         """Build what is left and say what the trace lacks. Raises BadTrace if it held nothing."""
         meta = self.trace.meta
         meta.format = meta.format or "kineto"
-        if not meta.complete:
+        if self._own.exported or not meta.complete:
             self._builder.close_window()
+        self._own.settle_export()
         if self._bad:
             meta.problems.append(f"{self._bad} events could not be read")
         meta.problems += around.left_out
@@ -101,6 +102,8 @@ class ChromeReader:
 
     def _describe(self, around: Surroundings) -> None:
         meta, fields = self.trace.meta, around.fields
+        if self._own.exported:
+            return
         if meta.format == "torchnav":
             if not meta.torch:
                 meta.problems.append("the program did not import torch")
@@ -127,16 +130,22 @@ class ChromeReader:
     # --------------------------------------------------------------------- the events
 
     def _operator(self, event: Event, start: float, duration: float) -> None:
-        args, inputs = args_of(event), NONE
-        dims = args.dims or args.dims_old
-        if args.types or dims:
-            self._saw.add("shapes")
-            raw = (bytes(args.types), bytes(dims), bytes(args.strides), bytes(args.values))
-            inputs = self._table.raw_inputs.number(raw)
+        args = args_of(event)
+        inputs = self._inputs(args)
         name, thread = self._name(event.name), self._thread(event)
         row = self._table.append(OP, name, thread, start, duration, inputs, _sequence(args))
         external = args.external if args.external is not None else args.external_old
         self._builder.add(row, _whole(external), _whole(args.forward_thread))
+        if args.ours:
+            self._own.describe(row, plain_object(args.ours))
+
+    def _inputs(self, args: Args) -> int:
+        dims = args.dims or args.dims_old
+        if not (args.types or dims):
+            return NONE
+        self._saw.add("shapes")
+        raw = (bytes(args.types), bytes(dims), bytes(args.strides), bytes(args.values))
+        return self._table.raw_inputs.number(raw)
 
     def _new_name(self, text: str) -> int:
         if "::" in text:
@@ -147,8 +156,11 @@ class ChromeReader:
 
     def _annotation(self, event: Event, start: float, duration: float) -> None:
         name = self._table.names.number((event.name, None))
-        row = self._table.append(ANNOTATION, name, self._thread(event), start, duration)
+        args, thread = args_of(event), self._thread(event)
+        row = self._table.append(ANNOTATION, name, thread, start, duration, self._inputs(args))
         self._builder.add(row)
+        if args.ours:
+            self._own.describe(row, plain_object(args.ours))
 
     def _call(self, event: Event, start: float, duration: float) -> None:
         self._own.add_call(event, self._thread(event), start, duration)
@@ -198,9 +210,9 @@ class ChromeReader:
     def _memory(self, event: Event) -> None:
         args = args_of(event)
         kind = _whole(args.device_type)
-        if event.name != "[memory]" or kind >= len(_DEVICE_TYPES):
+        if event.name != "[memory]" or kind >= len(DEVICE_TYPES):
             return
-        place = _DEVICE_TYPES[kind]
+        place = DEVICE_TYPES[kind]
         if place != "cpu":
             place = f"{place}:{_whole(args.device_id)}"
         number = self._table.allocations.append(
@@ -238,7 +250,7 @@ class ChromeReader:
         return self._threads((str(event.pid), str(event.tid)))
 
 
-_DEVICE_TYPES = (
+DEVICE_TYPES = (
     "cpu cuda mkldnn opengl opencl ideep cuda fpga maia xla vulkan metal xpu mps meta hpu ve "
     "lazy ipu mtia privateuseone"
 ).split()

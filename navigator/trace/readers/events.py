@@ -39,6 +39,8 @@ class Args(msgspec.Struct, kw_only=True):
     """Of an MTIA's stream event."""
     task: str = msgspec.field(name="Task Type", default="")
     """Of work on an Ascend NPU: ``AI_CORE``."""
+    ours: msgspec.Raw = msgspec.field(name="torchnav", default=msgspec.Raw())
+    """What torchnav adds to a row that it exports."""
     stream_ascend: int | str | None = msgspec.field(name="Stream Id", default=None)
 
 
@@ -127,7 +129,12 @@ def args_of(event: Event) -> Args:
 
 def plain_args(event: Event) -> dict[str, Any]:
     """``args`` of an event of our own; empty when they are unreadable."""
-    return _decoded(_OBJECT, event.args) or {}
+    return plain_object(event.args)
+
+
+def plain_object(text: msgspec.Raw) -> dict[str, Any]:
+    """An object with all its fields; empty when it is unreadable."""
+    return _decoded(_OBJECT, text) or {}
 
 
 def encode(value: Any) -> bytes:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
+
+import msgspec
 
 from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.inputs import output_text
 from navigator.trace.model import ProgramDefinition, StackFrame, TraceMeta
 from navigator.trace.readers.events import Event, encode, plain_args, split_name
-from navigator.trace.table import ANNOTATION, CALL, NONE, OP, Stack, Table
+from navigator.trace.table import ANNOTATION, CALL, NONE, OP, PHASES, Stack, Table
 
 PREFIX = "torchnav_"
 FORMAT_VERSION = 2
@@ -55,6 +58,11 @@ class OwnEvents:
         """Row -> device, of operators of the compiled recorder."""
         self._thread = 0
         self._base_ns = 0
+        self.exported = False
+        """Whether it is a recording that was exported as a plain Chrome trace."""
+        self._is_timed = True
+        self._phases: dict[int, int] = {}
+        """Row -> phase, in an export of a trace without times."""
 
     def read(self, event: Event, thread: int) -> None:
         """One metadata event, by the method ``_on_NAME``. What has none is passed over."""
@@ -67,6 +75,28 @@ class OwnEvents:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             self._meta.problems.append(f"an event {event.name} could not be read: {error!r}")
 
+    def describe(self, row: int, told: dict[str, Any]) -> None:
+        """A row of an export: what the profiler has no place for."""
+        table = self._table
+        table.stack[row] = self._stacks.get(int(told.get("stack", 0)), NONE)
+        table.keys[row] = self._key_sets.get(int(told.get("keys", 0)), NONE)
+        if told.get("module"):
+            table.module[row] = table.modules.number(str(told["module"]))
+        if told.get("output"):
+            table.outputs[row] = str(told["output"])
+        if told.get("place"):
+            table.place[row] = table.places.number(str(told["place"]))
+        if told.get("phase") in PHASES:
+            self._phases[row] = PHASES.index(told["phase"])
+
+    def settle_export(self) -> None:
+        """Of a trace without times: the times that made its tree are none."""
+        for row, phase in self._phases.items():
+            self._table.phase[row] = phase
+        if not self._is_timed:
+            for row in range(len(self._table)):
+                self._table.duration[row] = 0.0
+
     def add_call(self, event: Event, thread: int, start: float, duration: float) -> None:
         """A call of a closed window, announced before or not."""
         args = plain_args(event)
@@ -78,6 +108,8 @@ class OwnEvents:
             row = self._new_call(event.name, thread, start, duration, args)
         self._builder.add(row)
         self._rows[number] = row
+        if self.exported:
+            self.describe(row, args)
 
     def _close_window(self, places: dict[int, str]) -> None:
         """What was announced and did not come with the window ran no operator."""
@@ -153,6 +185,14 @@ class OwnEvents:
             self._meta.rank = int(args["rank"])
         self._meta.command = tuple(str(part) for part in args.get("command", ()))
 
+    def _on_export(self, args: dict[str, Any]) -> None:
+        path = self._meta.path
+        told = msgspec.convert({**args["meta"], "path": path}, TraceMeta, strict=False)
+        for one in fields(TraceMeta):
+            setattr(self._meta, one.name, getattr(told, one.name))
+        self.exported, self._is_timed = True, bool(args["timed"])
+        self._table.zero = args["zero"]
+
     def _on_run(self, args: dict[str, Any]) -> None:
         meta = self._meta
         if int(args["format"]) > FORMAT_VERSION:
@@ -173,7 +213,7 @@ class OwnEvents:
             StackFrame(Location(str(path), int(line)), str(function))
             for path, line, function in args["frames"]
         )
-        self._table.stacks.append(Stack(frames, int(args["user"])))
+        self._table.stacks.append(Stack(frames, int(args["user"]), bool(args.get("exact", True))))
         self._stacks[int(args["stack"])] = len(self._table.stacks) - 1
 
     def _on_call(self, args: dict[str, Any]) -> None:

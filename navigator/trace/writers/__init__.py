@@ -1,0 +1,1 @@
+"""Writers of traces in the formats of others."""
