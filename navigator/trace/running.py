@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+
+_READ = {"x86_64": "0", "aarch64": "63", "riscv64": "63", "ppc64le": "3", "s390x": "3"}
+"""Linux's number of the system call ``read`` on each machine."""
+_END_OF_FILE = "\x04"
+"""What a terminal takes for the end of its input, unless the program has changed that."""
 
 
 class RunningProgram:
@@ -15,12 +24,15 @@ class RunningProgram:
 
     def __init__(self, command: Sequence[str], columns: int = 80, rows: int = 24) -> None:
         self._terminal, theirs = _terminal(columns, rows)
+        self._name = os.ttyname(theirs)
+        self._typed: SimpleQueue[str | None] = SimpleQueue()
         try:
             self._process = subprocess.Popen(
                 command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
             )
         finally:
             os.close(theirs)
+        threading.Thread(target=self._type, daemon=True).start()
 
     def read(self) -> bytes:
         """What it printed since; empty when it has ended and all of it was read."""
@@ -30,9 +42,63 @@ class RunningProgram:
             return b""
 
     def type(self, text: str) -> None:
-        """Give it a line on its stdin."""
-        with contextlib.suppress(OSError):
-            os.write(self._terminal, text.encode())
+        """Type something on its terminal: a line ends in ``\\r``, as with the enter key. Does not
+        wait for the program to read it."""
+        self._typed.put(text)
+
+    def end_input(self) -> None:
+        """As ctrl+d in a terminal: the program reads the end of its input."""
+        self._typed.put(_END_OF_FILE)
+
+    def _type(self) -> None:
+        """In a thread, since a terminal takes only so much that nobody reads."""
+        while (text := self._typed.get()) is not None:
+            rest = text.encode()
+            with contextlib.suppress(OSError):
+                while rest:
+                    rest = rest[os.write(self._terminal, rest) :]
+
+    @property
+    def is_reading(self) -> bool | None:
+        """Whether it waits for something to be typed; None where the system does not tell."""
+        if self._reads_keys():
+            return True
+        number = _READ.get(platform.machine())
+        if number is None or not Path("/proc/self/syscall").exists():
+            return None
+        return any(self._waits_in_read(process, number) for process in _family(self._process.pid))
+
+    @property
+    def hides_input(self) -> bool:
+        """Whether the terminal does not show what is typed, as for a password."""
+        import termios
+
+        return not self._modes() & termios.ECHO and bool(self._modes() & termios.ICANON)
+
+    def _reads_keys(self) -> bool:
+        """Whether it takes keys one by one, as a line that can be edited does."""
+        import termios
+
+        return self.is_running and not self._modes() & termios.ICANON
+
+    def _modes(self) -> int:
+        import termios
+
+        try:
+            return int(termios.tcgetattr(self._terminal)[3])
+        except termios.error:  # its end is closed
+            return termios.ECHO | termios.ICANON
+
+    def _waits_in_read(self, process: int, number: str) -> bool:
+        """Whether a thread of a process is inside of ``read`` from the terminal."""
+        for thread in _names(f"/proc/{process}/task"):
+            call, _, rest = _text(f"/proc/{process}/task/{thread}/syscall").partition(" ")
+            if call == number:
+                descriptor = int(rest.split()[0], 16)
+                with contextlib.suppress(OSError):
+                    if os.readlink(f"/proc/{process}/fd/{descriptor}") in (self._name, "/dev/tty"):
+                        return True
+        return False
 
     def interrupt(self) -> None:
         """As ctrl+c in a terminal."""
@@ -42,9 +108,15 @@ class RunningProgram:
         """End it so that it can still write its trace."""
         self._signal(signal.SIGTERM)
 
+    def kill(self) -> None:
+        """End it at once."""
+        self._signal(signal.SIGKILL)
+
     def wait(self) -> int:
         """Its exit status, negative for a signal."""
-        return self._process.wait()
+        status = self._process.wait()
+        self._typed.put(None)
+        return status
 
     @property
     def is_running(self) -> bool:
@@ -54,6 +126,29 @@ class RunningProgram:
         if self.is_running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
+
+
+def _family(process: int) -> Iterator[int]:
+    """A process and all that it has started."""
+    yield process
+    for thread in _names(f"/proc/{process}/task"):
+        for child in _text(f"/proc/{process}/task/{thread}/children").split():
+            yield from _family(int(child))
+
+
+def _names(folder: str) -> list[str]:
+    """What is in a folder of ``/proc``; nothing once its process has ended."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="ascii")
+    except OSError:
+        return ""
 
 
 def _terminal(columns: int, rows: int) -> tuple[int, int]:

@@ -185,6 +185,7 @@ _TITLES = {
     "SearchLine": "Search in the source",
     "TraceTree": "Trace",
     "GroupList": "Groups of a trace",
+    "Answer": "Input of the program",
 }
 
 

@@ -4,22 +4,81 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Log
 
 from navigator.trace.running import RunningProgram
 from navigator.tui.text import clean
-from navigator.tui.widgets.bars import PaneTitle
+from navigator.tui.widgets.bars import Bar, PaneTitle
+from navigator.tui.widgets.pane import Pane
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CHECK_S = 0.25
+"""How often a program that prints nothing is looked at: does it wait for input?"""
+_SILENT = 4
+"""After so many looks an unfinished line is taken for a question, where the system does not tell
+whether a program waits."""
 
 
-class OutputLog(Vertical):
+class OpenLine(Bar):
+    """The last line of the output while it has no end: a prompt, a progress bar."""
+
+    DEFAULT_CSS: ClassVar[str] = "OpenLine { text-style: bold; }"
+
+    text = ""
+
+    def show(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.refresh()
+
+    def render(self) -> Content:
+        return Content(self.text).truncate(self.size.width, ellipsis=True)
+
+
+class Answer(Input):
+    """What the reader types for the program."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Answer {
+        height: 1;
+        border: none;
+        padding: 0 1;
+        background: $surface;
+        &:focus { border: none; background: $surface; }
+        &:ansi { background: ansi_default; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+d", "end_input", "End of its input", show=True, id="stdin.end")
+    ]
+
+    class Ended(Message):
+        """The program is to read the end of its input."""
+
+    def action_end_input(self) -> None:
+        self.post_message(self.Ended())
+
+
+class OutputLog(Pane):
     """The program's terminal as text: colours and cursor movements are left out."""
+
+    NAME = "output"
+
+    class Asked(Message):
+        """The program waits for input, or no longer does."""
+
+        def __init__(self, log: OutputLog) -> None:
+            super().__init__()
+            self.log = log
 
     class Ended(Message):
         """The program has ended."""
@@ -31,8 +90,14 @@ class OutputLog(Vertical):
 
     DEFAULT_CSS: ClassVar[str] = """
     OutputLog {
-        Log { height: 1fr; background: $background; scrollbar-size-vertical: 1; }
-        Input { height: 1; border: none; padding: 0 1; background: $surface; }
+        Log {
+            height: 1fr;
+            background: $background;
+            scrollbar-size-vertical: 1;
+            scrollbar-size-horizontal: 0;
+        }
+        &.-asks > PaneTitle { color: $text-warning; text-style: bold; }
+        &.-asks OpenLine { color: $text-warning; }
     }
     """
 
@@ -42,15 +107,35 @@ class OutputLog(Vertical):
         self.status: int | None = None
         """The program's exit status, once it has ended."""
         self._rest = ""
+        self._silent = 0
+        """How often it was looked at since it last printed something."""
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
         yield Log(max_lines=20_000)
-        yield Input(placeholder="Send input to the program (Enter)", id="stdin")
+        yield OpenLine()
+        yield Answer(placeholder="Send input to the program (Enter)", id="stdin")
 
     def on_mount(self) -> None:
-        self.query_one(PaneTitle).show("output of the program")
+        self._show_state()
+        self._looks = self.set_interval(_CHECK_S, self._look)
         self.run_worker(self._listen, thread=True, exit_on_error=False)
+
+    @property
+    def stops(self) -> Sequence[Widget]:
+        """The line for the program; the text above it once there is nothing to say to it."""
+        return [self.query_one(Log) if self.line.disabled else self.line] if self.display else []
+
+    @property
+    def line(self) -> Answer:
+        return self.query_one(Answer)
+
+    @property
+    def asks(self) -> bool:
+        """Whether the program waits for input."""
+        return self.has_class("-asks")
+
+    # ------------------------------------------------------------------- what it prints
 
     def _listen(self) -> None:
         """In a thread: take in what the program prints until it has ended."""
@@ -61,24 +146,80 @@ class OutputLog(Vertical):
 
     def write(self, text: str) -> None:
         """Show what was printed; a line that is drawn over itself keeps its last state."""
-        *lines, self._rest = (self._rest + text).replace("\r\n", "\n").split("\n")
+        *lines, rest = (self._rest + text).replace("\r\n", "\n").split("\n")
+        self._rest = _last_state(rest)
         if lines:
             self.query_one(Log).write_lines([plain(line) for line in lines])
+        self.query_one(OpenLine).show(plain(self._rest))
+        self._silent = 0
+        self._ask(False)
 
     def finish(self, status: int) -> None:
         """Nothing more will come: show a last line without an end."""
+        self._looks.stop()
         if self._rest:
             self.query_one(Log).write_line(plain(self._rest))
             self._rest = ""
+        self.query_one(OpenLine).show("")
         self.status = status
-        how = f"signal {-status}" if status < 0 else f"status {status}"
-        self.query_one(PaneTitle).show(f"output of the program, which ended with {how}")
+        if self.line.has_focus:
+            self.screen.set_focus(self.query_one(Log))
+        self.line.disabled = True
+        self.line.placeholder = "the program has ended"
+        self._ask(False)
+        self._show_state()
         self.post_message(self.Ended(self, status))
+
+    # --------------------------------------------------------------------- what it asks
+
+    def _look(self) -> None:
+        """Nothing was printed for a moment: does it wait for input?"""
+        if self._silent:
+            reading = self.program.is_reading
+            if reading is None:
+                reading = self._silent >= _SILENT and bool(self._rest) and "\r" not in self._rest
+            self._ask(reading)
+        self._silent += 1
+
+    def _ask(self, asks: bool) -> None:
+        if asks != self.asks:
+            self.set_class(asks, "-asks")
+            self.line.password = asks and self.program.hides_input
+            self._show_state()
+            self.post_message(self.Asked(self))
+
+    def _show_state(self) -> None:
+        words = "output of the program"
+        if self.status is not None:
+            how = f"signal {-self.status}" if self.status < 0 else f"status {self.status}"
+            words += f", which ended with {how}"
+        note = "waits for input: a or Tab answers" if self.asks else ""
+        self.query_one(PaneTitle).show(words, note)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.program.type(event.value + "\n")
-        event.input.value = ""
+        self._say(event.value + "\r")
+
+    def on_answer_ended(self, message: Answer.Ended) -> None:
+        """The end of the input, as in a terminal behind what stands in the line."""
+        message.stop()
+        self._say(self.line.value)
+        self.program.end_input()
+
+    def _say(self, text: str) -> None:
+        self.program.type(text)
+        self.line.value = ""
+        self._silent = 0
+        self._ask(False)
+
+
+def _last_state(line: str) -> str:
+    """Of a line that is drawn over itself the last state."""
+    *parts, end = line.split("\r")
+    if not parts:
+        return line
+    last = end or next(filter(None, reversed(parts)), "")
+    return f"\r{last}" if end else f"\r{last}\r"
 
 
 def plain(line: str) -> str:

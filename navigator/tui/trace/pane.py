@@ -67,6 +67,8 @@ class TracePane(MainPane):
         self._view = _VIEWS[0]
         self._is_paused = False
         self._is_done = False
+        self.is_asked = False
+        """Whether the program waits for input."""
         self._rest_until = 0.0
         self._timed_from = 0
         """The number of rows from which the timeline is drawn again."""
@@ -186,11 +188,13 @@ class TracePane(MainPane):
     def show_state(self) -> None:
         """The name, how much there is, and how it is shown."""
         rows = len(self.trace.table.kind) if self.trace else 0
-        words = [f"{rows:,} rows", self._view]
+        words = [f"{rows:,} row{'s' * (rows != 1)}", self._view]
         if self.ops.is_following and not self._is_done:
             words.append("tail")
         if self._is_paused:
             words.append("paused")
+        if self.is_asked:
+            words[1:] = ["waits for input"]
         self.query_one(PaneTitle).show(self._title, " · ".join(words))
 
     def toggle_tail(self) -> None:

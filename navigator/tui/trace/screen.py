@@ -21,7 +21,7 @@ from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.screens.about import AboutScreen
 from navigator.tui.screens.breakpoints import fit_terminal
 from navigator.tui.source.source_pane import SourcePane
-from navigator.tui.trace.output_log import OutputLog
+from navigator.tui.trace.output_log import Answer, OutputLog
 from navigator.tui.trace.pane import TracePane
 from navigator.tui.trace.recordings import Recording
 from navigator.tui.trace.workspace import TraceWorkspace
@@ -42,6 +42,15 @@ class TraceScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,ctrl+q", "leave_trace", "Quit", id="quit"),
         Binding("O", "output", "Output", id="trace.output"),
+        Binding("a", "answer", "Answer", tooltip="Type for the program", id="trace.answer"),
+        Binding(
+            "ctrl+c",
+            "break",
+            "Interrupt",
+            tooltip="Interrupt the program; again: end it and quit",
+            show=False,
+            id="trace.break",
+        ),
         Binding(
             "ctrl+x",
             "interrupt",
@@ -69,6 +78,8 @@ class TraceScreen(Screen[None]):
         self._stop = Event()
         self._is_done = False
         self._is_leaving = False
+        self._breaks = 0
+        """How often ctrl+c was pressed."""
 
     def compose(self) -> ComposeResult:
         fit_terminal(self)
@@ -81,8 +92,8 @@ class TraceScreen(Screen[None]):
             with Container(id="right"):
                 yield ChainPane(self.context)
                 yield SourcePane(self.context)
-        if recording.program is not None:
-            yield OutputLog(recording.program)
+            if recording.program is not None:
+                yield OutputLog(recording.program)
         yield IndexProgress(self.context)
         yield KeyBar(self.context.config.keys)
 
@@ -155,7 +166,35 @@ class TraceScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where no program runs, none can be interrupted."""
-        return action not in ("output", "interrupt") or self._recording.program is not None
+        of_program = action in ("output", "interrupt", "answer", "break")
+        return not of_program or self._recording.program is not None
+
+    def on_output_log_asked(self, message: OutputLog.Asked) -> None:
+        if message.log.asks:
+            self.add_class("-output")
+        self.pane.is_asked = message.log.asks
+        self.pane.show_state()
+
+    def action_answer(self) -> None:
+        """To the line for the program."""
+        self.add_class("-output")
+        self.set_focus(self.query_one(Answer))
+
+    def action_break(self) -> None:
+        """As in a terminal: the program gets the first one, the second one ends the screen."""
+        if self.get_selected_text() is not None:
+            self.action_copy_text()
+            return
+        program, self._breaks = self._recording.program, self._breaks + 1
+        if program is None or not program.is_running:
+            self.action_leave_trace() if self._breaks > 1 else say(self, "ctrl+c again quits")
+        elif self._breaks == 1:
+            program.interrupt()
+            say(self, "the program was interrupted; ctrl+c again ends it and quits")
+        else:
+            self._is_leaving = True
+            program.stop() if self._breaks == 2 else program.kill()
+            say(self, "the program was told to end; ctrl+c again kills it")
 
     def on_output_log_ended(self, message: OutputLog.Ended) -> None:
         if message.status == 0 and not (self.has_class("-tall") or message.log.has_focus_within):

@@ -18,6 +18,7 @@ from navigator.tui.place_rows import PlaceRow, of_slots
 from navigator.tui.source.document import Document
 from navigator.tui.source.source_pane import SourcePane
 from navigator.tui.trace.links import Linked, TraceLinks, line_notes
+from navigator.tui.trace.output_log import OutputLog
 from navigator.tui.trace.pane import TracePane
 from navigator.tui.widgets.line_list import LineList
 
@@ -151,6 +152,14 @@ class TraceWorkspace(ChainWorkspace):
         partner = forward.id if forward else trace.backward_of(op.id)
         if partner is None or not self.pane.ops.select(partner):
             say(self, "no matching backward call recorded")
+
+    def action_next_pane(self, by: int) -> None:
+        """As everywhere, but first of all to a program that waits for input."""
+        for log in self.query(OutputLog):
+            if log.asks and not log.has_focus_within:
+                self.screen.set_focus(log.line)
+                return
+        super().action_next_pane(by)
 
     # ----------------------------------------------------------------------------- rows
 

@@ -17,7 +17,7 @@ from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
 from navigator.tui.session import Opener
 from navigator.tui.trace.app import TraceApp
-from navigator.tui.trace.output_log import OutputLog
+from navigator.tui.trace.output_log import Answer, OutputLog
 from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording
 from navigator.tui.trace.screen import TraceScreen
 from tests.navigator.trace.conftest import TRACES
@@ -262,6 +262,83 @@ async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Pat
         await person.until(lambda: screen.pane.trace and screen.pane.trace.meta.complete)
         assert screen.pane.trace is not None
         assert "MulBackward0" in {op.name for op in screen.pane.trace.ops()}
+
+
+ASKING = """\
+import getpass, sys
+import torch
+
+for step in range(3):
+    print(f"\\rstep {step} of 3", end="")
+print()
+name = input("your name? ")
+print("hello", name)
+print("of", len(getpass.getpass("password: ")))
+torch.ones(2).add(1)
+print("read", repr(sys.stdin.read()))
+"""
+
+
+async def test_a_program_that_asks_is_answered(opener: Opener, tmp_path: Path) -> None:
+    async with running(opener, tmp_path, ASKING, 80, 24) as (person, _):
+        screen = screen_of(person)
+        await person.sees("step 2 of 3", "your name?", "waits for input")
+        assert "step 1 of 3" not in person.screen()
+        await person.presses("tab")
+        await person.types("you")
+        await person.presses("enter")
+        await person.sees("hello you", "password:")
+        line = screen.query_one(Answer)
+        await person.until(lambda: line.password, "what is typed for a password is not shown")
+        await person.presses("escape", "a")
+        await person.types("secret")
+        await person.presses("enter")
+        await person.sees("of 6")
+        assert "secret" not in person.screen()
+        await person.until(lambda: screen.query_one(OutputLog).asks)
+        assert not line.password
+        await person.types("some")
+        await person.presses("ctrl+d", "ctrl+d")
+        await person.until(lambda: screen.query_one(OutputLog).status == 0)
+        await person.sees("read 'some'")
+
+
+ENDLESS = """\
+import time
+import torch
+
+torch.ones(2).add(1)
+while True:
+    try:
+        print("working")
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("not yet")
+"""
+
+
+async def test_ctrl_c_interrupts_the_program_and_then_ends_the_screen(
+    opener: Opener, tmp_path: Path
+) -> None:
+    async with running(opener, tmp_path, ENDLESS) as (person, program):
+        await person.sees("working")
+        await person.presses("ctrl+c")
+        await person.sees("not yet")
+        assert program.is_running
+        await person.presses("ctrl+c")
+        await person.until(lambda: person.app.return_value == 128 + 15, "the end of the screen")
+        assert not program.is_running
+
+
+async def test_the_input_of_a_program_that_reads_nothing_never_blocks(tmp_path: Path) -> None:
+    program = RunningProgram([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        program.type("x" * 1_000_000)
+        assert program.is_running
+        program.interrupt()
+        assert program.wait() == -2
+    finally:
+        program.stop()
 
 
 async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_path: Path) -> None:
