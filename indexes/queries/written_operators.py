@@ -1,5 +1,6 @@
 """Where operators stand written: as ``torch.ops.quantized.linear`` in Python, in the literals that
-C++ asks the dispatcher with. Texts are read for them, since the index keeps no such names."""
+C++ asks the dispatcher with, as symbols of TorchScript. Texts are read for them, since the index
+keeps no such names."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from indexes.linking.facts import Known
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.queries.corpus import Corpus
-from indexes.readers.cxx.operator_literals import OperatorLiteral, operator_literals
+from indexes.readers.cxx.operator_literals import (
+    OperatorLiteral,
+    operator_literals,
+    operator_symbols,
+)
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.blocks import Block, Text, innermost, occurrences
 from indexes.readers.python.facts import module_name
@@ -29,8 +34,8 @@ KINDS = ("python", "test")
 _FURTHEST = 3
 """So many modules are followed from an import to where a namespace is given a name."""
 LIMIT = (
-    "looked for in C++ as a literal and in Python as torch.ops...: names that are put together"
-    " while the program runs are not seen"
+    "looked for in C++ as a literal or a symbol and in Python as torch.ops...: names that are put"
+    " together while the program runs are not seen"
 )
 
 
@@ -83,9 +88,17 @@ class WrittenOperators:
 
     def _in_cpp(self, name: str) -> Iterator[WrittenUse]:
         for path in self._corpus.files_with(name, "cpp"):
+            for line in self._symbols(path, name):
+                around = self._corpus.around(path, line)
+                yield WrittenUse(Location(path, line), _SYMBOL, None, False, around)
             for one in operator_literals(decode(self._corpus.text(path)), name):
                 where, around = Location(path, one.line), self._corpus.around(path, one.line)
                 yield WrittenUse(where, _how(one), one.overload, one.registers, around)
+
+    def _symbols(self, path: str, name: str) -> Iterator[int]:
+        """The lines that name the symbol of an operator: those of ATen have one."""
+        if name.startswith("aten::"):
+            yield from operator_symbols(self._corpus.clean(path), name)
 
     # -------------------------------------------------------------------------- Python
 
@@ -164,6 +177,7 @@ def _owners(data: bytes, last: str) -> set[str]:
     return {word[0].decode("utf-8", "replace") for word in words if word}
 
 
+_SYMBOL = "names its symbol, as graphs of TorchScript do"
 _WORD = regex(rb"\w+\Z")
 _LONGEST = 60
 

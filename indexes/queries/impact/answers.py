@@ -83,7 +83,7 @@ class Impacts:
         if node.kind == "stub":
             return cpp.of_stub(node)
         if node.kind == "operator":
-            return cpp.of_operator(node.symbol)
+            return cpp.of_operator(node.symbol, True)
         if node.kind == "formula":
             return cpp.of_formula(node)
         return self.python.of_function(node, True)
@@ -291,9 +291,9 @@ def _length(known: Known) -> int:
 
 
 def _surest_first(edge: Edge) -> tuple[bool, int]:
-    """Tests in C++ come last: they say little of who else uses something."""
+    """Tests come last: they say little of who else uses something."""
     path = edge.node.location.path if edge.node.location else ""
-    return "/test/" in path, RANK[edge.confidence]
+    return "/test/" in f"/{path}", RANK[edge.confidence]
 
 
 def _step(number: int, parent: int | None, edge: Edge) -> Step:

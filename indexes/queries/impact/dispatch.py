@@ -20,7 +20,11 @@ from indexes.queries.written_operators import LIMIT, WrittenOperators, WrittenUs
 from indexes.readers.python.facts import module_name
 
 MAX_READ = 10
-"""Operators of libraries that texts are read for in one walk: half a second each."""
+"""Operators that texts are read for in one walk: up to a second each."""
+UNREAD = (
+    "Python that calls operators through torch.ops, and texts that name them, are not followed:"
+    " torchnav callers OPERATOR lists them"
+)
 
 
 class DispatchEdges:
@@ -30,7 +34,7 @@ class DispatchEdges:
         self.facts = facts
         self.unfollowed: list[str] = []
         self._searches = 0
-        self._read = 0
+        self._read: set[str] = set()
         self._graph = Graph(facts)
         self.functions_of = lru_cache(None)(lambda e: formula_functions(e, facts))
 
@@ -63,8 +67,9 @@ class DispatchEdges:
                             self.facts.operator(other.full_name, "kernel"), rule, at, "by rule"
                         )
 
-    def of_operator(self, name: str) -> Iterator[Edge]:
-        """The bodies and formulas that call an operator, through the dispatcher."""
+    def of_operator(self, name: str, first: bool = False) -> Iterator[Edge]:
+        """The bodies and formulas that call an operator, through the dispatcher. ``first`` is for
+        what is asked for itself: texts are read for an operator of ATen too."""
         native = self.facts.native(name)
         if native is None:
             return
@@ -81,8 +86,10 @@ class DispatchEdges:
             if by_hand(native):
                 rule, use = f"calls the operator, {BY_HAND}", use._replace(confidence="ambiguous")
             yield from self._caller(use, rule, dispatch=True)
-        if native.defined_by:
+        if first or native.defined_by:
             yield from self._written(native)
+        else:
+            self.unfollowed.append(UNREAD)
         called = f"calls the operator {native.name}"
         yield from self.formulas((use for use in uses if use.caller < 0), called, True)
         for step in self._graph.up(Place("operator", name)):
@@ -92,16 +99,16 @@ class DispatchEdges:
                 yield Edge(node, rule, native.location, "by rule", dispatch=True)
 
     def _written(self, native: NativeFunction) -> Iterator[Edge]:
-        """What names an operator of a library in a text: it has no C++ function to be called by."""
-        self._read += 1
-        if self._read > MAX_READ:
-            self.unfollowed.append(f"{native.full_name}: where it is named was not looked for")
+        """What names an operator in a text: the only way to one of a library."""
+        self._read.add(native.name)
+        if len(self._read) > MAX_READ:
+            self.unfollowed.append(f"{native.name}: where it is named was not looked for")
             return
         for use in self._names.of(native):
             if not use.registers:
                 told = (use.rule, use.location, use.confidence, use.candidates)
                 yield Edge(_around(use), *told, dispatch=True)
-        self.unfollowed.append(f"{native.full_name}: {LIMIT}")
+        self.unfollowed.append(f"{native.name}: {LIMIT}")
         if native.location.path.endswith(".py"):
             module = module_name(native.location.path)
             self.unfollowed.append(

@@ -59,6 +59,18 @@ def _literal(text: str, found: re.Match[str], start: int, line: int) -> Operator
     return OperatorLiteral(line, overload, given[1] if given else "", registers)
 
 
+def operator_symbols(clean: str, operator: str) -> Iterator[int]:
+    """The lines on which code without literals and comments names ``aten::add``: torchgen makes a
+    symbol of that name for TorchScript (``aten_interned_strings.h``)."""
+    line, counted = 1, 0
+    for found in re.finditer(rf"{re.escape(operator)}(?!\w|::)", clean):
+        before = clean[: found.start()][-1:]
+        if not (before == ":" or before == "_" or before.isalnum()):
+            line += clean.count("\n", counted, found.start())
+            counted = found.start()
+            yield line
+
+
 class _Literals:
     """The string literals of a text."""
 

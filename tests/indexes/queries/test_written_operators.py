@@ -1,12 +1,16 @@
-"""Operators of libraries by the lines that name them: ``callers``, ``uses`` and ``impact``."""
+"""Operators by the lines that name them: ``callers``, ``uses`` and ``impact``."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from indexes.queries.impact.answers import Impacts
+from indexes.queries.impact.dispatch import UNREAD
 from indexes.queries.index import Index
 from indexes.queries.written_operators import LIMIT
+from tests.indexing import opened
 
 OPS = "torch/csrc/distributed/c10d/Ops.cpp"
 TESTS = "test/test_library.py"
@@ -51,3 +55,40 @@ def test_registrations_are_uses(tree_index: Index) -> None:
 def test_impact_reaches_the_tests_that_call_it(tree_index: Index) -> None:
     found = Impacts(tree_index).impact("quantized::add")
     assert any(TESTS in one.command and "test_norms" in one.command for one in found.tests)
+
+
+def test_operators_of_aten_are_read_from_torch_ops_too(tree_index: Index) -> None:
+    found = Impacts(tree_index).callers("add.Tensor")
+    uses = {str(step.evidence): step for step in found.steps if step.parent == 0}
+    refs = "torch/_refs/__init__.py"
+    use = uses[f"{refs}:{_line(tree_index, refs, '@register_decomposition(aten.add)')}"]
+    assert use.confidence == "by rule"  # it does not say which overload
+    assert f"add: {LIMIT}" in found.unresolved
+
+
+def test_an_overload_is_no_use_of_another(tree_index: Index) -> None:
+    table = "torch/export/decomp_utils.py"
+    at = f"{table}:{_line(tree_index, table, 'torch.ops.aten.layer_norm.default')}"
+    found = Impacts(tree_index).callers("layer_norm")
+    assert at in {str(step.evidence) for step in found.steps if step.parent == 0}
+    found = Impacts(tree_index).callers("native_layer_norm")
+    assert at not in {str(step.evidence) for step in found.steps}
+
+
+def test_a_symbol_of_torchscript_is_a_use(tree_copy: Path, cache: Path) -> None:
+    path = "torch/csrc/jit/passes/peephole.cpp"
+    (tree_copy / path).parent.mkdir(parents=True, exist_ok=True)
+    (tree_copy / path).write_text(
+        "namespace torch::jit {\n"
+        "// aten::cumsum\n"
+        "bool sums(Node* node) {\n  return node->kind() == aten::cumsum;\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        found = Impacts(index).callers("cumsum")
+    (use,) = [s for s in found.steps if s.evidence and s.evidence.path == path]
+    assert (use.symbol, str(use.evidence)) == ("torch::jit::sums", f"{path}:4")
+    assert use.rule.startswith("names its symbol")
+
+
+def test_impact_says_that_it_does_not_read_them(tree_index: Index) -> None:
+    assert UNREAD in Impacts(tree_index).impact("softmax_kernel_impl", tests=False).unresolved

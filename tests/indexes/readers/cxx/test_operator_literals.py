@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from indexes.readers.cxx.operator_literals import OperatorLiteral, operator_literals
+from indexes.readers.cxx.operator_literals import (
+    OperatorLiteral,
+    operator_literals,
+    operator_symbols,
+)
 
 TEXT = r"""// "ns::op" in a comment
 static auto one = Dispatcher::singleton().findSchemaOrThrow("ns::op", "");
@@ -28,3 +32,8 @@ def test_literals() -> None:
         OperatorLiteral(10, None, "", False),
         OperatorLiteral(12, None, "", False),
     ]
+
+
+def test_symbols() -> None:
+    clean = "case ns::op:\n  return my::ns::op(ns::op_, ns::op::of) ||\n    kind == ns::op;\n"
+    assert list(operator_symbols(clean, "ns::op")) == [1, 3]
