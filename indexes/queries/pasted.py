@@ -31,6 +31,10 @@ _NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """What the macros of ATen/Dispatch.h say of a dtype that they do not cover, or its beginning."""
 _ASSERTED = regex(r"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":(\d+)")
 """What c10 says of an assertion."""
+_FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
+"""What C's ``assert`` and CUDA's say."""
+_KERNEL = regex(r"\b(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
+"""How CUDA names the kernel in which one failed."""
 Places = tuple[tuple[str, int], ...]
 """Files and lines."""
 
@@ -80,6 +84,19 @@ def asserted(text: str) -> tuple[str, str, int] | None:
     """Condition, file and line of an assertion that failed, as c10 writes them."""
     found = _ASSERTED.search(pasted(text).text)
     return (found[1].strip(), found[2], int(found[3])) if found else None
+
+
+def failed_condition(text: str) -> str:
+    """The condition of an assertion that failed, as C and kernels on a device write it; empty for
+    another message."""
+    found = _FAILED.search(text)
+    return found[1] if found else ""
+
+
+def failing_kernel(text: str) -> str:
+    """The kernel in which an assertion failed, as CUDA names it; empty where no text does."""
+    found = _KERNEL.search(text)
+    return found[1] if found else ""
 
 
 def dispatch_name(text: str) -> str:

@@ -14,7 +14,7 @@ from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.spelling import NameQuery
-from indexes.queries.pasted import asserted, dispatch_name
+from indexes.queries.pasted import asserted, dispatch_name, failed_condition, failing_kernel, pasted
 from indexes.readers.messages import DISPATCH
 
 if TYPE_CHECKING:
@@ -31,11 +31,16 @@ def find(query: NameQuery, index: Index) -> NameMatch | None:
     """The lines that can say ``query.raw``, then the operators that reach the first of them."""
     if (where := asserted(query.raw)) and (match := _assertion(*where, index)):
         return match
+    condition = failed_condition(query.raw)
+    if condition and (match := _failed(condition, query.raw, index)):
+        return match
     found = Messages(index.facts.store).said(query.raw)
     if not found:
         return None
-    if found[0].kind.endswith(_FOR_ALL) and (match := _checks(found[0].values, index)):
-        return match
+    if found[0].kind.endswith(_FOR_ALL):
+        condition = max(found[0].values, key=len, default="")
+        if match := _checks(condition, index):
+            return match
     if found[0].kind != DISPATCH and (name := dispatch_name(query.raw)):
         return _of_macro(name, found, index)
     return _match(found, index, query.raw)
@@ -78,22 +83,51 @@ def _assertion(condition: str, path: str, line: int, index: Index) -> NameMatch 
     return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
 
 
-def _checks(values: tuple[str, ...], index: Index) -> NameMatch | None:
-    """The checks without a text of their own, of which c10 tells the condition alone."""
-    condition = max(values, key=len, default="")
-    words = re.findall(r"\w+", condition)
-    if not words:
-        return None
-    longest, hits = max(words, key=len).encode(), []
-    for path in index.facts.paths("cpp"):
-        data = index.source.read(path)
-        if longest in data:
-            lines = _lines_asserting(condition, data.decode("utf-8", "replace"))
-            hits += [_check_hit(condition, Location(path, line), index) for line in lines]
+def _failed(condition: str, text: str, index: Index) -> NameMatch | None:
+    """The assertions of a condition: those in the kernel or in a file that the text names, where
+    there are any."""
+    match = _checks(condition, index)
+    hits = match.hits if match else ()
+    if kernel := failing_kernel(text):
+        own = [hit for hit in hits if hit.name.rpartition("::")[2] == kernel]
+        return _match_checks(condition, own) or _of_kernel(condition, kernel, index) or match
+    named = [path for path, _ in pasted(text).places]
+    own = [hit for hit in hits if any(path.endswith(hit.location.path) for path in named)]
+    return _match_checks(condition, own) or match
+
+
+def _of_kernel(condition: str, name: str, index: Index) -> NameMatch | None:
+    """The kernels of a name, where none of them checks a condition by the letter."""
+    kernels = (k.definition for k in index.facts.named(name) if k.definition.cuda_global)
+    hits = [Hit("error", one.qualified, one.location, f"checks {condition}") for one in kernels]
+    note = "a macro makes the assertion: this is the kernel that the text names"
+    match = _match_checks(condition, hits)
+    return replace(match, confidence="by rule", note=note) if match else None
+
+
+def _checks(condition: str, index: Index) -> NameMatch | None:
+    """The checks without a text of their own, of which only the condition is told."""
+    found = _places_checking(condition, index)
+    return _match_checks(condition, [_check_hit(condition, where, index) for where in found])
+
+
+def _match_checks(condition: str, hits: list[Hit]) -> NameMatch | None:
     if not hits:
         return None
     sure: Confidence = "exact" if len(hits) == 1 else "ambiguous"
     return NameMatch("error", condition, hits=tuple(hits), note=_note(len(hits)), confidence=sure)
+
+
+def _places_checking(condition: str, index: Index) -> list[Location]:
+    """The lines of a tree that check a condition."""
+    longest = max(re.findall(r"\w+", condition), key=len, default="").encode()
+    found = []
+    for path in index.facts.paths("cpp") if longest else ():
+        data = index.source.read(path)
+        if longest in data:
+            lines = _lines_asserting(condition, data.decode("utf-8", "replace"))
+            found += [Location(path, line) for line in lines]
+    return found
 
 
 def _check_hit(condition: str, where: Location, index: Index) -> Hit:
@@ -105,7 +139,7 @@ def _check_hit(condition: str, where: Location, index: Index) -> Hit:
 def _lines_asserting(condition: str, text: str) -> list[int]:
     """The lines on which a macro checks a condition, however that is broken into lines."""
     words = r"\s*".join(re.escape(word) for word in condition.split())
-    found = re.finditer(rf"(?:ASSERT|CHECK)\w*\(\s*{words}\s*[,)]", text) if words else ()
+    found = re.finditer(rf"(?:ASSERT|CHECK|\bassert)\w*\(\s*{words}\s*[,)]", text) if words else ()
     return [text.count("\n", 0, match.start()) + 1 for match in found]
 
 

@@ -23,6 +23,8 @@ _CHOSEN = regex(r"(?:\?|(?<!:):|[=!]=)\Z")
 """What stands before an arm of a conditional, or before what something is compared with."""
 _NOTHING = (",", "<<", "+")
 """What stands between two literals without a value."""
+_NEXT = regex(r"\)\s*\n\s*[A-Z][A-Z0-9_]+\(")
+"""Where a macro ends that needs no semicolon, and another begins."""
 _BEFORE = 200
 _LONGEST = 60
 """Characters before a parenthesis in which the name stands that is called."""
@@ -86,7 +88,9 @@ def _groups(clean: str, strings: list[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 def _parted(clean: str, start: int, stop: int) -> bool:
-    return any(clean.find(mark, start, stop) >= 0 for mark in ";{}")
+    if any(clean.find(mark, start, stop) >= 0 for mark in ";{}"):
+        return True
+    return "\n" in clean[start:stop] and _NEXT.search(clean, start, stop) is not None
 
 
 def _statement(clean: str, at: int) -> int:

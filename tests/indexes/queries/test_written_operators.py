@@ -85,9 +85,9 @@ def test_a_symbol_of_torchscript_is_a_use(tree_copy: Path, cache: Path) -> None:
     )
     with opened(tree_copy, cache) as index:
         found = Impacts(index).callers("cumsum")
-    (use,) = [s for s in found.steps if s.evidence and s.evidence.path == path]
-    assert (use.symbol, str(use.evidence)) == ("torch::jit::sums", f"{path}:4")
-    assert use.rule.startswith("names its symbol")
+    uses = [step for step in found.steps if step.evidence and step.evidence.path == path]
+    assert {(use.symbol, str(use.evidence)) for use in uses} == {("torch::jit::sums", f"{path}:4")}
+    assert all(use.rule.startswith("names its symbol") for use in uses)
 
 
 def test_impact_says_that_it_does_not_read_them(tree_index: Index) -> None:

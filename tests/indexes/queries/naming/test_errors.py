@@ -83,3 +83,33 @@ def test_an_assertion_is_found_by_its_file_and_condition(
     assert where == ("c10/core/TensorImpl.h", line)
     assert found.confidence == confidence
     assert bool(found.note) == (confidence == "ambiguous")
+
+
+KERNEL = "aten/src/ATen/native/cuda/Indexing.cu"
+PRINTED = (
+    "/pytorch/{}:99: {}: block: [1,0,0], thread: [0,0,0] Assertion `{}` failed.\n"
+    "RuntimeError: CUDA error: device-side assert triggered"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Assertion `src.numel() > 0 && "index out of range"` failed.',
+        PRINTED.format(KERNEL, "indexSelectSmallIndex", 'src.numel() > 0 && "index out of range"'),
+    ],
+)
+def test_an_assertion_on_a_device_is_found_by_its_condition(tree_index: Index, text: str) -> None:
+    found = tree_index.resolve(text)
+    assert (found.kind, found.confidence) == ("error", "exact")
+    (hit,) = (hit for hit in found.hits if hit.kind == "error")
+    assert hit.location.path == KERNEL
+    assert hit.name.endswith("indexSelectSmallIndex")
+
+
+def test_an_assertion_of_a_macro_leads_to_the_kernel_that_is_named(tree_index: Index) -> None:
+    text = PRINTED.format(KERNEL, "void at::native::indexSelectSmallIndex<float, 1>(int)", "i < n")
+    found = tree_index.resolve(text)
+    (hit,) = found.hits
+    assert (found.kind, found.confidence, hit.location.path) == ("error", "by rule", KERNEL)
+    assert "macro" in found.note

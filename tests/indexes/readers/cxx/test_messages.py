@@ -50,6 +50,11 @@ def test_a_message_is_at_its_macro_and_ends_with_its_last_literal() -> None:
     assert told(code) == [(3, 7, "TORCH_CHECK", "one of | two of")]
 
 
+def test_a_macro_without_semicolon_ends_where_the_next_begins() -> None:
+    code = 'void f() {\n  TORCH_CHECK(a,\n    "one of it")\n  TORCH_CHECK(b, "two of it");\n}\n'
+    assert told(code) == [(2, 3, "TORCH_CHECK", "one of it"), (4, 4, "TORCH_CHECK", "two of it")]
+
+
 def test_bodies_of_macros_tell_too() -> None:
     code = '#define IT(x) \\\n  do { \\\n    TORCH_CHECK(x, #x, " is not so"); \\\n  } while (0)\n'
     assert told(code) == [(3, 3, "TORCH_CHECK", "is not so")]
