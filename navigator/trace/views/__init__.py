@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 
 from navigator.trace.groups import GROUPS
+from navigator.trace.views.steps import steps_view
 from navigator.trace.views.times import time_view
 from navigator.trace.views.view import Column, Links, Maker, Row, View, no_links, view_lines
 
 __all__ = ["VIEWS", "Column", "Links", "Maker", "Row", "View", "no_links", "view_lines"]
 
-VIEWS: Mapping[str, Maker] = {by: partial(time_view, by=by) for by in GROUPS}
+VIEWS: Mapping[str, Maker] = {
+    **{by: partial(time_view, by=by) for by in GROUPS},
+    "steps": steps_view,
+}
 """Each view by its name, in the order in which they are offered."""

@@ -1,0 +1,113 @@
+"""The steps of a training or inference loop, by what the trace has of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from navigator.trace.figures.spans import Span, operator_rows, row_span
+from navigator.trace.table import ANNOTATION, GONE, OPTIMIZER
+from navigator.trace.trace import Trace
+
+_PROFILERS = re.compile(r"ProfilerStep#\d+")
+_NAMED = re.compile(r"(?!Optimizer\.)(?:.*[\W_\d])?(?:step|iteration)(?:[\W_\d].*)?", re.IGNORECASE)
+_OPTIMIZERS = re.compile(r"Optimizer\.step\b.*")
+_BY_UPDATES = "a step ends with Optimizer.step; the first one has all that came before too"
+
+
+class Step(NamedTuple):
+    """One turn of the loop. Times in microseconds, as the trace's columns have them."""
+
+    name: str
+    start: float
+    end: float
+    row: int | None
+    """The row that it is, where it is one."""
+
+
+class Steps(NamedTuple):
+    """All of them by time; they do not overlap."""
+
+    rule: str
+    """How they were told from one another; why there are none."""
+    found: Sequence[Step]
+
+
+def steps_of(trace: Trace) -> Steps:
+    """By the profiler's own marks, else by ``record_function`` blocks that are called steps, else
+    by ``Optimizer.step``, which ends one."""
+    for pattern, rule in (
+        (_PROFILERS, "steps are torch.profiler's: prof.step()"),
+        (_NAMED, "steps are the program's record_function blocks of this name"),
+    ):
+        rows = _outermost(trace, _annotations(trace, pattern))
+        if rows:
+            return Steps(rule, [_step(trace, row) for row in rows])
+    ends = _updates(trace, _annotations(trace, _OPTIMIZERS))
+    if ends:
+        return Steps(_BY_UPDATES, _between(trace, ends))
+    return Steps(
+        "no steps: the trace has no ProfilerStep#N, no record_function block named step or "
+        "iteration, and no Optimizer.step",
+        (),
+    )
+
+
+def _annotations(trace: Trace, pattern: re.Pattern[str]) -> list[int]:
+    """Rows by time."""
+    table = trace.table
+    wanted = {n for n, (name, _) in enumerate(table.names.values) if pattern.fullmatch(name)}
+    kinds = enumerate(table.kind[: len(table)])
+    rows = [row for row, kind in kinds if kind == ANNOTATION and table.name[row] in wanted]
+    return sorted(rows, key=table.start.__getitem__)
+
+
+def _outermost(trace: Trace, rows: Sequence[int]) -> list[int]:
+    """Rows that start behind the end of those before: steps of one thread, none in another."""
+    found: list[int] = []
+    for row in rows:
+        if not found or trace.table.start[row] >= row_span(trace, found[-1])[1]:
+            found.append(row)
+    return found
+
+
+def _step(trace: Trace, row: int) -> Step:
+    return Step(trace.table.name_of(row), *row_span(trace, row), row)
+
+
+def _updates(trace: Trace, rows: Sequence[int]) -> list[float]:
+    """Ends of the updates that end a step: of several without operators of a forward or backward
+    pass between them, as where a program has two optimizers in turn, the last one."""
+    table = trace.table
+    work = sorted(table.start[r] for r in operator_rows(trace) if table.phase[r] != OPTIMIZER)
+    found: list[float] = []
+    at = 0
+    for row in rows:
+        start, end = row_span(trace, row)
+        before = at
+        while at < len(work) and work[at] < start:
+            at += 1
+        if found and at == before:
+            found[-1] = end
+        else:
+            found.append(end)
+    return found
+
+
+def _between(trace: Trace, ends: Sequence[float]) -> list[Step]:
+    starts = [_span(trace)[0], *ends]
+    return [
+        Step(f"step {number}", start, end, None)
+        for number, (start, end) in enumerate(zip(starts, ends, strict=False))
+    ]
+
+
+def _span(trace: Trace) -> Span:
+    """From the first row to the end of the last."""
+    table = trace.table
+    rows = [row for row in range(len(table)) if table.kind[row] != GONE]
+    return (
+        min((table.start[row] for row in rows), default=0.0),
+        max((row_span(trace, row)[1] for row in rows), default=0.0),
+    )
