@@ -73,6 +73,11 @@ def row_span(trace: Trace, row: int) -> Span:
     return start, start + trace.table.duration[row]
 
 
+def has_times(trace: Trace) -> bool:
+    """Whether starts are times; in a trace of the order alone nothing lasts."""
+    return any(trace.table.duration) or any(trace.table.kernels.duration)
+
+
 def kernel_spans(trace: Trace) -> Iterator[Span]:
     """When each kernel, copy and fill ran."""
     kernels = trace.table.kernels

@@ -52,6 +52,11 @@ def reduce_file(file: str) -> Rank | BadRank:
     return reduce_trace(trace, file)
 
 
+def is_collective(name: str) -> bool:
+    """Whether a kernel or an operator communicates with other ranks, by its name."""
+    return _COLLECTIVE.match(name) is not None
+
+
 def reduce_trace(trace: Trace, path: str) -> Rank:
     """What one rank did, by name, and how its device was used."""
     rows, kernels = list(_rows(trace)), list(_kernels(trace))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from navigator.trace.groups import GROUPS
+from navigator.trace.views.critical import critical_view
+from navigator.trace.views.idle import idle_view
 from navigator.trace.views.steps import steps_view
 from navigator.trace.views.times import time_view
 from navigator.trace.views.view import Column, Links, Maker, Row, View, no_links, view_lines
@@ -15,5 +17,7 @@ __all__ = ["VIEWS", "Column", "Links", "Maker", "Row", "View", "no_links", "view
 VIEWS: Mapping[str, Maker] = {
     **{by: partial(time_view, by=by) for by in GROUPS},
     "steps": steps_view,
+    "idle": idle_view,
+    "critical": critical_view,
 }
 """Each view by its name, in the order in which they are offered."""

@@ -1,0 +1,229 @@
+"""The critical path: what would have to be shorter for the run to end earlier.
+
+As in Holistic Trace Analysis (https://hta.readthedocs.io, "Lightweight Critical Path Analysis"):
+operators of a thread follow one another, a kernel follows its launch and the kernel before it on
+its stream, a call that synchronises follows the kernel that it waits for. The path is found from
+the end of the run backwards: at each point the last of what had to be done before goes on it. So
+its parts neither overlap nor leave anything out, and their sum is its length.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from navigator.trace.figures.spans import has_times
+from navigator.trace.figures.threads import DeviceWaits, Piece, Threads
+from navigator.trace.table import ANNOTATION, CALL, ENGINE, NODE, NONE
+from navigator.trace.trace import Trace
+
+Kind = Literal["operator", "call", "runtime", "program", "launch", "queue", "kernel", "wait"]
+"""``operator``: its self time on the CPU. ``call``: Python in a call of torch or in a block.
+``runtime``: a call of the device's runtime. ``program``: a thread in none of these. ``launch``:
+from a launch to the start of its kernel. ``queue``: from the end of a kernel to the start of the
+one that waited for it. ``kernel``: device work. ``wait``: from the end of what a thread waited
+for until it went on."""
+
+
+class Part(NamedTuple):
+    """One part of the path. Times as the trace's columns have them, in microseconds."""
+
+    start: float
+    end: float
+    kind: Kind
+    name: str
+    row: int
+    """NONE where it is in none."""
+    kernel: int = NONE
+    thread: int = NONE
+
+
+def critical_path(trace: Trace) -> list[Part]:
+    """The parts of the path by time; none of a trace without times."""
+    if not has_times(trace):
+        return []
+    return [part for part in reversed(list(_Walk(trace).parts())) if part.end > part.start]
+
+
+class _At(NamedTuple):
+    """Where the walk is: on a thread at a moment, or at the end of a kernel."""
+
+    moment: float
+    thread: int
+    kernel: int = NONE
+
+
+class _Walk:
+    """From the end of a run backwards."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._table = trace.table
+        self._kernels, self._launches = trace.table.kernels, trace.table.launches
+        self._threads = Threads(trace)
+        self._ends = [
+            start + duration
+            for start, duration in zip(self._kernels.start, self._kernels.duration, strict=True)
+        ]
+        self._by_end = sorted(range(len(self._ends)), key=self._ends.__getitem__)
+        self._sorted_ends = [self._ends[number] for number in self._by_end]
+        self._waiting = DeviceWaits(trace)
+        self._previous = self._of_streams()
+        self._waits = self._event_waits()
+        self._engine = sorted(self._engine_roots())
+        self._jumped = float("inf")
+        """Moment of the last step from thread to thread: the next one is earlier."""
+
+    def parts(self) -> Iterator[Part]:
+        """From the last to the first."""
+        at = self._last()
+        while at is not None:
+            found, at = self._of_kernel(at) if at.kernel >= 0 else self._of_thread(at)
+            yield from found
+
+    def _last(self) -> _At | None:
+        ends = [
+            _At(self._table.start[row] + self._table.duration[row], self._table.thread[row])
+            for row in self._table.roots
+        ]
+        if self._by_end:
+            ends.append(_At(self._sorted_ends[-1], NONE, self._by_end[-1]))
+        return max(ends, default=None)
+
+    # ---------------------------------------------------------------------- devices
+
+    def _of_streams(self) -> dict[int, int]:
+        """Device work -> what ran before it on its stream."""
+        kernels, last, found = self._kernels, dict[int, int](), dict[int, int]()
+        for number in sorted(range(len(kernels)), key=kernels.start.__getitem__):
+            place = kernels.place[number]
+            if place in last:
+                found[number] = last[place]
+            last[place] = number
+        return found
+
+    def _event_waits(self) -> list[float]:
+        """When the program had a stream wait for another one."""
+        names = self._launches.names.values
+        waits = {number for number, name in enumerate(names) if "StreamWaitEvent" in name}
+        pairs = zip(self._launches.name, self._launches.start, strict=True)
+        return sorted(start for name, start in pairs if name in waits)
+
+    def _of_kernel(self, at: _At) -> tuple[list[Part], _At | None]:
+        """Device work, and what came last of its launch and the work that it had to wait for."""
+        number, kernels = at.kernel, self._kernels
+        start, row = kernels.start[number], kernels.op[number]
+        name = kernels.names[kernels.name[number]]
+        parts = [Part(start, min(at.moment, self._ends[number]), "kernel", name, row, number)]
+        launch = self._launches.numbers.get(kernels.correlation[number], NONE)
+        before = self._before(number, launch)
+        launched = self._launches.start[launch] if launch >= 0 else float("-inf")
+        if before >= 0 and self._ends[before] >= launched:
+            end = min(self._ends[before], start)
+            parts.append(Part(end, start, "queue", name, row, number))
+            return parts, _At(end, NONE, before)
+        if launch < 0:
+            return parts, None
+        parts.append(Part(min(launched, start), start, "launch", name, row, number))
+        return parts, _At(min(launched, start), self._launches.thread[launch])
+
+    def _before(self, number: int, launch: int) -> int:
+        """The last work that it waited for: on its stream, or on another one where the program
+        had streams wait between the two launches."""
+        before = self._previous.get(number, NONE)
+        if launch < 0 or not self._waits:
+            return before
+        start = self._kernels.start[number]
+        last = self._launches.start[launch]
+        first = self._launch_of(before)
+        wait = bisect_left(self._waits, last) - 1
+        if wait < 0 or self._waits[wait] < first:
+            return before
+        other = bisect_right(self._sorted_ends, start) - 1
+        return max(before, self._by_end[other], key=self._end) if other >= 0 else before
+
+    def _end(self, number: int) -> float:
+        return self._ends[number] if number >= 0 else float("-inf")
+
+    def _launch_of(self, number: int) -> float:
+        launch = self._launches.numbers.get(self._kernels.correlation[number], NONE)
+        return self._launches.start[launch] if number >= 0 and launch >= 0 else float("-inf")
+
+    # ---------------------------------------------------------------------- threads
+
+    def _engine_roots(self) -> Iterator[tuple[float, float, int]]:
+        """(end, start, thread) of what the autograd engine ran on threads of its own."""
+        table = self._table
+        for row in table.roots:
+            if table.kind[row] in (ENGINE, NODE) and table.duration[row] > 0:
+                start = table.start[row]
+                yield start + table.duration[row], start, table.thread[row]
+
+    def _of_thread(self, at: _At) -> tuple[list[Part], _At | None]:
+        """What a thread was in before a moment, or what it was waiting for then."""
+        piece = self._threads.before(at.thread, at.moment)
+        if piece is None:
+            return [], self._starter(at)
+        waited = self._kernel_waited_for(piece) if piece.launch >= 0 else None
+        if waited is not None:
+            return [self._part(piece, at.thread, waited.moment)], waited
+        worker = self._worker(piece, at) if piece.launch < 0 else None
+        if worker is not None:
+            self._jumped = worker.moment
+            return [self._part(piece, at.thread, worker.moment)], worker
+        if piece.row == NONE and piece.launch == NONE:
+            starter = self._starter(at)
+            if starter is not None:
+                return [], starter
+        return [self._part(piece, at.thread)], _At(piece.start, at.thread)
+
+    def _part(self, piece: Piece, thread: int, since: float | None = None) -> Part:
+        kind, name = self._kind(piece)
+        if since is not None:
+            return Part(since, piece.end, "wait", name, piece.row, thread=thread)
+        return Part(piece.start, piece.end, kind, name, piece.row, thread=thread)
+
+    def _kind(self, piece: Piece) -> tuple[Kind, str]:
+        table, row = self._table, piece.row
+        if piece.launch >= 0:
+            return "runtime", self._launches.names[self._launches.name[piece.launch]]
+        if row < 0:
+            return "program", "the program's own code"
+        kind: Kind = "operator" if table.kind[row] not in (CALL, ANNOTATION) else "call"
+        return kind, table.label(table.name[row])
+
+    def _kernel_waited_for(self, piece: Piece) -> _At | None:
+        """The device work whose end a call of the runtime was waiting for."""
+        if piece.launch not in self._waiting:
+            return None
+        last = bisect_right(self._sorted_ends, piece.end) - 1
+        if last < 0 or self._sorted_ends[last] <= piece.start:
+            return None
+        return _At(self._sorted_ends[last], NONE, self._by_end[last])
+
+    def _worker(self, piece: Piece, at: _At) -> _At | None:
+        """The thread of the autograd engine that this one waited for."""
+        number = bisect_right(self._engine, (piece.end, float("inf"), 0)) - 1
+        while number >= 0 and self._engine[number][0] > piece.start:
+            end, start, thread = self._engine[number]
+            if thread != at.thread and start >= piece.start and end < self._jumped:
+                return _At(end, thread)
+            number -= 1
+        return None
+
+    def _starter(self, at: _At) -> _At | None:
+        """Of a thread that has done nothing for a while or at all: the thread that was in
+        something then, and gave it its work."""
+        if at.moment >= self._jumped or not self._is_worker(at.thread):
+            return None
+        others = [thread for thread in self._threads if thread != at.thread]
+        found = [(self._threads.before(other, at.moment), other) for other in others]
+        awake = [(piece.start, other) for piece, other in found if piece and piece.row >= 0]
+        if not awake:
+            return None
+        self._jumped = at.moment
+        return _At(at.moment, max(awake)[1])
+
+    def _is_worker(self, thread: int) -> bool:
+        """Whether a thread runs what others give it: none that was there from the beginning."""
+        return thread != min(self._threads, key=self._threads.first)
