@@ -275,7 +275,7 @@ class EdgeResolver:
                 yield from self._each(call, caller, "passed", here, "by rule")
 
     def _launch(self, call: Call, caller: Known) -> Iterator[_Meant]:
-        found = self._overloads_for(call, caller)
+        found = [] if call.receiver else self._overloads_for(call, caller)
         kernels = [one.id for one in found if one.definition.cuda_global]
         yield from self._each(call, caller, "launch", kernels)
         if not kernels:

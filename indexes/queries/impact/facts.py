@@ -167,7 +167,7 @@ class ImpactFacts(Lookup):
         gone, bodies that still name it."""
         found = known.definition
         owner = self.class_of(known)
-        if known.id >= 0 and not owner:
+        if found.name == "operator()" or (known.id >= 0 and not owner):
             return
         classes = {one.definition.scope for one in self.named(found.name)}
         rule = f"calls a method of that name; {len(classes)} classes have one"

@@ -65,7 +65,7 @@ class Call(NamedTuple):
     arguments: str = "..."
     """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
     receiver: str = ""
-    """The mark of what a member is called on."""
+    """The mark of what a member is called on; of a launch, that it is through a pointer."""
     branch: int = 0
     """The innermost ``Branch`` of the body around it; 0 for none."""
 

@@ -220,15 +220,24 @@ class _Reading:
         given = ""
         if name in self.reader.macros or name.isupper():
             self._macro(site, parts)
-        elif kind == "call" and not qualifier and self.known.declared(name, start) is not None:
-            if parts:
-                self._given(parts)
-                self._given_back(parts)
-            return  # what was given, or a lambda: it hides functions of its name
+        elif kind != "member" and not qualifier and (mark := self.known.declared(name, start)):
+            self._of_declared(site, mark, parts)
+            return
         elif parts:
             given = self._given(parts)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _of_declared(self, site: Site, mark: str, parts: Sequence[tuple[int, int]]) -> None:
+        """Calls what the body declares or is given, which hides functions of its name: a pointer
+        to a kernel, an object, a function or a lambda."""
+        given = self._given(parts) if parts else ""
+        if site.kind == "launch":
+            self._rows.append((site.start, site.name, "", site.kind, "", given, UNKNOWN))
+            return
+        self._given_back(parts)
+        if len(mark) > 1 and mark[0] != ".":
+            self._rows.append((site.start, "operator()", "", "member", "", given, mark))
 
     def _operator_named(self, parts: Sequence[tuple[int, int]]) -> tuple[str, str] | None:
         """The operator and overload that are asked of the dispatcher by their names."""

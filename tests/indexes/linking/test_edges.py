@@ -99,6 +99,8 @@ double edges_of_the_global_scope(double x) { return ::sqrt(x); }
 Tensor edges_of_chains(const Tensor& x) { return loaded(x).mul(x).native_dropout(0.5, true); }
 struct Counter { int sub(int n) { return n; } };
 template <typename T> int edges_of_the_unknown(T& counter) { return counter.sub(1); }
+struct Often : Twice {};
+void edges_of_called_objects(const Tensor& x, const Twice& f) { Often often{}; often(x); f(x); }
 MANY
 int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
@@ -120,6 +122,7 @@ namespace at::native {
 namespace {
 template <typename T, int N> __global__ void edge_kernel(T* x) { x[0] = N; }
 template <typename T> constexpr int width() { return 4; }
+__global__ void kernel(float* x) {}
 }
 #define LAUNCH_EDGE(T, N) edge_kernel<T, N><<<1, N>>>(x)
 void edges_of_launches(float* x) { edge_kernel<float, width<float>()><<<1, 32>>>(x); }
@@ -212,6 +215,10 @@ def test_objects_and_macros_are_followed_and_strings_are_not(index: Index) -> No
     assert not [
         e for e in edges(index, "edges_of_objects") if e.line == checked and e.kind == "call"
     ]
+
+
+def test_an_object_that_is_called_runs_the_method_of_its_class(index: Index) -> None:
+    assert said(index, "edges_of_called_objects") == [("call", "operator()", "operator():13")]
 
 
 def test_a_method_of_an_unknown_object_is_said_to_be_unknown(index: Index) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from indexes.queries.audit.graph import (
 )
 from indexes.queries.audit.report import chained, drawn
 from indexes.queries.index import Index
+from tests.indexing import opened
 
 CUDA = """
 // __global__ void in_a_comment() {}
@@ -96,6 +98,20 @@ def test_an_edge_on_another_line_is_noticed(text: EdgeText, call: PlacedEdge) ->
     assert "the line does not name" in text.problem(call._replace(edge=moved))
 
 
+def test_a_name_may_stand_on_another_line_of_its_statement(tree_copy: Path, cache: Path) -> None:
+    kernel = tree_copy / "aten/src/ATen/native/Split.cpp"
+    kernel.write_text(
+        "namespace at::native {\n"
+        "template <typename T> struct Halver { static void run(T x) {} };\n"
+        "void halved(int x) {\n  Halver<\n      int>::run(x);\n}\n}\n"
+    )
+    with opened(tree_copy, cache) as index:
+        (placed,) = [one for one in all_edges(index) if one.edge.symbol == "Halver::run"]
+        assert EdgeText(index).problem(placed) == ""
+        far = placed.edge._replace(line=1)
+        assert "the line does not name run" in EdgeText(index).problem(placed._replace(edge=far))
+
+
 def test_an_edge_to_another_name_is_noticed(
     text: EdgeText, call: PlacedEdge, tree_index: Index
 ) -> None:
@@ -110,6 +126,26 @@ def test_launched_functions_lead_back(tree_index: Index) -> None:
     assert found.generated == 0
     told = found.silent + found.reasons
     assert any("cunn_SoftMaxUnused" in one for one in told)
+
+
+def test_why_a_launched_function_does_not_lead_back_is_said(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "aten/src/ATen/cuda").mkdir(exist_ok=True)
+    (tree_copy / "aten/src/ATen/cuda/Sleep.cu").write_text(
+        "namespace at::cuda {\n"
+        "__global__ void spin_kernel(int64_t n) {}\n"
+        "__global__ void unused_kernel(int64_t n) {}\n"
+        "void doze(int64_t n) { spin_kernel<<<1, 1>>>(n); }\n"
+        'void never_run() { note("never_run"); unused_kernel<<<1, 1>>>(n); }\n}\n'
+    )
+    module = tree_copy / "torch/csrc/cuda/Module.cpp"
+    module.parent.mkdir(parents=True, exist_ok=True)
+    module.write_text("PyObject* THCPModule_doze(PyObject* n) {\n  at::cuda::doze(1);\n}\n")
+    with opened(tree_copy, cache) as index:
+        told = [one.partition(": ")[2] for one in led_back(index).reasons if "Sleep.cu" in one]
+    assert told == [
+        "spin_kernel: only THCPModule_doze calls doze",
+        "unused_kernel: nothing calls never_run",
+    ]
 
 
 SOFTMAX = "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float>(float*)"
