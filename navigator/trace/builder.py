@@ -172,6 +172,8 @@ class Builder:
         self._settle(row, parent, frame, module)
         if table.kind[row] == CALL and table.name_of(row) == _PRINT:
             table.prints.add(row)
+        if table.kind[row] == ANNOTATION and around.row >= 0:
+            end = min(end, around.end)  # work that goes on when its caller returned
         self._open[thread].append(_Open(end, row, table.stack[row], table.module[row]))
 
     def _within_print(self, row: int, parent: int, end: float) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
@@ -32,6 +33,9 @@ _DTYPES = {
 """C++ type names, which kineto writes, to torch's names. A spelling that is not here is shown
 as it stands: ``c10::Float8_e4m3fn`` loses its namespace and its capital."""
 
+_BITS = re.compile(r"[a-z]+(\d+)")
+"""``float8_e4m3fn``, ``bfloat16``, ``qint8``: how many bits an element has."""
+
 _SCALARS = frozenset("Scalar Int SymInt Double SymFloat Bool SymBool ComplexDouble Enum".split())
 _SCALAR_LISTS = frozenset("ScalarList IntList SymIntList DoubleList BoolList".split())
 _TENSOR_LISTS = frozenset({"TensorList", "GenericList"})
@@ -47,6 +51,12 @@ _OTHERS = frozenset(
 def dtype_name(cpp: str) -> str:
     bare = cpp.removeprefix("c10::")
     return _DTYPES.get(cpp) or (bare if bare == cpp else bare.lower())
+
+
+def item_size(dtype: str) -> int | None:
+    """Bytes of one element of a type by torch's name for it; None for a name that says none."""
+    bits = _BITS.match(dtype)
+    return 1 if dtype == "bool" else int(bits[1]) // 8 if bits else None
 
 
 def parse_inputs(types: bytes, dims: bytes, strides: bytes, values: bytes) -> tuple[Input, ...]:

@@ -187,6 +187,8 @@ class TraceMeta:
     """The folder that held the ``torch`` package of the run; empty where the trace doesn't say."""
     rank: int | None = None
     """Of a distributed run, where the trace says which."""
+    base_ns: int = 0
+    """Nanoseconds since the epoch from which the file counts times; 0 where it does not say."""
     overloads: bool = False
     """Whether operators carry their overload."""
     definitions: bool = False
@@ -209,6 +211,22 @@ class NameTotal:
     count: int
     own_us: float
     """Self time: without what they call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One collective of a rank. Times in microseconds since the epoch, where the trace says what
+    its times count from."""
+
+    name: str
+    """The operator and what it moves, ``c10d::allreduce_ float32[212]``: the ranks that call the
+    n-th of a name call it together."""
+    number: int
+    """Which of this name on this rank, from 0."""
+    start_us: float
+    """When the rank called it."""
+    end_us: float
+    """When its back end was done with it; of a back end without spans, when the call returned."""
 
 
 @dataclass(frozen=True, slots=True)

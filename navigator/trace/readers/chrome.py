@@ -111,6 +111,8 @@ class ChromeReader:
                 meta.problems.append("the recording was cut off: the last window is missing")
             return
         meta.complete = not around.truncated
+        base = fields.get("baseTimeNanoseconds")
+        meta.base_ns = base if isinstance(base, int) else 0
         devices = fields.get("deviceProperties")
         if isinstance(devices, list):
             names = [str(d.get("name", "?")) for d in devices if isinstance(d, dict)]

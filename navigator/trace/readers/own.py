@@ -205,7 +205,7 @@ class OwnEvents:
         meta.overloads = bool(args.get("overloads"))
         meta.definitions = bool(args.get("definitions"))
         meta.lacks += [_LACKING[name] for name in args.get("lacks", ()) if name in _LACKING]
-        self._base_ns = int(args.get("base_ns", 0))
+        self._base_ns = meta.base_ns = int(args.get("base_ns", 0))
         self._table.zero = self._microseconds(int(args.get("start_ns", self._base_ns)))
 
     def _on_stack(self, args: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from navigator.trace.groups import GROUPS
+from navigator.trace.views.collectives import collectives_view
 from navigator.trace.views.critical import critical_view
 from navigator.trace.views.idle import idle_view
 from navigator.trace.views.steps import steps_view
@@ -19,5 +20,6 @@ VIEWS: Mapping[str, Maker] = {
     "steps": steps_view,
     "idle": idle_view,
     "critical": critical_view,
+    "collectives": collectives_view,
 }
 """Each view by its name, in the order in which they are offered."""

@@ -1,0 +1,207 @@
+"""The collectives of one rank: what each moves, which region asked for it, and when it ran."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from math import prod
+
+from navigator.trace.builder import ENGINE_PREFIX
+from navigator.trace.inputs import item_size
+from navigator.trace.model import DeviceKernel, Input
+from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, NONE, OP, REGION
+from navigator.trace.trace import Trace
+
+_NAMESPACE = "c10d::"
+"""Of the operators that hand a collective to a process group: all others call these."""
+_WORK = re.compile(r"[a-z]*(?:gloo|ccl|mpi|ucc):\w+")
+"""Spans of the back ends of process groups: ``gloo:all_reduce``, ``nccl:all_gather``."""
+_STEP = "ProfilerStep#"
+_ACCUMULATE = "AccumulateGrad"
+NO_CAUSE = "unknown: neither a region nor a line was recorded (--compiled records the line)"
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One call into a process group, by rows of the trace."""
+
+    row: int
+    tensors: str
+    """The largest of its arguments: ``float32[212]``; empty where it has none."""
+    bytes: int | None
+    """Of that argument; None where its type or shape was not recorded."""
+    cause: str
+    cause_row: int
+    """The nearest region that asked for it, NONE where there is none."""
+    spans: tuple[int, ...]
+    """Rows of the back end's spans."""
+    kernels: tuple[DeviceKernel, ...]
+    """What it ran on a device."""
+
+    def work_us(self, trace: Trace) -> float | None:
+        """How long the back end took in microseconds; None where the trace does not show it."""
+        if self.kernels:
+            return sum(kernel.duration_us for kernel in self.kernels)
+        return sum(trace.table.duration[row] for row in self.spans) if self.spans else None
+
+    def end_us(self, trace: Trace) -> float:
+        """When it was done, in microseconds from the start of the trace."""
+        ends = [kernel.start_us + kernel.duration_us for kernel in self.kernels]
+        ops = [trace.op(row) for row in (self.row, *self.spans)]
+        return max(*ends, *(op.start_us + op.duration_us for op in ops))
+
+
+def collectives(trace: Trace) -> list[Collective]:
+    """Every call into a process group, by time. Traces from before those calls were operators
+    have the back end's spans in their place."""
+    table = trace.table
+    named = [_is_collective(name) for name, _ in table.names.values]
+    rows = [row for row, kind in enumerate(table.kind) if kind == OP and named[table.name[row]]]
+    spans = _spans(trace)
+    rows.sort(key=table.start.__getitem__)
+    work = _joined(trace, rows, spans)
+    return [_collective(trace, row, work.get(row, [])) for row in rows or spans]
+
+
+def _is_collective(name: str) -> bool:
+    return name.startswith(_NAMESPACE)
+
+
+def _spans(trace: Trace) -> list[int]:
+    """Rows of the back ends' spans, by time."""
+    table = trace.table
+    named = [bool(_WORK.fullmatch(name)) for name, _ in table.names.values]
+    rows = (row for row, kind in enumerate(table.kind) if kind == ANNOTATION)
+    return sorted((row for row in rows if named[table.name[row]]), key=table.start.__getitem__)
+
+
+def _collective(trace: Trace, row: int, work: list[int]) -> Collective:
+    table = trace.table
+    dtypes = {one.dtype for span in work for one in table.inputs_of(span) if one.dtype}
+    if table.parent[row] >= 0:
+        dtypes |= {one.dtype for one in table.inputs_of(table.parent[row]) if one.dtype}
+    dtype = dtypes.pop() if len(dtypes) == 1 else ""
+    sized = [_sized(one, dtype) for one in table.inputs_of(row)]
+    count, tensors, size = max(sized, default=(0, "", None), key=lambda one: one[0])
+    cause, region = _cause(trace, row)
+    below = (row, *table.descendants(row))
+    kernels = tuple(one for part in below for one in trace.kernels_of(part) if one.kind == "kernel")
+    text = tensors if count else ""
+    return Collective(row, text, size, cause, region, tuple(work), kernels)
+
+
+def _sized(value: Input, dtype: str) -> tuple[int, str, int | None]:
+    """How many elements an argument has, what it is, and its bytes. Lists of tensors are recorded
+    without a type, which is then that of the span or operator around."""
+    count = sum(_elements(value))
+    size = item_size(value.dtype or dtype)
+    text = str(value) if value.dtype or not dtype else f"{dtype}{value}"
+    return count, text, count * size if size else None
+
+
+def _elements(value: Input) -> list[int]:
+    """Of each tensor in an argument."""
+    if value.kind == "tensor":
+        return [prod(value.shape)]
+    return [prod(shape) for shape in value.elements]
+
+
+# --------------------------------------------------------------------------- who asked
+
+
+def _cause(trace: Trace, row: int) -> tuple[str, int]:
+    """The regions around a collective, the nearest first; without one the call of the program."""
+    table = trace.table
+    if table.origin[row] == BY_ENGINE and table.kind[table.parent[row]] == ENGINE:
+        return _hook(trace, table.parent[row]), table.parent[row]
+    above = list(_above(trace, row))
+    regions = [one for one in above if _asks(trace, one)]
+    if regions:
+        names = (_name(trace, one) for one in regions)
+        return " < ".join(dict.fromkeys(names)), regions[0]
+    calls = [one for one in above if table.kind[one] == CALL]
+    if calls:
+        return f"{table.name_of(calls[-1])}()", calls[-1]
+    return _called(trace, row), NONE
+
+
+def _hook(trace: Trace, engine: int) -> str:
+    """What C++ adds to a Node and the engine calls: on the gradients of leaves, DDP's reducer."""
+    node = _name(trace, engine)
+    return f"{'DDP: reducer, ' if node.endswith(_ACCUMULATE) else ''}hook of {node}"
+
+
+def _above(trace: Trace, row: int) -> Iterator[int]:
+    parent = trace.table.parent[row]
+    while parent >= 0:
+        yield parent
+        parent = trace.table.parent[parent]
+
+
+def _asks(trace: Trace, row: int) -> bool:
+    """Whether a row is a region that says what it is for: no step, no span of a back end."""
+    table = trace.table
+    if table.kind[row] == ANNOTATION:
+        name = table.name_of(row)
+        return not (name.startswith(_STEP) or _WORK.fullmatch(name))
+    return table.kind[row] in (REGION, NODE, ENGINE)
+
+
+def _name(trace: Trace, row: int) -> str:
+    name = trace.table.name_of(row).removeprefix(ENGINE_PREFIX)
+    return name.removeprefix("torch::autograd::")
+
+
+def _called(trace: Trace, row: int) -> str:
+    """The function that called the operator, from the stack, named as calls are."""
+    number = trace.table.stack[row]
+    frames = trace.table.stacks[number].frames if number >= 0 else ()
+    if not frames:
+        return NO_CAUSE
+    path = frames[0].location.path.replace("\\", "/").rpartition("site-packages/")[2]
+    return f"{path.removesuffix('.py').replace('/', '.')}.{frames[0].function}()"
+
+
+# ----------------------------------------------------------------------- what then ran
+
+
+def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[int]]:
+    """Spans by the row that began them: those below it; then those of the back end's threads."""
+    known, work = frozenset(rows), defaultdict[int, list[int]](list)
+    elsewhere: list[int] = []
+    for span in spans:
+        over = next((one for one in _above(trace, span) if one in known), NONE)
+        (elsewhere if over < 0 else work[over]).append(span)
+    waiting = [row for row in rows if row not in work]
+    in_order = len(waiting) == len(elsewhere)
+    for span in elsewhere:
+        fitting = _fitting(trace, span, waiting)
+        if fitting:
+            row = fitting[0 if in_order else -1]  # some are missing: the one just before
+            work[row].append(span)
+            waiting.remove(row)
+    return work
+
+
+def _fitting(trace: Trace, span: int, waiting: Iterable[int]) -> list[int]:
+    """What may have begun a span: earlier, with as many elements, of its name where one is."""
+    table = trace.table
+    start, sizes = table.start[span], _sizes(trace, span)
+    earlier = takewhile(lambda row: table.start[row] <= start, waiting)
+    fitting = [row for row in earlier if not sizes or sizes & _sizes(trace, row)]
+    letters = _letters(table.name_of(span).partition(":")[2])
+    named = [row for row in fitting if letters in _letters(table.name_of(row))]
+    return named or (fitting if sizes else [])
+
+
+def _sizes(trace: Trace, row: int) -> set[int]:
+    """Elements of each tensor among the arguments, and of all tensors of a list."""
+    counts = [_elements(one) for one in trace.table.inputs_of(row)]
+    return {size for one in counts for size in (*one, sum(one)) if one}
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "")

@@ -1,0 +1,85 @@
+"""Collectives as a view: what each moves, who asked for it, and the line of c10d that runs it."""
+
+from __future__ import annotations
+
+from indexes.model.vocabulary import Location
+from navigator.trace.link import OpLink
+from navigator.trace.trace import Trace
+from navigator.trace.views.collective_rows import NO_CAUSE, Collective, collectives
+from navigator.trace.views.view import Column, Links, Row, View
+from navigator.trace.wording import duration, size
+
+_COLUMNS = (
+    Column("start_us", "at", "us"),
+    Column("duration_us", "call", "us"),
+    Column("work_us", "work", "us"),
+    Column("bytes", "bytes", "bytes"),
+    Column("tensors", "of"),
+    Column("operator", "operator"),
+    Column("cause", "cause"),
+    Column("module", "module"),
+    Column("user", "line"),
+    Column("source", "source"),
+)
+
+
+def collectives_view(trace: Trace, links: Links) -> View:
+    """Calls into process groups, by time, each with its cause and its source."""
+    found = collectives(trace)
+    linker = links() if found else None
+    rows: list[Row] = []
+    for one in found:
+        place = _source(linker.link(trace.op(one.row))) if linker else None
+        rows.append(_row(trace, one, place))
+    line = collectives_line(trace, found)
+    return View("collectives", line or "no collectives", _COLUMNS, rows, tuple(_notes(found)))
+
+
+def _source(link: OpLink) -> Location | None:
+    """Where it is computed; else where it is declared."""
+    if link.kernel and link.kernel.definitions:
+        return link.kernel.definitions[0].location
+    return link.schema.location if link.schema else None
+
+
+def _row(trace: Trace, one: Collective, place: Location | None) -> Row:
+    op = trace.op(one.row)
+    return {
+        "op_id": op.id,
+        "operator": op.name,
+        "phase": op.phase,
+        "start_us": op.start_us,
+        "duration_us": op.duration_us,
+        "work_us": one.work_us(trace),
+        "work_ids": list(one.spans),
+        "bytes": one.bytes,
+        "tensors": one.tensors or None,
+        "cause": one.cause,
+        "cause_id": one.cause_row if one.cause_row >= 0 else None,
+        "module": op.module or None,
+        "user": str(op.user) if op.user else None,
+        "source": str(place) if place else None,
+        "path": place.path if place else None,
+        "line": place.line if place else None,
+    }
+
+
+def collectives_line(trace: Trace, found: list[Collective] | None = None) -> str:
+    """How many there are, what they move and how long they take; empty without any."""
+    found = collectives(trace) if found is None else found
+    if not found:
+        return ""
+    known = sum(one.bytes or 0 for one in found)
+    work = sum(one.work_us(trace) or 0.0 for one in found)
+    return f"{len(found)} collectives of {size(known)}, {duration(work)} in the back end"
+
+
+def _notes(found: list[Collective]) -> list[str]:
+    unknown = sum(one.cause == NO_CAUSE for one in found)
+    unsized = sum(one.bytes is None for one in found)
+    notes = ["bytes: of the largest argument; work: of the back end, on its threads or the device"]
+    if unknown:
+        notes.append(f"{unknown} without a cause: torchnav trace --compiled records their lines")
+    if unsized:
+        notes.append(f"{unsized} without bytes: the type or the shape was not recorded")
+    return notes
