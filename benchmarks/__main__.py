@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.harness import HEADER, Bench, measured
 
-MODULES = ("cold", "warm", "keystrokes", "screen", "traces", "capture_overhead", "scale")
+MODULES = ("cold", "warm", "keystrokes", "screen", "traces", "ranks", "capture_overhead", "scale")
 
 
 def main() -> int:

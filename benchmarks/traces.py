@@ -1,4 +1,4 @@
-"""Opening large traces, and summarising many, beside the fastest JSON parser on the same bytes."""
+"""Opening large traces beside the fastest JSON parser on the same bytes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.harness import Bench, Comparison, Figure
-from benchmarks.synthesis import write_ranks, write_trace
+from benchmarks.synthesis import write_trace
 
 NEEDS = ()
-_RANKS, _EVENTS = 64, 50_000
 _PARSE = "import sys, orjson; orjson.loads(open(sys.argv[1], 'rb').read())"
 _OPEN = """\
 import os, sys
@@ -20,16 +19,10 @@ from navigator.trace.readers import read_trace
 read_trace(Path(sys.argv[1]), None, (lambda trace: os._exit(0)) if sys.argv[2:] else None)
 os._exit(0)
 """
-_PARSE_ALL = """\
-import sys, orjson
-from pathlib import Path
-for path in Path(sys.argv[1]).iterdir():
-    orjson.loads(path.read_bytes())
-"""
 
 
 def figures(bench: Bench) -> Iterator[Comparison]:
-    """First rows and all rows of three sizes; many ranks."""
+    """First rows and all rows of three sizes."""
     with tempfile.TemporaryDirectory(prefix="torchnav-benchmark") as folder:
         file = Path(folder, "trace.json")
         for name, events, size in (
@@ -39,8 +32,6 @@ def figures(bench: Bench) -> Iterator[Comparison]:
         ):
             write_trace(file, events, size)
             yield from _opened(bench, name, file, events)
-        file.unlink()
-        yield _ranks(bench, Path(folder, "ranks"))
 
 
 def _opened(bench: Bench, name: str, file: Path, events: int) -> Iterator[Comparison]:
@@ -57,17 +48,3 @@ def _opened(bench: Bench, name: str, file: Path, events: int) -> Iterator[Compar
         Figure("  memory, MiB", 1024 if events == 10**6 else None, "peak", " MiB", 1.0),
     )
     yield Comparison(wanted, whole, "orjson", parse, runs)
-
-
-def _ranks(bench: Bench, folder: Path) -> Comparison:
-    write_ranks(folder, _RANKS, _EVENTS, straggler=17)
-    size = sum(path.stat().st_size for path in folder.iterdir()) >> 20
-    ours = bench.torchnav("ranks", str(folder), "--json")
-    theirs = bench.command((sys.executable, "-c", _PARSE_ALL, str(folder)))
-    wanted = (
-        Figure(f"{_RANKS} ranks, {size} MiB: summary", None),
-        Figure("  the same, CPU", None, "cpu"),
-        Figure("  largest process", None, "peak"),
-        Figure("  largest process, MiB", None, "peak", " MB", 1.0),
-    )
-    return Comparison(wanted, ours, "orjson, one file after the other", theirs, 1)

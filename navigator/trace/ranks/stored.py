@@ -59,22 +59,17 @@ class StoredReductions:
         streaming scan over the files."""
         import polars as pl
 
-        scans = [
-            pl.scan_parquet(self._paths[rank.path]).with_columns(rank=pl.lit(rank.number))
-            for rank in ranks
-        ]
+        if not ranks:
+            return []
+        files = [str(self._paths[rank.path]) for rank in ranks]
+        numbers = pl.LazyFrame({"file": files, "rank": [rank.number for rank in ranks]})
+        rows = pl.scan_parquet(files, include_file_paths="file").join(numbers, on="file")
         own = pl.col("own_us")
-        grouped = (
-            pl.concat(scans)
-            .group_by("kind", "name")
-            .agg(
-                ranks=pl.len(),
-                count=pl.col("count").sum(),
-                own=own.sort(),
-                slowest=pl.col("rank")
-                .sort_by(["own_us", "rank"], descending=[True, False])
-                .first(),
-            )
+        grouped = rows.group_by("kind", "name").agg(
+            ranks=pl.len(),
+            count=pl.col("count").sum(),
+            own=own.sort(),
+            slowest=pl.col("rank").sort_by(["own_us", "rank"], descending=[True, False]).first(),
         )
         low, high = (len(ranks) - 1) // 2, len(ranks) // 2
         found = grouped.select(
@@ -108,7 +103,8 @@ class StoredReductions:
 
         path, light = self._paths[file], replace(rank, totals=())
         made = path.with_suffix(f".{os.getpid()}")
-        frame = pl.DataFrame([asdict(one) for one in rank.totals])
+        columns = {"kind": pl.String, "name": pl.String, "count": pl.Int64, "own_us": pl.Float64}
+        frame = pl.DataFrame([asdict(one) for one in rank.totals], schema=columns)
         frame.write_parquet(made, metadata={_KEPT: json.dumps(asdict(light))})
         made.replace(path)
         return light

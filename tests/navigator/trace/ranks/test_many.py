@@ -67,6 +67,12 @@ def test_what_is_kept_tells_what_the_traces_tell(folder: Path, tmp_path: Path) -
         assert (found.bad, len(found.stragglers)) == (fresh.bad, 1)
 
 
+def test_nothing_but_files_that_are_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "rank0.json").write_text("no trace")
+    summary, _ = run_kept(tmp_path, tmp_path / "kept")
+    assert (summary.ranks, summary.spreads, len(summary.bad)) == ((), (), 1)
+
+
 def test_a_trace_that_changed_is_read_again(folder: Path, tmp_path: Path) -> None:
     run_kept(folder, tmp_path / "kept")
     (folder / "rank2.json").write_text(trace_of(2, step(75)))

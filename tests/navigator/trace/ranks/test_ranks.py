@@ -48,6 +48,11 @@ def step(compute: float) -> list[Span]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHNAV_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for rank in range(8):
