@@ -13,7 +13,8 @@ from typing import Any
 
 from .run import Run, is_python
 from .session import Session
-from .tracebacks import hide_from_formatted, hide_from_warnings
+from .tracebacks import hide_from_formatted, hide_from_stacks
+from .warned import hide_from_warnings
 from .writer import TraceFile
 
 
@@ -45,6 +46,7 @@ class Guard:
         _on_termination(self.finish)
         self._run.watch_starts()
         hide_from_formatted()
+        hide_from_stacks()
         hide_from_warnings()
 
     def finish(self) -> None:

@@ -1,19 +1,21 @@
-"""Exceptions and warnings look as they would without us: our frames are taken out."""
+"""Exceptions and stacks look as they would without us: our frames are taken out."""
 
 from __future__ import annotations
 
 import dis
+import functools
+import inspect
 import os
 import sys
 import threading
 import traceback
-import warnings
 from collections.abc import Iterator
 from itertools import zip_longest
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_LAUNCHER = os.path.join(_HERE, "__main__.py")
 _HANDLER = "__torch_function__"
 
 
@@ -67,11 +69,14 @@ def strip(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _hidden(codes: list[CodeType]) -> Iterator[int]:
-    """Ours, the import machinery in front of ours, and torch's detour to a function mode."""
+    """Ours, the import machinery in front of ours, how we were started, and torch's detour to a
+    function mode."""
     for at, code in enumerate(codes):
         if not is_ours(code):
             continue
         yield at
+        if code.co_filename == _LAUNCHER:
+            yield from range(at)
         before = at - 1
         while before >= 0 and codes[before].co_filename.startswith("<frozen importlib"):
             yield before
@@ -144,51 +149,35 @@ def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
         trace = trace.tb_next
 
 
-# --------------------------------------------------------------------------- warnings
+# ----------------------------------------------------------------------------- stacks
 
 
-def hide_from_warnings() -> None:
-    """A warning names a frame counted from where it is raised: do not count ours."""
-    original = warnings.showwarning
+def hide_from_stacks() -> None:
+    """From what ``traceback``, ``logging`` and anomaly mode print of a stack, and ``inspect``."""
+    walk, outer = traceback.walk_stack, inspect.getouterframes
 
-    def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
-        frame = _meant(sys._getframe(1), filename, lineno)
-        if frame is not None:
-            filename, lineno = frame.f_code.co_filename, frame.f_lineno
-        original(message, category, filename, lineno, *rest)
+    @functools.wraps(walk)
+    def walk_stack(f: FrameType | None = None) -> Iterator[tuple[FrameType, int]]:
+        return walk(f) if f is None else iter(shown_stack(f))
 
-    warnings.showwarning = show  # type: ignore[assignment]
+    @functools.wraps(outer)
+    def getouterframes(frame: FrameType, context: int = 1) -> list[inspect.FrameInfo]:
+        shown = {id(one) for one, _ in shown_stack(frame)}
+        return [found for found in outer(frame, context) if id(found.frame) in shown]
 
-
-def _meant(frame: FrameType | None, filename: str, lineno: int) -> FrameType | None:
-    """The frame that the warning would name if no function mode stood in between."""
-    frames = [f for f in _outwards(frame) if f.f_code.co_filename != warnings.__file__]
-    places = [(f.f_code.co_filename, f.f_lineno) for f in frames]
-    if (filename, lineno) not in places:
-        return None
-    native = list(_native(frames))
-    at = places.index((filename, lineno))
-    return native[at] if at < len(native) else None
+    traceback.walk_stack = walk_stack
+    inspect.getouterframes = getouterframes
 
 
-def _native(frames: list[FrameType]) -> Iterator[FrameType]:
-    """Without our handler, torch's ``handle_torch_function`` and who asked for it."""
-    skip = 0
-    for at, frame in enumerate(frames):
-        if skip:
-            skip -= 1
-        elif is_ours(frame.f_code):
-            asked = at + 1 < len(frames) and _is_override(frames[at + 1].f_code)
-            skip = 2 if asked and frame.f_code.co_name == _HANDLER else 0
-        else:
-            yield frame
+def shown_stack(frame: FrameType | None) -> list[tuple[FrameType, int]]:
+    """The frames from ``frame`` outwards and their lines, innermost first, as without us."""
+    trace = None
+    while frame is not None:
+        trace = TracebackType(trace, frame, frame.f_lasti, frame.f_lineno or 0)
+        frame = frame.f_back
+    shown = [(entry.tb_frame, entry.tb_lineno) for entry in _entries(strip(trace))]
+    return shown[::-1]
 
 
 def _is_override(code: CodeType) -> bool:
     return code.co_name == "handle_torch_function"
-
-
-def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back

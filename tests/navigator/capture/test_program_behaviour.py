@@ -361,6 +361,58 @@ def test_no_frame_of_ours_and_no_word_of_kineto_comes_or_goes(tmp_path: Path) ->
     assert timeless(recorded.stderr) == timeless(plain.stderr)
 
 
+STACKS = """\
+import inspect, logging, traceback, warnings
+import torch
+import torch.nn.functional as F
+class Shows(torch.nn.Module):
+    def forward(self, x):
+        logging.warning("a module", stack_info=True)
+        return Doubles.apply(x)
+class Doubles(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        traceback.print_stack()
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        print([found.function for found in inspect.stack()])
+        return grad
+x = torch.ones(2, requires_grad=True)
+torch.nn.Sequential(Shows())(x).sum().backward()
+with torch.autograd.detect_anomaly():
+    try:
+        (torch.zeros(2, requires_grad=True).sqrt() * 0).sum().backward()
+    except RuntimeError as error:
+        print(error)
+def warn():
+    F.softmax(torch.ones(3))
+    F.softmax(torch.ones(3))
+    (x * 2).grad
+    (x * 2).grad
+    F.mse_loss(torch.ones(2), torch.ones(2, 1))
+    torch.nn.Softmax()(torch.ones(3))
+warn(), warn()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    warn()
+print([(one.filename, one.lineno, str(one.message)) for one in caught])
+"""
+
+
+@pytest.mark.parametrize("how", ["profiler", "compiled"])
+def test_stacks_and_warnings_are_those_of_the_program(
+    tmp_path: Path, how: str, request: pytest.FixtureRequest
+) -> None:
+    """What is printed of a stack has no frame of ours, and a warning is shown once for each of
+    the program's lines."""
+    options = ("--native", request.getfixturevalue("library")) if how == "compiled" else ()
+    plain, recorded = run(tmp_path, STACKS, record=False), run(tmp_path, STACKS, options=options)
+    assert plain.stderr.count("Implicit dimension choice for softmax") == 3
+    assert recorded.stdout == plain.stdout
+    assert recorded.stderr == plain.stderr
+
+
 def test_ranks_that_talk_to_each_other(tmp_path: Path) -> None:
     """Two processes with DistributedDataParallel and DTensor, each recorded."""
     (tmp_path / "program.py").write_text(RANKS)
