@@ -20,3 +20,12 @@ def size(count: int) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def with_prefix(value: float) -> str:
+    """``512``, ``3.40 M``, ``989 T``: three significant places."""
+    for prefix in ("", " k", " M", " G", " T"):
+        if value < 999.5:
+            return f"{value:.3g}{prefix}"
+        value /= 1000
+    return f"{value:.3g} P"

@@ -31,6 +31,7 @@ from navigator.live.asking import ask
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
     from navigator.trace.trace import Trace
+    from navigator.trace.views import Maker
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
@@ -243,6 +244,11 @@ def open_(settings: Settings, file: Path) -> int:
 )
 @click.option("--view", metavar="VIEW", help="A table: operator, module, line, node, kernel ...")
 @click.option("--full", is_flag=True, help="All rows of the view.")
+@click.option(
+    "--peak",
+    metavar="DTYPE=TFLOPS,...",
+    help="For --view flops, what the device can do: bfloat16=989,tf32=494,bandwidth=3350 (GB/s).",
+)
 @json_option
 @pass_settings
 def export_trace(
@@ -254,6 +260,7 @@ def export_trace(
     chrome: Path | None,
     view: str | None,
     full: bool,
+    peak: str | None,
 ) -> None:
     """Every operator, Node, call, device kernel and allocation of a trace, linked to its source.
 
@@ -271,7 +278,7 @@ def export_trace(
     elif row is not None:
         _write_markdown(_linker(settings, trace), trace, row)
     elif view is not None:
-        _write_view(settings, trace, view, full)
+        _write_view(settings, trace, view, full, peak)
     elif settings.json:
         for problem in trace.meta.problems:
             say(problem)
@@ -328,12 +335,13 @@ def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:
             write_json(row)
 
 
-def _write_view(settings: Settings, trace: Trace, name: str, full: bool) -> None:
+def _write_view(settings: Settings, trace: Trace, name: str, full: bool, peak: str | None) -> None:
     from navigator.trace.views import VIEWS, view_lines
 
     if name not in VIEWS:
         raise UsageError(f"no view {name}; there are {', '.join(VIEWS)}")
-    view = VIEWS[name](trace, partial(_linker_or_none, settings, trace))
+    maker = VIEWS[name] if peak is None else _with_peak(name, peak)
+    view = maker(trace, partial(_linker_or_none, settings, trace))
     if not settings.json:
         write_lines(view_lines(view, None if full else _VIEW_ROWS))
         return
@@ -341,6 +349,18 @@ def _write_view(settings: Settings, trace: Trace, name: str, full: bool) -> None
         say(note)
     for row in view.rows:
         write_json(row)
+
+
+def _with_peak(name: str, peak: str) -> Maker:
+    from navigator.trace.figures.peaks import parse_peak
+    from navigator.trace.views.flops import flops_view
+
+    if name != "flops":
+        raise UsageError("--peak is for --view flops")
+    try:
+        return partial(flops_view, peak=parse_peak(peak))
+    except ValueError as error:
+        raise UsageError(f"--peak: {error}") from error
 
 
 def _calls(trace: Trace, name: str) -> list[int]:

@@ -8,6 +8,7 @@ from functools import partial
 from navigator.trace.groups import GROUPS
 from navigator.trace.views.collectives import collectives_view
 from navigator.trace.views.critical import critical_view
+from navigator.trace.views.flops import flops_view
 from navigator.trace.views.idle import idle_view
 from navigator.trace.views.steps import steps_view
 from navigator.trace.views.times import time_view
@@ -18,6 +19,7 @@ __all__ = ["VIEWS", "Column", "Links", "Maker", "Row", "View", "no_links", "view
 VIEWS: Mapping[str, Maker] = {
     **{by: partial(time_view, by=by) for by in GROUPS},
     "steps": steps_view,
+    "flops": flops_view,
     "idle": idle_view,
     "critical": critical_view,
     "collectives": collectives_view,

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from navigator.trace.wording import duration, size
+from navigator.trace.wording import duration, size, with_prefix
 
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
     from navigator.trace.trace import Trace
 
-Unit = Literal["", "us", "bytes", "count", "ratio"]
-"""What the numbers of a column are: microseconds, bytes, a count, a part of a whole from 0 to 1;
-text where empty."""
+Unit = Literal["", "us", "bytes", "count", "ratio", "si"]
+"""What the numbers of a column are: microseconds, bytes, a count, a part of a whole from 0 to 1,
+anything large; text where empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Column:
                 return f"{value:.0%}"
             case "count":
                 return f"{value:,}"
+            case "si":
+                return with_prefix(value)
         return str(value)
 
 
