@@ -55,7 +55,7 @@ def ranks(files):
 if kept:
     store = StoredReductions(folder / "kept")
     [file.touch() for file in files if not file.exists()]
-    summary = summarise(store.complete(list(map(str, files)), ranks), store.spreads)
+    summary = summarise(store.complete(list(map(str, files)), ranks), store.compare)
 else:
     summary = summarise(ranks(files))
 assert len(summary.ranks) == count and summary.spreads[0].ranks == count

@@ -251,6 +251,8 @@ class Rank:
     """Whether the four above are of devices; else of operators on the CPU."""
     problems: tuple[str, ...] = ()
     totals: tuple[NameTotal, ...] = field(default=(), repr=False)
+    arrivals: tuple[Arrival, ...] = field(default=(), repr=False)
+    """Its collectives, by time."""
 
     @property
     def overlap(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from navigator.trace.wording import duration
 
 if TYPE_CHECKING:
     from navigator.trace.ranks.summary import RunSummary, Spread
+    from navigator.trace.views.arrivals import Skew
 
 shape(
     Rank,
@@ -28,6 +30,7 @@ shape(
 shape(BadRank, "path reason")
 Results = Iterator[Rank | BadRank]
 _SPREAD = "kind name ranks count min_us median_us max_us total_us slowest imbalance"
+_SKEW = "name number ranks start_us end_us last"
 _SHOWN = 12
 """Ranks, and names of a kind, in the text; JSON has them all."""
 _KINDS = {
@@ -95,7 +98,7 @@ def _summary(
         return summarise(read(files))
     try:
         store = StoredReductions((settings.cache or cache_folder()) / "ranks")
-        return summarise(store.complete(files, read), store.spreads)
+        return summarise(store.complete(files, read), store.compare)
     except OSError as error:
         say(f"nothing is kept of the traces: {error}")
         return summarise(read(files))
@@ -108,6 +111,7 @@ def _json(traces: str, summary: RunSummary) -> Object:
         "ranks": to_json(summary.ranks),
         "stragglers": [rank.number for rank in summary.stragglers],
         "times": [to_object(spread, _SPREAD) for spread in summary.spreads],
+        "collectives": [to_object(skew, _SKEW) for skew in summary.skews],
         "bad": to_json(summary.bad),
     }
 
@@ -126,6 +130,7 @@ def _text(traces: str, summary: RunSummary) -> Iterator[str]:
     yield from map(_rank_line, sorted(summary.ranks, key=lambda r: -r.compute_us)[:_SHOWN])
     if count > _SHOWN:
         yield f"        ... and {count - _SHOWN} that compute less: --json"
+    yield from _skew_lines(summary.skews)
     for kind, words in _KINDS.items():
         yield from _spread_lines(words, [one for one in summary.spreads if one.kind == kind])
 
@@ -153,3 +158,16 @@ def _spread_lines(words: str, spreads: list[Spread]) -> Iterator[str]:
         times = "  ".join(f"{duration(t):>9}" for t in (one.min_us, one.median_us, one.max_us))
         ratio = f"{one.imbalance:.2f}" if one.imbalance is not None else "-"
         yield f"{times}  {one.slowest:>7}  {ratio:>7}  {clean(one.name)}"
+
+
+def _skew_lines(skews: Sequence[Skew]) -> Iterator[str]:
+    """Who is waited for, and at which collectives the longest."""
+    if not skews:
+        return
+    yield ""
+    rank, often = Counter(skew.last for skew in skews).most_common(1)[0]
+    yield f"rank {rank} comes last to {often} of {len(skews)} collectives, if all ranks share them"
+    yield f"{'wait':>9}  {'end':>9}  {'last':>7}  from the first rank to the last"
+    for skew in skews[:_SHOWN]:
+        times = "  ".join(f"{duration(t):>9}" for t in (skew.start_us, skew.end_us))
+        yield f"{times}  {skew.last:>7}  {clean(skew.name)} #{skew.number}"

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from navigator.trace.collective_names import is_collective
 from navigator.trace.figures.spans import (
     Span,
     gaps,
@@ -16,7 +17,6 @@ from navigator.trace.figures.spans import (
     shares,
 )
 from navigator.trace.figures.threads import DeviceWaits, Threads
-from navigator.trace.ranks.reduce import is_collective
 from navigator.trace.table import ANNOTATION, CALL, NONE
 from navigator.trace.trace import Trace
 

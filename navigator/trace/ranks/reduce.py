@@ -8,19 +8,15 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from indexes.model.errors import TorchnavError
+from navigator.trace.collective_names import is_collective
 from navigator.trace.model import BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import local_file
 from navigator.trace.readers import read_trace
 from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, OP, PHASES, REGION
 from navigator.trace.trace import Trace
+from navigator.trace.views.arrivals import arrivals
 
 _RANK = re.compile(r"rank[\W_]{0,2}(\d+)", re.IGNORECASE)
-_COLLECTIVE = re.compile(
-    r"(?:void )?(?:nccl|rccl|oneccl|hccl)"
-    r"|(?:c10d::|_c10d_functional::|gloo:|nccl:|mpi:|ucc:)",
-    re.IGNORECASE,
-)
-"""Kernels of the collective libraries; on the CPU the operators and spans around them."""
 _KERNEL = 0
 
 
@@ -52,11 +48,6 @@ def reduce_file(file: str) -> Rank | BadRank:
     return reduce_trace(trace, file)
 
 
-def is_collective(name: str) -> bool:
-    """Whether a kernel or an operator communicates with other ranks, by its name."""
-    return _COLLECTIVE.match(name) is not None
-
-
 def reduce_trace(trace: Trace, path: str) -> Rank:
     """What one rank did, by name, and how its device was used."""
     rows, kernels = list(_rows(trace)), list(_kernels(trace))
@@ -76,6 +67,7 @@ def reduce_trace(trace: Trace, path: str) -> Rank:
             *_totals("phase", ((row.phase, row.own) for row in rows)),
             *_totals("device phase", ((one.phase, one.own) for one in kernels)),
         ),
+        tuple(arrivals(trace)),
     )
 
 
@@ -125,8 +117,8 @@ def _totals(kind: str, times: Iterable[tuple[str, float]]) -> Iterator[NameTotal
 def _device_use(work: list[_Work]) -> tuple[float, float, float, float]:
     """Time computing, communicating, communicating while nothing was computed, and busy."""
     both = [one for one in work if not one.copy]
-    collectives = [one for one in both if _COLLECTIVE.match(one.label)]
-    compute = _union(one for one in both if not _COLLECTIVE.match(one.label))
+    collectives = [one for one in both if is_collective(one.label)]
+    compute = _union(one for one in both if not is_collective(one.label))
     return compute, _union(collectives), _union(both) - compute, _union(work)
 
 

@@ -1,4 +1,4 @@
-"""Reductions that are kept, so that a rank is read once: a Parquet file a rank, which Polars scans.
+"""Reductions that are kept, so that a rank is read once: Parquet files, which Polars scans.
 
 Only where Polars is installed (``torchnav[ranks]``); without it every trace is read each time, and
 ``summary`` compares the ranks in memory.
@@ -10,15 +10,16 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from navigator.trace.model import BadRank, Rank
+from navigator.trace.model import Arrival, BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import fsspec, is_url
-from navigator.trace.ranks.summary import Spread
+from navigator.trace.ranks.summary import Compared, Spread
+from navigator.trace.views.arrivals import Skew
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,8 +41,8 @@ class StoredReductions:
         """Raises OSError when the folder cannot be made."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._paths: dict[str, Path] = {}
-        """The Parquet file of each trace."""
+        self._stems: dict[str, str] = {}
+        """Of each trace the name of its files, without what they hold."""
 
     def complete(self, files: Sequence[str], read: Callable[[Sequence[str]], Results]) -> Results:
         """The rank of each file, without its totals: as it is kept, or else as ``read`` reduces
@@ -50,20 +51,19 @@ class StoredReductions:
         rest = read([file for file in files if kept[file] is None])
         for file in files:
             found = kept[file] or next(rest)
-            if isinstance(found, Rank) and found.totals:
+            if isinstance(found, Rank) and kept[file] is None:
                 found = self._keep(file, found)
             yield found
 
+    def compare(self, ranks: Sequence[Rank]) -> Compared:
+        """As ``summary.compare``, by two streaming scans over the files."""
+        return (self.spreads(ranks), self.skews(ranks)) if ranks else ([], [])
+
     def spreads(self, ranks: Sequence[Rank]) -> list[Spread]:
-        """Each name of each kind, most time first, as ``summary.spreads`` finds them, by one
-        streaming scan over the files."""
+        """Each name of each kind, most time first."""
         import polars as pl
 
-        if not ranks:
-            return []
-        files = [str(self._paths[rank.path]) for rank in ranks]
-        numbers = pl.LazyFrame({"file": files, "rank": [rank.number for rank in ranks]})
-        rows = pl.scan_parquet(files, include_file_paths="file").join(numbers, on="file")
+        rows = self._scan("totals", ranks)
         own = pl.col("own_us")
         grouped = rows.group_by("kind", "name").agg(
             ranks=pl.len(),
@@ -85,29 +85,79 @@ class StoredReductions:
         ).sort("kind", "total_us", "name", descending=[False, True, False])
         return [Spread(**row) for row in found.collect(engine="streaming").iter_rows(named=True)]
 
+    def skews(self, ranks: Sequence[Rank]) -> list[Skew]:
+        """Collectives that several ranks call, the largest wait first."""
+        import polars as pl
+
+        start, end = pl.col("start_us"), pl.col("end_us")
+        calls = (
+            self._scan("arrivals", ranks)
+            .sort("rank")
+            .group_by("name", "number")
+            .agg(
+                ranks=pl.len(),
+                start_us=start.max() - start.min(),
+                end_us=end.max() - end.min(),
+                last=pl.col("rank").sort_by(["start_us", "rank"], descending=[True, False]).first(),
+            )
+        )
+        found = calls.filter(pl.col("ranks") > 1).sort(
+            ["start_us", "name", "number"], descending=[True, False, False]
+        )
+        return [Skew(**row) for row in found.collect(engine="streaming").iter_rows(named=True)]
+
+    def _scan(self, what: str, ranks: Sequence[Rank]) -> pl.LazyFrame:
+        """The rows of all ranks, each with its rank."""
+        import polars as pl
+
+        files = [str(self._path(rank.path, what)) for rank in ranks]
+        numbers = pl.LazyFrame({"file": files, "rank": [rank.number for rank in ranks]})
+        rows = pl.scan_parquet(files, include_file_paths="file")
+        return rows.join(numbers, on="file").drop("file")
+
+    def _path(self, file: str, what: str) -> Path:
+        if file not in self._stems:
+            self._stems[file] = _key(file)
+        return self._folder / f"{self._stems[file]}.{what}.parquet"
+
     def _kept(self, file: str) -> Rank | None:
         import polars as pl
 
-        path = self._paths[file] = self._folder / f"{_key(file)}.parquet"
-        if not path.exists():
-            return None
         try:
-            told = json.loads(pl.read_parquet_metadata(path)[_KEPT])
-            return Rank(**told | {"problems": tuple(told["problems"]), "path": file})
+            told, _ = (
+                pl.read_parquet_metadata(self._path(file, what)) for what in ("totals", "arrivals")
+            )
+            rank = json.loads(told[_KEPT])
+            lists = {"problems": tuple(rank["problems"]), "totals": (), "arrivals": ()}
+            return Rank(**rank | lists | {"path": file})
         except (OSError, pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
-            return None  # cut, or of another version: it is made anew
+            return None  # not there, cut, or of another version: it is made anew
 
     def _keep(self, file: str, rank: Rank) -> Rank:
-        """Write a reduction, and forget its totals."""
+        """Write a reduction; the rank without what can be read from there."""
+        light = replace(rank, totals=(), arrivals=())
+        self._write(file, "arrivals", rank.arrivals, Arrival)
+        self._write(file, "totals", rank.totals, NameTotal, {_KEPT: json.dumps(asdict(light))})
+        return light
+
+    def _write(
+        self,
+        file: str,
+        what: str,
+        rows: Sequence[NameTotal | Arrival],
+        kind: type[NameTotal | Arrival],
+        metadata: dict[str, str] | None = None,
+    ) -> None:
         import polars as pl
 
-        path, light = self._paths[file], replace(rank, totals=())
+        types = {"str": pl.String, "int": pl.Int64, "float": pl.Float64}
+        columns = {one.name: types[str(one.type)] for one in fields(kind)}
+        path = self._path(file, what)
         made = path.with_suffix(f".{os.getpid()}")
-        columns = {"kind": pl.String, "name": pl.String, "count": pl.Int64, "own_us": pl.Float64}
-        frame = pl.DataFrame([asdict(one) for one in rank.totals], schema=columns)
-        frame.write_parquet(made, metadata={_KEPT: json.dumps(asdict(light))})
+        pl.DataFrame([asdict(row) for row in rows], schema=columns).write_parquet(
+            made, metadata=metadata
+        )
         made.replace(path)
-        return light
 
 
 def _nth(place: int, ranks: int) -> pl.Expr:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from navigator.trace.model import BadRank, NameTotal, Rank
+from navigator.trace.views.arrivals import Skew, skews
 
 _FAR = 1.05
 _DEVIATIONS = 3.0
@@ -37,6 +38,9 @@ class Spread:
         return self.max_us / self.median_us if self.median_us else None
 
 
+Compared = tuple[list[Spread], list[Skew]]
+
+
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """All ranks of a run."""
@@ -45,6 +49,8 @@ class RunSummary:
     """By number, without their totals."""
     spreads: tuple[Spread, ...]
     """Most time first, by kind."""
+    skews: tuple[Skew, ...]
+    """Collectives that several ranks call, the largest wait first."""
     stragglers: tuple[Rank, ...]
     """Ranks that compute far longer than the median: more than 5 %, and more than three times
     the usual deviation. The others wait for them in collectives."""
@@ -62,10 +68,15 @@ def spreads(ranks: Sequence[Rank]) -> list[Spread]:
     return sorted(made, key=lambda one: (one.kind, -one.total_us, one.name))
 
 
+def compare(ranks: Sequence[Rank]) -> Compared:
+    """Ranks that hold their totals and arrivals."""
+    return spreads(ranks), skews({rank.number or 0: rank.arrivals for rank in ranks})
+
+
 def summarise(
-    results: Iterable[Rank | BadRank], compare: Callable[[Sequence[Rank]], list[Spread]] = spreads
+    results: Iterable[Rank | BadRank], compare: Callable[[Sequence[Rank]], Compared] = compare
 ) -> RunSummary:
-    """The ranks are taken one by one; ``compare`` finds the spreads of their totals."""
+    """The ranks are taken one by one, and compared once they have numbers."""
     ranks: dict[int, Rank] = {}
     bad: list[BadRank] = []
     unnumbered: list[Rank] = []
@@ -85,7 +96,8 @@ def summarise(
     _number(unnumbered, ranks)
     whole = [ranks[number] for number in sorted(ranks)]
     stragglers, median = _stragglers(whole)
-    return RunSummary(tuple(whole), tuple(compare(whole)), stragglers, tuple(bad), median)
+    times, late = compare(whole)
+    return RunSummary(tuple(whole), tuple(times), tuple(late), stragglers, tuple(bad), median)
 
 
 def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:

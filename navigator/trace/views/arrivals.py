@@ -51,7 +51,7 @@ def skews(ranks: Mapping[int, Sequence[Arrival]]) -> list[Skew]:
         for one in told:
             together[one.name, one.number][rank] = one
     found = [_skew(*key, calls) for key, calls in together.items() if len(calls) > 1]
-    return sorted(found, key=lambda one: -one.start_us)
+    return sorted(found, key=lambda one: (-one.start_us, one.name, one.number))
 
 
 def _skew(name: str, number: int, calls: Mapping[int, Arrival]) -> Skew:

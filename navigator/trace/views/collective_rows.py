@@ -51,7 +51,7 @@ class Collective:
         """When it was done, in microseconds from the start of the trace."""
         ends = [kernel.start_us + kernel.duration_us for kernel in self.kernels]
         ops = [trace.op(row) for row in (self.row, *self.spans)]
-        return max(*ends, *(op.start_us + op.duration_us for op in ops))
+        return max([*ends, *(op.start_us + op.duration_us for op in ops)])
 
 
 def collectives(trace: Trace) -> list[Collective]:

@@ -27,7 +27,10 @@ def folder(tmp_path: Path) -> Path:
     traces = tmp_path / "run"
     traces.mkdir()
     for rank in range(7):
-        more = [("kernel", f"only {rank % 3 > 1}", 300.0, 5.0 + rank)] if rank % 3 else []
+        late = 440.0 if rank == 5 else 400.0 + rank
+        more = [("cpu_op", "c10d::allreduce_", at + late, 9.0) for at in (0, 100)]
+        if rank % 3:
+            more.append(("kernel", f"only {rank % 3 > 1}", 300.0, 5.0 + rank))
         text = trace_of(rank, [*step(90 if rank == 3 else 60 + rank / 100), *more])
         (traces / f"rank{rank}.json").write_text(text)
     (traces / "rank7.json").write_text("no trace")
@@ -51,7 +54,7 @@ def run_kept(folder: Path, kept: Path) -> tuple[RunSummary, list[str]]:
         return read_ranks(files, 1)
 
     store = StoredReductions(kept)
-    return summarise(store.complete(rank_files(str(folder)), reading), store.spreads), read
+    return summarise(store.complete(rank_files(str(folder)), reading), store.compare), read
 
 
 def test_what_is_kept_tells_what_the_traces_tell(folder: Path, tmp_path: Path) -> None:
@@ -63,7 +66,9 @@ def test_what_is_kept_tells_what_the_traces_tell(folder: Path, tmp_path: Path) -
     assert read_again == ["rank7.json"], "what is no trace is looked at again"
     for found in (first, again):
         assert found.spreads == fresh.spreads
+        assert found.skews == fresh.skews != ()
         assert [rank.compute_us for rank in found.ranks] == [r.compute_us for r in fresh.ranks]
+        assert [(skew.start_us, skew.last) for skew in found.skews] == [(40, 5), (40, 5)]
         assert (found.bad, len(found.stragglers)) == (fresh.bad, 1)
 
 
@@ -122,10 +127,12 @@ def test_urls(folder: Path, tmp_path: Path) -> None:
 def test_patterns_and_what_is_kept_by_the_command(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["ranks", f"{folder}/rank[0-4].json", "--cache", str(tmp_path / "c"), "--json"]
+    command = ["ranks", f"{folder}/rank[0-5].json", "--cache", str(tmp_path / "c"), "--json"]
     assert main(command) == 0
     first = json.loads(capsys.readouterr().out)
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out) == first
-    assert [rank["rank"] for rank in first["ranks"]] == [0, 1, 2, 3, 4]
-    assert len(list((tmp_path / "c" / "ranks").glob("*.parquet"))) == 5
+    assert [rank["rank"] for rank in first["ranks"]] == [0, 1, 2, 3, 4, 5]
+    assert len(list((tmp_path / "c" / "ranks").glob("*.parquet"))) == 12
+    assert main(command[:-1]) == 0
+    assert "rank 5 comes last to 2 of 2 collectives" in capsys.readouterr().out
