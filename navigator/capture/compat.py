@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ try:
 except ImportError:  # before 2.2
     from torch._utils import is_compiling
 
-__all__ = ["Marker", "is_compiling", "profiler_config"]
+__all__ = ["Marker", "is_compiling", "profiler_config", "run_as_it_is"]
 
 Marker: Any = getattr(_profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
 """A context manager that shows up in a profile under its name; the slower one before 2.2."""
@@ -26,3 +27,11 @@ def profiler_config(memory: bool, experimental: Any) -> Any:
         return make(*plain, "")
     except TypeError:  # before 2.6 a trace had no id
         return make(*plain)
+
+
+def run_as_it_is(function: Any) -> None:
+    """Have torch.compile not compile a function of ours when it meets its frame between two parts
+    of the program; within a part it is traced as before. Does nothing before it was imported."""
+    skip = getattr(sys.modules.get("torch._dynamo.eval_frame"), "skip_code", None)
+    if skip is not None:
+        skip(function.__code__)

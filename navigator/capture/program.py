@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--children", action="store_true", help="record what it starts too")
     parser.add_argument("--window", type=float, default=1.0, metavar="SECONDS")
     parser.add_argument("--memory", action="store_true", help="record allocations too")
+    parser.add_argument("--no-compile-log", dest="compile_log", action="store_false")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
     parser.add_argument("--native-folder", metavar="FOLDER", help="use it if it is built in here")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
@@ -84,6 +85,7 @@ def _start(options: argparse.Namespace, file: TraceFile) -> Session:
     recorder = _compiled(library, file) if library else None
     if recorder is None:
         recorder = Recorder(file, Options(options.window, memory=options.memory))
+    recorder.compile_texts = options.compile_log
     recorder.start()
     return recorder
 

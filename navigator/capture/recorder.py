@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .calls import CallLog
+from .compat import run_as_it_is
 from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
 from .frames import Stacks
 from .mode import CallMode
@@ -132,6 +133,9 @@ class Recorder(Session):
             self.marking = False
             torch.autograd._enable_record_function(False)
         end_without_destructors()
+
+    def _compiles(self) -> None:
+        run_as_it_is(CallMode.__torch_function__)
 
     def _tick(self) -> None:
         self._file.write(self._log.announce())

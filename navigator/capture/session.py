@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from .compile_log import CompileLog
 from .definitions import Definitions
 from .writer import TraceFile, metadata
 
@@ -25,9 +26,13 @@ _ENDING_S, _STEP_S = 0.1, 0.0002
 class Session:
     """One recording of this process. ``start`` and ``finish`` belong to the main thread."""
 
+    compile_texts = True
+    """Whether to record what torch.compile makes of the program, beside when it does."""
+
     def __init__(self, file: TraceFile) -> None:
         self._pid = os.getpid()
         self._file = file
+        self._compile_log: CompileLog | None = None
         self._announcer = Announcer(self._tick)
         self._definitions = Definitions()
         self._undo: list[Callable[[], None]] = []
@@ -46,6 +51,8 @@ class Session:
         self._announcer.stop()
         self._stop()
         self.active = False
+        if self._compile_log is not None:
+            self._compile_log.stop()
         for undo in self._undo:
             undo()
         self._undo = []
@@ -101,7 +108,12 @@ class Session:
             "definitions": True,
         }
         self._file.write([metadata("run", args | facts, self._pid)])
+        self._compile_log = CompileLog(self._file, self.compile_texts, self._compiles)
+        self._compile_log.start()
         self.active = True
+
+    def _compiles(self) -> None:
+        """torch.compile begins to compile something."""
 
     def _tick(self) -> None:
         """A few times a second, in a thread of our own."""

@@ -8,6 +8,7 @@ Node's forward operator is the last one that started with the Node's sequence nu
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
@@ -20,6 +21,7 @@ from navigator.trace.table import (
     BY_ENGINE,
     BY_HOOK,
     CALL,
+    COMPILE,
     ENGINE,
     FORMULA,
     GONE,
@@ -37,6 +39,10 @@ _OPTIMIZER_PREFIX = "Optimizer."
 _CHECKPOINT = "torch/utils/checkpoint.py"
 _PRINTER = "torch/_tensor_str.py"
 _PRINT = "torch._tensor.Tensor.__repr__"
+_COMPILER_STEP = " (dynamo_timed)"
+"""How torch/_dynamo/utils.py names what it times while it compiles."""
+_COMPILER_FACTS = re.compile(r"(?P<step>.+)_data: .*?compile_id=(?P<id>[^,\s]+)")
+"""And what it says of it, in a block inside of it."""
 
 
 class _Side(NamedTuple):
@@ -79,12 +85,19 @@ class Builder:
         self._kernels_done = 0
         self._roots_done = 0
         self._kind_of_name = cache(self._new_kind)
+        self._is_compiler = cache(lambda name: table.names[name][0].endswith(_COMPILER_STEP))
         self.device_kind = "cuda"
         """Of devices that the trace only numbers."""
         self._is_recomputing = cache(lambda stack: self._goes_through(stack, _CHECKPOINT))
         self._is_printing = cache(lambda stack: self._goes_through(stack, _PRINTER))
         self._print: dict[int, int] = {}
         """Thread -> the call that prints a tensor, while nothing else runs there."""
+        self._endless: dict[int, int] = {}
+        """Thread -> the row that it is in and of which the end is not known yet."""
+        self._places: tuple[set[int], set[int]] = (set(), set())
+        """Where the program ran, and where the compiler did."""
+        self._carried: dict[int, int] = {}
+        """The same of rows of earlier windows, until a window after their end."""
         self.backward: list[tuple[float, float, int]] = []
         """(start, end, row of the call) of backward passes that Python started."""
 
@@ -116,6 +129,16 @@ class Builder:
         number = self.table.launches.append(name, thread, start, duration, correlation)
         self._sides.append(_Side("launch", thread, start, duration, number, NONE))
 
+    def begin(self, row: int) -> None:
+        """What comes in the thread of this row from now on is inside of it, until its ``end``."""
+        self.add(row)
+        self._endless[self.table.thread[row]] = row
+
+    def end(self, row: int, moment: float) -> None:
+        """A row that was begun has ended."""
+        self.table.duration[row] = max(moment - self.table.start[row], 0.0)
+        self._endless.pop(self.table.thread[row], None)
+
     # ---------------------------------------------------------------------- building
 
     def close_window(self, places: dict[int, str] | None = None) -> None:
@@ -130,6 +153,7 @@ class Builder:
             fed.clear()
         self._open.clear()
         self._print.clear()
+        self._carried = dict(self._endless)
 
     def drop(self, rows: Iterable[int]) -> None:
         """Announced calls that ran no operator."""
@@ -144,12 +168,28 @@ class Builder:
         lengths += [side.duration for side in self._sides]
         if starts and table.zero is None:
             table.zero = min(starts)
+        self._resume(max(map(sum, zip(starts, lengths, strict=True)), default=0.0))
         order = sorted(range(len(starts)), key=lengths.__getitem__, reverse=True)
         for index in sorted(order, key=starts.__getitem__):
             if index < count:
                 self._open_row(self._rows[index])
             else:
                 self._open_side(self._sides[index - count])
+
+    def _resume(self, latest: float) -> None:
+        """Go on in rows of earlier windows; those without an end last to the latest one so far."""
+        table = self.table
+        for row in self._endless.values():
+            table.duration[row] = max(table.duration[row], latest - table.start[row])
+        for thread, row in self._carried.items():
+            entry = _Open(self._end_of(row), row, table.stack[row], table.module[row])
+            self._open[thread].append(entry)
+
+    def _end_of(self, row: int) -> float:
+        table = self.table
+        if self._endless.get(table.thread[row]) == row:
+            return float("inf")
+        return table.start[row] + table.duration[row]
 
     def _around(self, thread: int, start: float) -> _Open:
         """The innermost interval of a thread at a moment; those that have ended are forgotten."""
@@ -160,8 +200,7 @@ class Builder:
 
     def _open_row(self, row: int) -> None:
         table = self.table
-        start, thread = table.start[row], table.thread[row]
-        end = start + table.duration[row]
+        start, thread, end = table.start[row], table.thread[row], self._end_of(row)
         _, parent, frame, module = around = self._around(thread, start)
         if around is _OUTSIDE and table.stack[row] < 0 and self._is_operator(row):
             parent = self._parallel(start, end)
@@ -270,17 +309,36 @@ class Builder:
         if kind in (NODE, ENGINE):
             self._settle_node(row, parent, frame)
         elif kind == ANNOTATION:
-            if table.name_of(row).startswith(_OPTIMIZER_PREFIX):
-                table.phase[row] = OPTIMIZER
+            self._settle_annotation(row, parent)
         elif parent >= 0 and table.node[row] >= 0:
             self._settle_origin(row, parent, kind)
         if kind in (OP, REGION) and table.sequence[row] >= 0:
             self.links.started(row)
+        if self._is_compiler(table.name[row]) or row in table.compilations:
+            self._compile(row, parent)
         if table.stack[row] < 0:
             table.stack[row] = frame
         if table.module[row] < 0:
             above = table.module[parent] if parent >= 0 else NONE
             table.module[row] = above if above >= 0 else module
+
+    def _settle_annotation(self, row: int, parent: int) -> None:
+        table, name = self.table, self.table.name_of(row)
+        if name.startswith(_OPTIMIZER_PREFIX) and table.phase[row] != COMPILE:
+            table.phase[row] = OPTIMIZER
+        facts = _COMPILER_FACTS.fullmatch(name) if parent >= 0 else None
+        if facts and table.name_of(parent).removesuffix(_COMPILER_STEP) == facts["step"]:
+            self._compile(parent, table.parent[parent], facts["id"])
+            table.phase[row] = COMPILE
+
+    def _compile(self, row: int, parent: int, number: str = "") -> None:
+        """A row within which the compiler runs; the outermost one stands for the compilation."""
+        table = self.table
+        table.phase[row] = COMPILE
+        if parent >= 0 and table.phase[parent] == COMPILE:
+            table.compilations.pop(row, None)
+        elif number or row not in table.compilations:
+            table.compilations[row] = number
 
     def _kind_of(self, row: int, parent: int) -> int:
         table = self.table
@@ -299,7 +357,8 @@ class Builder:
 
     def _settle_node(self, row: int, parent: int, frame: int) -> None:
         table = self.table
-        table.phase[row] = BACKWARD
+        if table.phase[row] != COMPILE:
+            table.phase[row] = BACKWARD
         table.node[row] = row
         table.origin[row] = FORMULA
         if table.stack[row] < 0:
@@ -348,7 +407,13 @@ class Builder:
                 table.place[row] = cpu
 
     def _set_default_place(self) -> None:
-        elsewhere = any(place != "cpu" for place in self.table.places.values)
+        table = self.table
+        for row in self._rows:
+            if table.place[row] >= 0:
+                self._places[table.phase[row] == COMPILE].add(table.place[row])
+        outside, compiling = self._places
+        table.unreal_places = {table.places[number] for number in compiling - outside}
+        elsewhere = any(place not in {"cpu", *table.unreal_places} for place in table.places.values)
         self.table.default_place = "" if elsewhere or len(self.table.kernels) else "cpu"
 
     def _assign_kernels(self) -> None:

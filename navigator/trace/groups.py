@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from navigator.trace.table import NODE, OP, REGION
+from navigator.trace.table import COMPILE, NODE, OP, REGION
 
 if TYPE_CHECKING:  # the other way round it shows itself in notebooks
     from navigator.trace.trace import Trace
@@ -31,8 +31,8 @@ class Group:
 
 
 def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list[Group]:
-    """Groups of operators, most self time first. ``rows`` limits it to some rows. By operator,
-    all that printing tensors takes is one group."""
+    """Groups of operators, most self time first. ``rows`` limits it to some rows. All that
+    compiling takes is one group, and by operator all that printing tensors takes."""
     if by == "kernel":
         return _kernels(trace)
     table = trace.table
@@ -78,6 +78,8 @@ def own_time(trace: Trace, row: int) -> float:
 Key = Callable[[int], tuple[str, str]]
 """The group of a row: its name and the term that filters for it."""
 
+_COMPILING = ("(compiling)", "phase:compile")
+
 
 def _key(trace: Trace, by: GroupBy) -> Key:
     table = trace.table
@@ -103,7 +105,7 @@ def _key(trace: Trace, by: GroupBy) -> Key:
         return (name, f"node:{name}") if name else ("(forward)", "no:node")
 
     keys: dict[GroupBy, Key] = {"operator": operator, "module": module, "line": line, "node": node}
-    return keys[by]
+    return lambda row: _COMPILING if table.phase[row] == COMPILE else keys[by](row)
 
 
 def _is_inside(trace: Trace, row: int, name: str, key: Key) -> bool:

@@ -32,6 +32,7 @@ _COLOURS = {
     "forward": "#4c78a8",
     "backward": "#e45756",
     "optimizer": "#eeca3b",
+    "compile": "#b279a2",
     "device": "#54a24b",
 }
 

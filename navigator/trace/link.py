@@ -20,8 +20,10 @@ from indexes.model.vocabulary import (
 )
 from indexes.queries.index import Index
 from indexes.readers.yaml.schema import parse_schema
+from indexes.serialize.answers import Object
 from indexes.source.source import Source, clone_of
 from indexes.source.torch_install import installed_torch, torch_in
+from navigator.trace.compiling.answers import compiler_places
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.evidence import Around, Evidence
 from navigator.trace.keys import backend_keys, serving_keys
@@ -142,6 +144,7 @@ class Linker:
         """By row, where the inputs leave several overloads."""
         self._node = cache(self._new_node)
         self._device_name = cache(index.kernel_name)
+        self._compiler = cache(self._new_compiler_places)
         self.note = _version_note(trace, index, self.schemas)
         """How the source differs from the torch that ran; empty when it does not."""
 
@@ -161,12 +164,21 @@ class Linker:
         """The source of a device kernel's name."""
         return self._device_name(kernel.name)
 
+    def compiler_places(self, full_name: str) -> Object | None:
+        """What Inductor does with an operator, by the sources of the torch that compiled it, and
+        its decompositions; None where it is in no tree."""
+        return self._compiler(full_name) if full_name else None
+
     def possible(self, link: OpLink) -> Possible:
         """The schemas and kernels that a call may be; one of each where it is resolved."""
         names = (link.full_name,) if link.full_name else link.candidates
         schemas = (self._summaries[name] for name in names if name in self._summaries)
         kernels = (self._possible_kernels(self._kernels.get(n, {}), link.keys) for n in names)
         return Possible(tuple(schemas), tuple(chain.from_iterable(kernels)))
+
+    def _new_compiler_places(self, full_name: str) -> Object | None:
+        found = (compiler_places(one, full_name) for one in (self.schemas, self.index))
+        return next(filter(None, found), None)
 
     def _possible_kernels(
         self, rows: dict[str, KernelRow], keys: tuple[str, ...]

@@ -17,7 +17,8 @@ OpKind = Literal["call", "op", "node", "engine", "annotation", "region"]
 Node. ``annotation``: a ``record_function`` block. ``region``: anything else that was timed,
 such as a compiled graph."""
 
-Phase = Literal["forward", "backward", "optimizer"]
+Phase = Literal["forward", "backward", "optimizer", "compile"]
+"""``compile``: run by torch.compile while it compiles, on tensors without data."""
 
 Origin = Literal["", "engine", "hook", "recompute"]
 """Why an operator runs in a backward pass: empty for the formula itself; ``engine`` for what

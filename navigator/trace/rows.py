@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
 from indexes.readers.yaml.schema import parse_schema
 from indexes.serialize.answers import Object, shape, to_object
+from navigator.trace.compiling.answers import compiled_row
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
@@ -42,7 +43,7 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         "kind id parent name overload status candidates shared phase origin? grad_fn=node node_id "
         "forward_id forward_note call_id made_node made_node_id sequence "
         "thread start_us duration_us device layout keys dispatch_path inputs output? module? user "
-        "stack schema kernel derivative resolved reason note",
+        "stack schema kernel derivative inductor? compiled? resolved reason note",
         kind=_KINDS.get(op.kind, "region"),
         region=None if op.kind in _KINDS else op.kind,
         overload=link.full_name.partition(".")[2] if link.full_name else op.overload,
@@ -62,6 +63,8 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         schema=_schema(link),
         kernel=_kernel(link.kernel),
         derivative=_derivative(op, link),
+        inductor=linker.compiler_places(link.full_name) if op.id in trace.table.untimed else None,
+        compiled=compiled_row(trace.table, op.id),
         resolved=link.resolved,
         reason="; ".join(link.reasons) or None,
         note=link.note or None,

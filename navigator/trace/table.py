@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from typing import Generic, TypeVar, cast
 
 from indexes.model.vocabulary import Location
+from navigator.trace.compiling.model import Compilation, Graph
 from navigator.trace.inputs import parse_inputs
 from navigator.trace.model import (
     Allocation,
@@ -28,8 +29,8 @@ KINDS: tuple[str, ...] = ("call", "op", "node", "engine", "annotation", "region"
 CALL, OP, NODE, ENGINE, ANNOTATION, REGION = range(6)
 GONE = 6
 """Kind of a call that turned out to run no operator."""
-PHASES: tuple[str, ...] = ("forward", "backward", "optimizer")
-FORWARD, BACKWARD, OPTIMIZER = range(3)
+PHASES: tuple[str, ...] = ("forward", "backward", "optimizer", "compile")
+FORWARD, BACKWARD, OPTIMIZER, COMPILE = range(4)
 ORIGINS: tuple[str, ...] = ("", "engine", "hook", "recompute")
 FORMULA, BY_ENGINE, BY_HOOK, RECOMPUTE = range(4)
 WORKS: tuple[str, ...] = ("kernel", "memcpy", "memset")
@@ -103,6 +104,19 @@ class Table:
         it was made."""
         self.prints: set[int] = set()
         """Calls that print a tensor, which takes many operators."""
+        self.compilations: dict[int, str] = {}
+        """Rows within which a compiler ran -> the number of the compilation, ``0/1``, where told;
+        all below them is of the phase ``compile``."""
+        self.compiled: list[Compilation] = []
+        """What torch.compile said of each compilation."""
+        self.unreal_places: set[str] = set()
+        """Those where nothing but a compiler's tensors without data were: ``meta``."""
+        self.untimed: set[int] = set()
+        """Rows of what was told without a time: what a compiler says of itself."""
+        self.graphs: dict[int, Graph] = {}
+        """The graphs among them, by their rows."""
+        self.graphs_of: dict[tuple[str, bool], list[int]] = {}
+        """Number of a compilation and whether it is a backward graph -> rows of graphs."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
         self.name, self.thread, self.inputs = (array("i") for _ in range(3))
         self.start, self.duration = array("d"), array("d")
@@ -157,6 +171,22 @@ class Table:
             self.next_sibling[last] = row
         self.last_child[parent] = row
 
+    def adopt_first(self, parent: int, rows: Sequence[int]) -> None:
+        """Make rows, which have no parent yet, the first children of ``parent``."""
+        for row in reversed(rows):
+            self.parent[row] = parent
+            self.next_sibling[row] = self.first_child[parent]
+            self.first_child[parent] = row
+            if self.last_child[parent] < 0:
+                self.last_child[parent] = row
+
+    def add_graphs(self, one: Compilation) -> None:
+        """Take in the graphs of a compilation that have rows by now."""
+        for graph in one.kept_graphs():
+            if graph.row >= 0 and graph.row not in self.graphs:
+                self.graphs[graph.row] = graph
+                self.graphs_of.setdefault((one.id, graph.is_backward), []).append(graph.row)
+
     # ------------------------------------------------------------------------ reading
 
     def children(self, row: int) -> Iterator[int]:
@@ -172,6 +202,14 @@ class Table:
             child = waiting.pop()
             yield child
             waiting += list(self.children(child))[::-1]
+
+    def compilation_around(self, row: int) -> int:
+        """The outermost compilation in which a row stands, NONE where it stands in none."""
+        found = NONE
+        while row >= 0 and self.phase[row] == COMPILE:
+            found = row
+            row = self.parent[row]
+        return found
 
     def print_around(self, row: int) -> int:
         """The call that prints a tensor in which a row stands, NONE where it stands in none."""

@@ -66,7 +66,8 @@ class Trace:
 
     def device_types(self) -> tuple[str, ...]:
         """Kinds of device that anything in the trace ran on: ``cpu`` first, then ``cuda`` ..."""
-        seen = {place.partition("/")[0].partition(":")[0] for place in self.table.places.values}
+        places = set(self.table.places.values) - self.table.unreal_places
+        seen = {place.partition("/")[0].partition(":")[0] for place in places}
         return ("cpu", *sorted(seen - {"cpu", ""}))
 
     def backward_of(self, row: int) -> int | None:

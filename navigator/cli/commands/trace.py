@@ -67,6 +67,13 @@ _TRACE = click.Path(path_type=Path)
     "DataLoader, multiprocessing, the ranks of `-m torch.distributed.run`.",
 )
 @click.option(
+    "--compile-log/--no-compile-log",
+    default=True,
+    help="Record what torch.compile makes of the program: graphs, generated kernels and their "
+    "operators, graph breaks, guards. Inductor keeps where each kernel comes from then, and with "
+    "that compiles anew, once, what its cache holds without it.",
+)
+@click.option(
     "--compiled/--no-compiled",
     default=None,
     help="Record with the compiled recorder: a tenth of the overhead, dispatch keys; no device "
@@ -85,6 +92,7 @@ def trace(
     window: float,
     memory: bool,
     children: bool,
+    compile_log: bool,
     compiled: bool | None,
     program: tuple[str, ...],
 ) -> int:
@@ -104,7 +112,7 @@ def trace(
     pattern = str((output or _cache_file(settings, program[0])).absolute())
     file = _writable(Path(expand(pattern, rank_of(), os.getpid())))
     options = ["--window", str(window)] + ["--memory"] * memory + ["-m"] * module
-    options += ["--children"] * children
+    options += ["--children"] * children + ["--no-compile-log"] * (not compile_log)
     chosen = _interpreter()
     if compiled is None:
         options += ["--native-folder", str(_native_folder(settings))]

@@ -91,7 +91,7 @@ class ChromeReader:
         meta.format = meta.format or "kineto"
         if self._own.exported or not meta.complete:
             self._builder.close_window()
-        self._own.settle_export()
+        self._own.finish()
         if self._bad:
             meta.problems.append(f"{self._bad} events could not be read")
         meta.problems += around.left_out

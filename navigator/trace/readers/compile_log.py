@@ -12,12 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from indexes.model.vocabulary import Location
+from navigator.trace.compiling.model import Compilation, Graph, Kernel, Node, Note
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.events import json_object
 
 _LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
 _FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
+_NO_LINE = "# No stacktrace found"
+"""How torch/fx/graph.py marks nodes that passes of the compiler have made."""
 _CALL = re.compile(
     r"(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
     r"(?:\.(?P<overload>\w+))?\("
@@ -32,79 +37,6 @@ _GUARD = re.compile(r"[| ]*\+- (?P<text>[A-Z][A-Z_]+: .+)")
 _AOT_GRAPHS = ("aot_forward_graph", "aot_backward_graph", "aot_inference_graph")
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An operator of a graph."""
-
-    name: str
-    """Of its result in the graph: ``mul_1``."""
-    operator: str
-    """``aten::mul``"""
-    overload: str
-    type: str
-    """``f32[2, 4][4, 1]cuda:0``"""
-    frame: StackFrame | None
-    """The user's line that it comes from."""
-
-
-@dataclass(slots=True)
-class Kernel:
-    """A generated kernel, or a call of a library's, of one graph."""
-
-    name: str
-    frames: tuple[StackFrame, ...] = ()
-    """The user's lines."""
-    nodes: tuple[str, ...] | None = None
-    """The nodes it computes; None where the log does not tell."""
-
-
-@dataclass(slots=True)
-class Graph:
-    """A graph of operators, as the compiler left it."""
-
-    name: str
-    """``0_forward``, as the generated code calls it, or the kind of the entry."""
-    nodes: list[Node] = field(default_factory=list)
-    kernels: dict[str, Kernel] = field(default_factory=dict)
-    """By their handles, ``cpp_fused_add_0:1``, in the order in which they run."""
-    is_lowered: bool = False
-    """Whether it is Inductor's, after its last passes."""
-    has_code: bool = False
-
-    @property
-    def is_backward(self) -> bool:
-        return "backward" in self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something that the compiler says, and the line that it says it of."""
-
-    text: str
-    frame: StackFrame | None = None
-
-
-@dataclass(slots=True)
-class Compilation:
-    """One compilation of a function or of a part of it."""
-
-    id: str
-    """``0/1``: the second compilation of the first function."""
-    function: str = ""
-    frame: StackFrame | None = None
-    notes: list[Note] = field(default_factory=list)
-    """Graph breaks, reasons to compile anew, failures."""
-    guards: list[Note] = field(default_factory=list)
-    graphs: list[Graph] = field(default_factory=list)
-
-    def kept_graphs(self) -> Iterator[Graph]:
-        """All but those before Inductor where the same is there after its passes."""
-        lowered = {graph.is_backward for graph in self.graphs if graph.is_lowered}
-        for graph in self.graphs:
-            if graph.is_lowered or graph.is_backward not in lowered:
-                yield graph
-
-
 @dataclass(slots=True)
 class CompileLog:
     """All that the logs of one program tell."""
@@ -112,25 +44,35 @@ class CompileLog:
     torch: str = ""
     commit: str = ""
     compilations: dict[str, Compilation] = field(default_factory=dict)
+    _texts: dict[int, str] = field(default_factory=dict)
+    """Names of files by their numbers."""
 
     def read(self, lines: Iterable[str]) -> None:
         """Add a log, line by line. Lines that are none of its entries are passed over."""
-        texts: dict[int, str] = {}
         for header, payload in _entries(lines):
-            if isinstance(interned := header.get("str"), list) and len(interned) == 2:
-                texts[interned[1]] = str(interned[0])
-            elif _name(header) == "torch_version":
-                facts = json_object("\n".join(payload))
-                self.torch = str(facts.get("pytorch_version", ""))
-                self.commit = str(facts.get("commit") or "")
-            elif "frame_id" in header:
-                self._add(header, payload, texts)
+            self.add(header, payload)
 
-    def _add(self, header: dict[str, Any], payload: list[str], texts: dict[int, str]) -> None:
+    def add(self, header: dict[str, Any], payload: list[str]) -> None:
+        """Add one entry: what it says of itself, and the lines of its text."""
+        if isinstance(interned := header.get("str"), list) and len(interned) == 2:
+            self._texts[interned[1]] = str(interned[0])
+        elif _name(header) == "torch_version":
+            facts = json_object("\n".join(payload))
+            self.torch = str(facts.get("pytorch_version", ""))
+            self.commit = str(facts.get("commit") or "")
+        elif "frame_id" in header:
+            self._add(header, payload)
+
+    def take(self, one: dict[str, Any]) -> None:
+        """Add a compilation as ``torchnav export`` wrote it. Raises ValueError for what is none."""
+        told = msgspec.convert(one, Compilation)
+        self.compilations[told.id] = told
+
+    def _add(self, header: dict[str, Any], payload: list[str]) -> None:
         name = _name(header)
         key = f"{header['frame_id']}/{header.get('frame_compile_id', 0)}"
         if name == "dynamo_start":
-            self._of(key).frame = _last_frame(header[name], texts)
+            self._of(key).frame = _last_frame(header[name], self._texts)
         elif name in _READERS:
             _READERS[name](self._of(key), header, payload)
         elif name in _AOT_GRAPHS:
@@ -177,6 +119,8 @@ def _nodes(lines: Sequence[str]) -> list[Node]:
     for line in lines:
         if place := _FILE.search(line):
             frame = _frame(place)
+        elif _NO_LINE in line:
+            frame = None
         elif call := _CALL.search(line):
             overload = "" if call["overload"] in (None, "default") else call["overload"]
             operator = f"{call['space']}::{call['name']}"
@@ -196,11 +140,12 @@ def _break(one: Compilation, _header: dict[str, Any], payload: list[str]) -> Non
     place, reason = _BREAK.search(text), _REASON.search(text)
     frame = StackFrame(Location(place["path"], int(place["line"])), "") if place else None
     words = reason["text"] if reason else next(filter(str.strip, payload), "no reason is given")
-    one.notes.append(Note(f"graph break: {words.strip()}", frame))
+    one.notes.append(Note(f"graph break: {words.strip()}", frame, "break"))
 
 
 def _recompile(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
-    one.notes += [Note(f"compiled anew, guard of {line.strip()}") for line in payload if line]
+    found = (f"compiled anew, guard of {line.strip()}" for line in payload if line.strip())
+    one.notes += [Note(text, one.frame, "recompile") for text in found]
 
 
 def _guards(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
@@ -212,21 +157,26 @@ def _metrics(one: Compilation, header: dict[str, Any], _payload: list[str]) -> N
     facts = header["compilation_metrics"]
     if isinstance(facts, dict):
         one.function = str(facts.get("co_name") or "")
+        path, line = facts.get("co_filename"), facts.get("co_firstlineno")
+        if one.frame is None and path and isinstance(line, int):
+            one.frame = StackFrame(Location(str(path), line), one.function)
         if reason := facts.get("fail_reason"):
-            one.notes.append(Note(f"failed: {str(reason).strip().splitlines()[0]}"))
+            text = f"failed: {str(reason).strip().splitlines()[0]}"
+            one.notes.append(Note(text, one.frame, "failure"))
 
 
 def _post_grad(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
     one.graphs.append(Graph("", _nodes(payload), is_lowered=True))
 
 
-def _code(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
+def _code(one: Compilation, header: dict[str, Any], payload: list[str]) -> None:
     """The generated code: which graph it is of, and its kernels in the order of the calls."""
     graph = one.graphs[-1] if one.graphs else None
     if graph is None or not graph.is_lowered or graph.has_code:
         graph = Graph("", is_lowered=True)  # taken from a cache: its graph is not logged again
         one.graphs.append(graph)
     graph.has_code = True
+    graph.path = _generated(header)
     fragment: list[str] = []
     for line in payload:
         if match := _AOT_ID.search(line):
@@ -237,6 +187,13 @@ def _code(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None
             name = match["handle"].rpartition(":")[0]
             graph.kernels[match["handle"]] = Kernel(name, nodes=tuple(fragment) or None)
             fragment = []
+
+
+def _generated(header: dict[str, Any]) -> str:
+    """The path of the generated module; older versions tell only the name of the file."""
+    facts = header.get("inductor_output_code")
+    facts = facts if isinstance(facts, dict) else {}
+    return str(facts.get("file_path") or facts.get("filename") or "")
 
 
 def _mappings(one: Compilation, _header: dict[str, Any], payload: list[str]) -> None:
@@ -266,32 +223,3 @@ _READERS = {
     "inductor_provenance_tracking_node_mappings": _mappings,
     "inductor_provenance_tracking_kernel_stack_traces": _stacks,
 }
-
-
-# ------------------------------------------------------------ which kernel computes a node
-
-
-def kernels_of_nodes(graph: Graph) -> dict[str, tuple[str, ...]]:
-    """The handles of the kernels that may compute each node of a graph: one where the log tells,
-    or where only one is of that user's line; none for what needs no kernel, as views.
-
-    A call of a library's function (``extern_kernels.mm``) computes the only node of that name.
-    """
-    told: dict[str, tuple[str, ...]] = {}
-    for handle, kernel in graph.kernels.items():
-        told |= dict.fromkeys(kernel.nodes or _of_library(kernel, graph), (handle,))
-    silent = {
-        handle: one for handle, one in graph.kernels.items() if (handle,) not in told.values()
-    }
-    for node in graph.nodes:
-        of_line = tuple(handle for handle, one in silent.items() if node.frame in one.frames)
-        if of_line:
-            told.setdefault(node.name, of_line)
-    return told
-
-
-def _of_library(kernel: Kernel, graph: Graph) -> Sequence[str]:
-    """The one node of the name of a library's function, if there is just one."""
-    space, _, name = kernel.name.rpartition(".")
-    same = [node.name for node in graph.nodes if node.operator.rpartition("::")[2] == name]
-    return same if space and len(same) == 1 else ()

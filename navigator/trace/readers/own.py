@@ -11,6 +11,7 @@ from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
 from navigator.trace.inputs import output_text
 from navigator.trace.model import ProgramDefinition, StackFrame, TraceMeta
+from navigator.trace.readers.compile_events import CompileEvents
 from navigator.trace.readers.events import Event, encode, plain_args, split_name
 from navigator.trace.table import ANNOTATION, CALL, NONE, OP, PHASES, Stack, Table
 
@@ -63,6 +64,7 @@ class OwnEvents:
         self._is_timed = True
         self._phases: dict[int, int] = {}
         """Row -> phase, in an export of a trace without times."""
+        self._compiling = CompileEvents(table, builder)
 
     def read(self, event: Event, thread: int) -> None:
         """One metadata event, by the method ``_on_NAME``. What has none is passed over."""
@@ -86,10 +88,12 @@ class OwnEvents:
             table.outputs[row] = str(told["output"])
         if told.get("place"):
             table.place[row] = table.places.number(str(told["place"]))
+        if "compilation" in told:
+            self._compiling.take(row, str(told["compilation"]))
         if told.get("phase") in PHASES:
             self._phases[row] = PHASES.index(told["phase"])
 
-    def settle_export(self) -> None:
+    def _settle_export(self) -> None:
         """Of a trace without times: the times that made its tree are none."""
         for row, phase in self._phases.items():
             self._table.phase[row] = phase
@@ -122,6 +126,12 @@ class OwnEvents:
         self._builder.close_window(self._places | places)
         for told in (self._backwards, self._announced, self._rows, self._places):
             told.clear()
+        self._compiling.add_rows()
+
+    def finish(self) -> None:
+        """The trace ends here, and is built."""
+        self._compiling.add_rows(last=True)
+        self._settle_export()
 
     def _on_keys(self, args: dict[str, Any]) -> None:
         names = tuple(str(name) for name in args["names"])
@@ -234,6 +244,19 @@ class OwnEvents:
         if output:
             table.outputs[row] = str(output)
         return row
+
+    def _on_compile_begin(self, args: dict[str, Any]) -> None:
+        start, name = self._microseconds(int(args["at_ns"])), str(args["name"])
+        self._compiling.begin(self._thread, start, name, str(args["id"]))
+
+    def _on_compile_end(self, args: dict[str, Any]) -> None:
+        self._compiling.end(self._thread, self._microseconds(int(args["at_ns"])))
+
+    def _on_compiled(self, args: dict[str, Any]) -> None:
+        self._compiling.log.take(args)
+
+    def _on_compile_log(self, args: dict[str, Any]) -> None:
+        self._compiling.log.add(dict(args["entry"]), str(args["text"]).split("\n"))
 
     def _on_window(self, args: dict[str, Any]) -> None:
         places = {

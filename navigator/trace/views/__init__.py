@@ -7,6 +7,7 @@ from functools import partial
 
 from navigator.trace.groups import GROUPS
 from navigator.trace.views.collectives import collectives_view
+from navigator.trace.views.compiled import compiled_view
 from navigator.trace.views.critical import critical_view
 from navigator.trace.views.flops import flops_view
 from navigator.trace.views.idle import idle_view
@@ -23,5 +24,6 @@ VIEWS: Mapping[str, Maker] = {
     "idle": idle_view,
     "critical": critical_view,
     "collectives": collectives_view,
+    "compiled": compiled_view,
 }
 """Each view by its name, in the order in which they are offered."""

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
+from navigator.trace.compiling.model import compilation_facts
 from navigator.trace.readers.chrome import DEVICE_TYPES
 from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, PHASES, Table
 from navigator.trace.trace import Trace
@@ -97,6 +98,8 @@ class _Events:
         for one in table.definitions:
             told = {**asdict(one), "path": one.location.path, "line": one.location.line}
             yield _meta("torchnav_definition", **told)
+        for compilation in table.compiled:
+            yield _meta("torchnav_compiled", **compilation_facts(compilation))
 
     def lanes(self) -> Iterator[Event]:
         """Names of processes, threads, devices and streams for a viewer."""
@@ -113,7 +116,7 @@ class _Events:
     def rows(self) -> Iterator[Event]:
         """Every row, a Node with the arrow that leads to it."""
         for row, start, duration in self._times():
-            if self._table.kind[row] != GONE:
+            if self._table.kind[row] != GONE and row not in self._table.untimed:
                 yield self._row(row, start, duration)
                 yield from self._arrow(row)
 
@@ -167,8 +170,8 @@ class _Events:
         table = self._table
         ours: Event = {}
         parent, stack, module = table.parent[row], table.stack[row], table.module[row]
-        above = table.stack[parent] if parent >= 0 else NONE
-        if stack >= 0 and (table.kind[row] == CALL or stack != above):
+        above = NONE if parent < 0 or self._is_told(parent) else table.stack[parent]
+        if stack >= 0 and not self._is_told(row) and (table.kind[row] == CALL or stack != above):
             ours["stack"] = stack + 1
             ours["user"] = str(table.stacks[stack].location or "")
         if module >= 0 and (parent < 0 or module != table.module[parent]):
@@ -179,9 +182,16 @@ class _Events:
             ours["keys"] = table.keys[row] + 1
         if table.place[row] >= 0:
             ours["place"] = table.places[table.place[row]]
+        if row in table.compilations:
+            ours["compilation"] = table.compilations[row]
         if not self._is_timed and table.phase[row]:
             ours["phase"] = PHASES[table.phase[row]]
         return ours
+
+    def _is_told(self, row: int) -> bool:
+        """Whether a row is a compilation whose line its log tells."""
+        number = self._table.compilations.get(row)
+        return any(one.id == number for one in self._table.compiled)
 
     def _arrow(self, node: int) -> Iterator[Event]:
         """To a Node from its forward operator."""

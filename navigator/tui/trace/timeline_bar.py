@@ -10,12 +10,13 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from navigator.trace.table import PHASES
 from navigator.trace.timeline import Timeline
 from navigator.trace.wording import duration
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
-_INKS = ("$text-primary", "$text-accent", "$text-warning")
-"""By phase: forward, backward, optimizer."""
+_INKS = ("$text-primary", "$text-accent", "$text-warning", "$text-secondary")
+"""By phase: forward, backward, optimizer, compile."""
 _DEVICE = "$text-success"
 
 
@@ -98,7 +99,7 @@ def _level(busy: float, length: float) -> str:
 
 
 def _totals(shown: Timeline, is_whole: bool) -> Content:
-    inks = dict(zip(("forward", "backward", "optimizer", "device"), (*_INKS, _DEVICE), strict=True))
+    inks = dict(zip((*PHASES, "device"), (*_INKS, _DEVICE), strict=True))
     words = [(f"{name} {duration(time)}  ", inks[name]) for name, time in shown.totals]
     span = f"of {duration(shown.span_us)}" + ("" if is_whole else " so far")
     return Content.assemble(*words, (span, "dim"))

@@ -24,7 +24,12 @@ _STYLES: dict[OpKind, str] = {
     "annotation": "name",
     "region": "dim",
 }
-_PHASES = {"forward": (" ", ""), "backward": ("←", "accent"), "optimizer": ("↻", "name")}
+_PHASES = {
+    "forward": (" ", ""),
+    "backward": ("←", "accent"),
+    "optimizer": ("↻", "name"),
+    "compile": ("⚙", "faint"),
+}
 """A mark in front of each row for the part of the step it belongs to."""
 _PATH_PARTS = 28
 """The most that a file and line take at the end of a row."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from navigator.trace.compiling.model import Graph, Kernel, Node, kernels_of_nodes
 from navigator.trace.model import TraceOp
 from navigator.trace.readers import read_trace
-from navigator.trace.readers.compile_log import Graph, Kernel, Node, kernels_of_nodes
 from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 

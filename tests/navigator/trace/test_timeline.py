@@ -29,7 +29,7 @@ def trace_of(*spans: tuple[float, float, int]) -> Trace:
 def test_time_is_cut_into_parts_by_phase() -> None:
     when = timeline(trace_of((0, 15, 0), (20, 20, 1)), 4)
     assert when.part_us == 10
-    assert when.cpu == ((10, 0, 0), (5, 0, 0), (0, 10, 0), (0, 10, 0))
+    assert when.cpu == ((10, 0, 0, 0), (5, 0, 0, 0), (0, 10, 0, 0), (0, 10, 0, 0))
     assert when.totals == (("forward", 15), ("backward", 20))
     assert not when.device
 
@@ -37,7 +37,7 @@ def test_time_is_cut_into_parts_by_phase() -> None:
 def test_what_another_operator_calls_is_not_counted_again() -> None:
     trace = trace_of((0, 10, 0), (2, 4, 0))
     trace.table.adopt(0, 1)
-    assert timeline(trace, 1).cpu == ((10, 0, 0),)
+    assert timeline(trace, 1).cpu == ((10, 0, 0, 0),)
 
 
 def test_streams_of_a_device_are_counted_once() -> None:

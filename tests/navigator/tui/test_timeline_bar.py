@@ -14,7 +14,7 @@ class _Alone(App[None]):
 
 
 async def test_totals_of_a_run_that_goes_on_say_so() -> None:
-    timeline = Timeline(0.0, 1e6, ((1e5, 0.0, 0.0),), ())
+    timeline = Timeline(0.0, 1e6, ((1e5, 0.0, 0.0, 0.0),), ())
     async with _Alone().run_test() as pilot:
         bar = pilot.app.query_one(TimelineBar)
         bar.show(timeline, is_whole=False)

@@ -1,0 +1,137 @@
+"""What torch.compile says while it compiles: when it does, and what it makes of the program.
+
+torch tells it to a logger of its own, for the logs of ``TORCH_TRACE``; as long as nothing is
+compiled it says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from time import time_ns
+from typing import Any
+
+from .writer import TraceFile, metadata
+
+_LOGGER = "torch.__trace"
+_SPAN = "chromium_event"
+_ENTRIES = frozenset(
+    "str dynamo_start dynamo_graph_break_reason recompile_reasons dynamo_cpp_guards_str "
+    "compilation_metrics aot_forward_graph aot_backward_graph aot_inference_graph "
+    "inductor_post_grad_graph inductor_output_code inductor_provenance_tracking_node_mappings "
+    "inductor_provenance_tracking_kernel_stack_traces".split()
+)
+"""What readers of a trace use; torch says some twenty times as much."""
+_METRICS = ("co_name", "co_filename", "co_firstlineno", "fail_reason", "fail_type")
+
+
+class CompileLog(logging.Handler):
+    """Writes when something was compiled, and with ``texts`` what came of it.
+
+    With ``texts`` Inductor keeps which operators each kernel comes from
+    (``torch._inductor.config.trace.provenance_tracking_level``), as it does for torch's own logs
+    under ``INDUCTOR_PROVENANCE=1``: that changes comments in the generated code, not the code.
+    """
+
+    def __init__(self, file: TraceFile, texts: bool, begun: Callable[[], None]) -> None:
+        super().__init__()
+        self._begun = begun
+        """Called when a compilation begins."""
+        self._file = file
+        self._texts = texts
+        self._pid = os.getpid()
+        self._spans = threading.local()
+        self._tracked: Any = None
+        """Inductor's settings, once they were changed."""
+
+    def start(self) -> None:
+        # The first in the list: torch's own leaves it at the first entry, and logging, which goes
+        # through the same list, would pass over the one behind it.
+        logging.getLogger(_LOGGER).handlers.insert(0, self)
+
+    def stop(self) -> None:
+        logging.getLogger(_LOGGER).removeHandler(self)
+        if self._tracked is not None:
+            self._tracked.provenance_tracking_level = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Never fails: it runs inside of the compiler."""
+        if os.getpid() != self._pid:
+            return
+        try:
+            said, text = record.metadata, record.payload  # type: ignore[attr-defined]
+            if _SPAN in said:
+                self._time(json.loads(text))
+            elif self._texts and entry_name(said) in _ENTRIES:
+                self._tell(said, text)
+        except Exception as error:  # noqa: BLE001 -- a version of torch that says it otherwise
+            problem = {"message": f"what the compiler says could not be read: {error!r}"}
+            self._file.write([metadata("problem", problem, self._pid)])
+
+    # ---------------------------------------------------------------------------- times
+
+    def _time(self, event: dict[str, Any]) -> None:
+        """A part of a compilation begins or ends: only the outermost ones are written."""
+        open_ = self._open()
+        name = str(event.get("name", ""))
+        if event.get("ph") == "B":
+            open_.append(name)
+            if len(open_) == 1:
+                self._begun()
+                self._track_provenance()
+                args = event.get("args") or {}
+                self._span("compile_begin", name=name, id=str(args.get("compile_id", "")))
+        elif event.get("ph") == "E" and name in open_:
+            while open_.pop() != name:  # of what failed no end is told
+                pass
+            if not open_:
+                self._span("compile_end")
+
+    def _open(self) -> list[str]:
+        """The parts that are open in this thread, the outermost first."""
+        if not hasattr(self._spans, "open"):
+            self._spans.open = []
+        found: list[str] = self._spans.open
+        return found
+
+    def _span(self, kind: str, **args: str) -> None:
+        thread = threading.get_native_id()
+        self._file.write([metadata(kind, {"at_ns": time_ns()} | args, self._pid, thread)])
+
+    # ---------------------------------------------------------------------------- texts
+
+    def _tell(self, said: dict[str, Any], text: str | None) -> None:
+        metrics = said.get("compilation_metrics")
+        if isinstance(metrics, dict):
+            said = said | {"compilation_metrics": {key: metrics.get(key) for key in _METRICS}}
+        args = {"entry": said, "text": text or ""}
+        self._file.write([metadata("compile_log", args, self._pid, threading.get_native_id())])
+
+    def _track_provenance(self) -> None:
+        """Have Inductor, where it is in use and can, keep what each kernel comes from."""
+        config = sys.modules.get("torch._inductor.config")
+        if not self._texts or config is None:
+            return
+        settings = getattr(config, "trace", None)
+        if getattr(settings, "provenance_tracking_level", None) == 0:
+            settings.provenance_tracking_level = 1  # type: ignore[union-attr]
+            self._tracked = settings
+        debug = sys.modules.get("torch._inductor.debug")
+        if self._tracked is not None and getattr(debug, "_pre_grad_graph_id", 0) is None:
+            # What kernels of a backward graph come from is told only if there is some number.
+            debug._pre_grad_graph_id = -1  # type: ignore[union-attr]
+
+
+def entry_name(said: dict[str, Any]) -> str:
+    """What an entry of torch's log is called: by its first key, or as an artifact."""
+    artifact = said.get("artifact")
+    if isinstance(artifact, dict):
+        return str(artifact.get("name", ""))
+    with suppress(StopIteration):
+        return str(next(iter(said)))
+    return ""

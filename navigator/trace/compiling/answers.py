@@ -1,0 +1,76 @@
+"""What is known of a compiled program, as JSON: of rows of graphs, and of those that ran them."""
+
+from __future__ import annotations
+
+from indexes.model.errors import TorchnavError
+from indexes.queries.index import Index
+from indexes.serialize.answers import Object
+from navigator.trace.compiling.graphs import graph_of, kernel_of
+from navigator.trace.compiling.model import Graph, Kernel
+from navigator.trace.table import OP, Table
+
+
+def compiled_row(table: Table, row: int) -> Object | None:
+    """What torch.compile has to do with a row; None where that is nothing."""
+    if row in table.compilations:
+        return {"role": "compilation", "compilation": table.compilations[row] or None}
+    graph = graph_of(table, row)
+    if graph is None:
+        return None
+    if graph.row == row:
+        return _graph(table, graph)
+    kernel = kernel_of(table, row)
+    if kernel is not None and kernel.row == row:
+        return _kernel(table, graph, kernel)
+    role = "operator" if row in table.untimed else "run"
+    return {"role": role, "graph_id": graph.row, "kernel_id": kernel.row if kernel else None}
+
+
+def _graph(table: Table, graph: Graph) -> Object:
+    number = next(key for key, rows in table.graphs_of.items() if graph.row in rows)[0]
+    return {
+        "role": "graph",
+        "compilation": number,
+        "graph": graph.name or None,
+        "backward": graph.is_backward,
+        "code": graph.path or None,
+        "kernel_ids": [kernel.row for kernel in graph.kernels.values()],
+    }
+
+
+def _kernel(table: Table, graph: Graph, kernel: Kernel) -> Object:
+    """A kernel with the user's lines that it comes from, and its operators."""
+    lines: list[Object] = [
+        {"path": one.location.path, "line": one.location.line, "function": one.function}
+        for one in kernel.frames
+    ]
+    return {
+        "role": "kernel",
+        "graph_id": graph.row,
+        "kernel": kernel.name,
+        "lines": lines,
+        "operator_ids": [one for one in table.children(kernel.row) if table.kind[one] == OP],
+        "told": kernel.nodes is not None,
+    }
+
+
+def compiler_places(index: Index, full_name: str) -> Object | None:
+    """What Inductor does with an operator, and its decompositions; None where there is no such
+    operator in the tree."""
+    try:
+        around = index.surroundings(full_name)
+    except TorchnavError:
+        return None
+    inductor = around.inductor
+    place = inductor.location
+    return {
+        "status": inductor.status,
+        "path": place.path if place else None,
+        "line": place.line if place else None,
+        "table": inductor.table or None,
+        "note": inductor.note or None,
+        "decompositions": [
+            {"name": one.name, "path": one.location.path, "line": one.location.line}
+            for one in around.decompositions
+        ],
+    }

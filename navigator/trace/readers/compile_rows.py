@@ -1,0 +1,125 @@
+"""Rows of what torch.compile made: graphs, their kernels, the operators that each computes."""
+
+from __future__ import annotations
+
+from navigator.trace.compiling.model import (
+    NO_ROW,
+    Compilation,
+    Graph,
+    Kernel,
+    Node,
+    kernels_of_nodes,
+)
+from navigator.trace.model import StackFrame
+from navigator.trace.readers.ranked import Item
+from navigator.trace.table import ANNOTATION, NONE, OP, Stack
+
+
+class CompilationRows:
+    """Compilations as rows: what the compiler says, then its graphs, their kernels in them.
+
+    Parameters:
+        first: The row that the first item will be.
+    """
+
+    def __init__(self, stacks: list[Stack], first: int = 0) -> None:
+        self.items: list[Item] = []
+        self.has_graph = False
+        self.is_silent = False
+        """Whether the log leaves open which kernel computes a node."""
+        self._stacks = stacks
+        self._first = first
+
+    def add(self, one: Compilation) -> None:
+        """All that is told of a compilation, below a row of its own."""
+        self.add_told(one, self._row(one.title, one.frame))
+
+    def add_told(self, one: Compilation, top: int = NONE) -> None:
+        """What has no rows yet of all that is told of a compilation."""
+        for note in one.notes[one.noted :]:
+            self._row(note.text, note.frame, top)
+        if one.guards and not one.noted_guards:
+            guards = self._row(f"guards: {len(one.guards)}", None, top)
+            for guard in one.guards:
+                self._row(guard.text, None, guards)
+        one.noted, one.noted_guards = len(one.notes), bool(one.guards)
+        for graph in one.kept_graphs():
+            if graph.row == NO_ROW:
+                self._add_graph(graph, top)
+
+    def _add_graph(self, graph: Graph, top: int) -> None:
+        """A graph: each node under the kernel that computes it; what needs none, or may be of
+        several, after them."""
+        self.has_graph = True
+        backward = graph.is_backward
+        parent = self._row(f"graph {graph.name or 'of Inductor'}", graph.frame, top, backward)
+        graph.row = self._first + parent
+        kernels = kernels_of_nodes(graph)
+        for handle, kernel in graph.kernels.items():
+            frame = kernel.frames[0] if kernel.frames else _frame_of_nodes(graph, kernel)
+            row = self._row(f"kernel {kernel.name}{_sureness(kernel)}", frame, parent, backward)
+            kernel.row = self._first + row
+            if kernel.nodes is None:
+                self._add_nodes(graph, (handle,), kernels, row)
+            else:  # of a node that several kernels compute, each has it
+                self._add_told_nodes(graph, kernel.nodes, row)
+        self.is_silent |= graph.has_code and not graph.kernels
+        groups = dict.fromkeys(kernels.get(node.name, ()) for node in graph.nodes)
+        for group in groups:
+            if len(group) > 1:
+                names = ", ".join(graph.kernels[handle].name for handle in group)
+                row = self._row(f"one of {names}", None, parent, backward)
+                self._add_nodes(graph, group, kernels, row)
+                self.is_silent = True
+        self._add_nodes(graph, (), kernels, parent)
+
+    def _add_nodes(
+        self, graph: Graph, group: tuple[str, ...], kernels: dict[str, tuple[str, ...]], parent: int
+    ) -> None:
+        for node in graph.nodes:
+            if kernels.get(node.name, ()) == group:
+                self.items.append(self._operator(node, parent, graph.is_backward))
+
+    def _add_told_nodes(self, graph: Graph, names: tuple[str, ...], parent: int) -> None:
+        self.items += [
+            self._operator(node, parent, graph.is_backward)
+            for node in graph.nodes
+            if node.name in names
+        ]
+
+    def _operator(self, node: Node, parent: int, backward: bool) -> Item:
+        item = Item(OP, node.operator, node.overload, parent, stack=self.stack(node.frame))
+        item.output, item.place, item.is_backward = node.type, _place(node.type), backward
+        return item
+
+    def _row(
+        self, name: str, frame: StackFrame | None, parent: int = NONE, backward: bool = False
+    ) -> int:
+        stack = self.stack(frame)
+        row = Item(ANNOTATION, name, parent=parent, stack=stack, is_backward=backward)
+        self.items.append(row)
+        return len(self.items) - 1
+
+    def stack(self, frame: StackFrame | None) -> int:
+        if frame is None:
+            return NONE
+        self._stacks.append(Stack((frame,), 0))
+        return len(self._stacks) - 1
+
+
+def _frame_of_nodes(graph: Graph, kernel: Kernel) -> StackFrame | None:
+    names = kernel.nodes or ()
+    return next((node.frame for node in graph.nodes if node.frame and node.name in names), None)
+
+
+def _sureness(kernel: Kernel) -> str:
+    """How its operators were found, where the log does not tell them."""
+    if kernel.nodes is not None:
+        return ""
+    return " (operator by its name)" if "." in kernel.name else " (operators by their line)"
+
+
+def _place(kind: str) -> str:
+    """``cuda:0`` of ``f32[2, 4][4, 1]cuda:0``."""
+    device = kind.rpartition("]")[2]
+    return device if device and device != "cpu" else ""
