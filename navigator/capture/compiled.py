@@ -7,6 +7,7 @@ Python calls, and with the keys that the dispatcher chooses from.
 from __future__ import annotations
 
 import importlib.util
+import os
 import threading
 from time import time_ns
 from types import ModuleType
@@ -18,6 +19,7 @@ from .build import NAME
 from .frames import Stacks
 from .modules import ModulePaths, follow_modules, torch_folder
 from .session import Session
+from .tail import open_tail
 from .writer import TraceFile, metadata
 
 
@@ -64,7 +66,10 @@ class CompiledRecorder(Session):
         base_ns = time_ns()
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
         self._undo = [*follow_modules(_Paths(self._native)), *self._definitions.follow()]
-        self._native.start(base_ns, self._stacks.classify)
+        tail = open_tail(self._file.path, self._native.TAIL_SIZE)
+        self._native.start(base_ns, self._stacks.classify, self._stack, False, tail)
+        if tail >= 0:
+            os.close(tail)
         self._announcer.start()
 
     def pause(self) -> None:
@@ -73,6 +78,7 @@ class CompiledRecorder(Session):
             self._tick()
 
     def abandon(self) -> None:
+        self._native.leave_tail()
         if self.active:
             self.active = False
             self._native.stop()
@@ -99,7 +105,7 @@ class CompiledRecorder(Session):
         with self._lock:
             stacks, lines, count, whole = self._native.take()
             self._file.operators += count
-            events = [self._stack(*stack) for stack in stacks]
+            events: list[bytes] = stacks
             if lines:
                 events.append(lines[:-2])
             if lines and (whole or last):
@@ -108,6 +114,7 @@ class CompiledRecorder(Session):
             return events
 
     def _stack(self, number: int, frames: list[tuple[str, int, str]]) -> bytes:
+        """The event for a stack, innermost first; in the thread that saw it first."""
         kinds = [self._stacks.classify(path) for path, _, _ in frames]
         args = {
             "stack": number,

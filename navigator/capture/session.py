@@ -16,6 +16,7 @@ import torch
 
 from .compile_log import CompileLog
 from .definitions import Definitions
+from .tail import remove_tail
 from .writer import TraceFile, metadata
 
 FORMAT_VERSION = 2
@@ -59,6 +60,7 @@ class Session:
         end = metadata("end", {"calls": self._calls()}, self._pid)
         self._file.write([*self._rest(), *self._defined(last=True), end])
         self._file.close()
+        remove_tail(self._file.path)
 
     def pause(self) -> None:
         """Before a fork: leave nothing running that the child would inherit half of."""

@@ -104,6 +104,8 @@ class TraceOp:
     keys: tuple[str, ...] = ()
     """The dispatch keys that it was called with, the first one first, where they were
     recorded: of its tensors and of the thread, less those that the thread excludes."""
+    unfinished: bool = False
+    """Whether it was running when the program died."""
 
     @property
     def full_name(self) -> str:

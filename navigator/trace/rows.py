@@ -42,14 +42,15 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         op,
         "kind id parent name overload status candidates shared phase origin? grad_fn=node node_id "
         "forward_id forward_note call_id made_node made_node_id sequence "
-        "thread start_us duration_us device layout keys dispatch_path inputs output? module? user "
-        "stack schema kernel derivative inductor? compiled? resolved reason note",
+        "thread start_us duration_us unfinished? device layout keys dispatch_path inputs output? "
+        "module? user stack schema kernel derivative inductor? compiled? resolved reason note",
         kind=_KINDS.get(op.kind, "region"),
         region=None if op.kind in _KINDS else op.kind,
         overload=link.full_name.partition(".")[2] if link.full_name else op.overload,
         status=status,
         candidates=link.candidates,
         shared=_shared(link, linker) if status == "candidates" else None,
+        unfinished=op.unfinished or None,
         node_id=trace.node_of(op.id),
         forward_note=trace.forward_note(op.id),
         call_id=trace.call_of(op.id),

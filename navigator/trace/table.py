@@ -117,6 +117,8 @@ class Table:
         """The graphs among them, by their rows."""
         self.graphs_of: dict[tuple[str, bool], list[int]] = {}
         """Number of a compilation and whether it is a backward graph -> rows of graphs."""
+        self.unfinished: set[int] = set()
+        """Rows that were running when the program died: they end when the recording does."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
         self.name, self.thread, self.inputs = (array("i") for _ in range(3))
         self.start, self.duration = array("d"), array("d")
@@ -247,6 +249,7 @@ class Table:
             device=device or None,
             layout=layout or "strided",
             keys=self.key_sets[self.keys[row]] if self.keys[row] >= 0 else (),
+            unfinished=row in self.unfinished,
         )
 
     def label(self, number: int) -> str:

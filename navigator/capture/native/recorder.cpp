@@ -3,7 +3,9 @@
 // A RecordFunction callback sees what the profiler sees: composite operators, those inside
 // of kernels, overloads, inputs. What repeats (an operator with inputs of these shapes, its
 // results, the place in the program) is text once and a number from then on, so that a row is
-// a few integers. The rows wait in memory until Python takes them as lines of a Chrome trace.
+// a few integers. The rows wait in memory until Python takes them as lines of a Chrome trace;
+// the last ones, and the operators that are running, also stand in a file that is mapped into
+// memory, the tail, so that they outlive a crash.
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -13,7 +15,11 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
 
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,21 +64,160 @@ struct KeyHash {
   }
 };
 
-// One operator that has ended.
+// One operator that has ended or, of kind 0, memory that was taken or given back; then
+// `duration` is bytes, `sequence` the address, `forward` what the allocator holds, `output`
+// the device.
 struct Row {
   int64_t start;
   int64_t duration;
   int64_t sequence;
   int64_t forward;
-  int kind;
-  int output;
-  int at;
+  int32_t kind;
+  int32_t output;
+  int32_t at;
+  int32_t unused = 0;
 };
 
+constexpr int kMemory = 0;
+
+// ------------------------------------------------------------------------------- tail
+
+constexpr int64_t kSlots = 32;
+constexpr int64_t kDepth = 64;
+constexpr int64_t kMainRows = 1 << 16;
+constexpr int64_t kRows = 1 << 12;
+constexpr int64_t kText = 1 << 19;
+constexpr int64_t kHeaderSize = 4096;
+
+// An operator that is running, in the tail.
+struct TailOpen {
+  int64_t start;
+  int32_t kind;
+  int32_t at;
+};
+
+// A thread in the tail: what is running there, and a ring of the last rows.
+struct Slot {
+  int64_t tid;
+  int64_t depth;
+  int64_t written;  // rows since the recording began
+  int64_t rows_at;  // where the ring is, in bytes
+  int64_t capacity;
+  TailOpen open[kDepth];
+};
+
+// Text is added to one of two parts; the other one has reached the recording when it is emptied.
+struct TailHeader {
+  char magic[8];
+  int64_t slots, slots_at, slot_size, depth, row_size;
+  int64_t text_at, text_capacity, text_size[2], text_current, text_lost;
+};
+
+constexpr int64_t kRowsAt = kHeaderSize + kSlots * static_cast<int64_t>(sizeof(Slot));
+constexpr int64_t kRowsOfAll = kMainRows + (kSlots - 1) * kRows;
+constexpr int64_t kTextAt = kRowsAt + kRowsOfAll * static_cast<int64_t>(sizeof(Row));
+constexpr int64_t kTailSize = (kTextAt + 2 * kText + 4095) / 4096 * 4096;
+
+// The memory stays where it is for as long as the process lives, so that a thread that comes late
+// never writes to nowhere: what is mapped there changes.
+void hold_locks();
+void release_locks();
+
+class Tail {
+ public:
+  // Map a file of `kTailSize` bytes, or nothing for -1. False where that can't be done.
+  bool map(int descriptor) {
+    std::lock_guard<std::mutex> guard(lock_);
+    const int flags = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    const int fixed = base_ == nullptr ? 0 : MAP_FIXED;
+    void* got = mmap(base_, kTailSize, PROT_READ | PROT_WRITE, flags | fixed, descriptor, 0);
+    if (got == MAP_FAILED) return false;
+    base_ = static_cast<char*>(got);
+    prepare();
+    return true;
+  }
+  Slot* slot(int64_t index) {
+    return reinterpret_cast<Slot*>(base_ + kHeaderSize) + index;
+  }
+  Row* rows(int64_t index) { return reinterpret_cast<Row*>(base_ + rows_at(index)); }
+  static int64_t capacity(int64_t index) { return index == 0 ? kMainRows : kRows; }
+  void add_text(const char* data, size_t size) {
+    std::lock_guard<std::mutex> guard(lock_);
+    if (base_ == nullptr) return;
+    int64_t& used = header()->text_size[header()->text_current];
+    if (used + static_cast<int64_t>(size) > kText) {
+      header()->text_lost = 1;
+      return;
+    }
+    memcpy(base_ + kTextAt + header()->text_current * kText + used, data, size);
+    __atomic_store_n(&used, used + static_cast<int64_t>(size), __ATOMIC_RELEASE);
+  }
+  // What was added before the last time is in the recording now.
+  void next_text() {
+    std::lock_guard<std::mutex> guard(lock_);
+    if (base_ == nullptr) return;
+    header()->text_size[1 - header()->text_current] = 0;
+    header()->text_current = 1 - header()->text_current;
+  }
+
+ private:
+  friend void hold_locks();
+  friend void release_locks();
+  TailHeader* header() { return reinterpret_cast<TailHeader*>(base_); }
+  static int64_t rows_at(int64_t index) {
+    const int64_t before = index == 0 ? 0 : kMainRows + (index - 1) * kRows;
+    return kRowsAt + before * static_cast<int64_t>(sizeof(Row));
+  }
+  void prepare() {
+    *header() = {{}, kSlots, kHeaderSize, sizeof(Slot), kDepth, sizeof(Row), kTextAt, kText, {}, 0, 0};
+    for (int64_t index = 0; index < kSlots; ++index) {
+      slot(index)->rows_at = rows_at(index);
+      slot(index)->capacity = capacity(index);
+    }
+    memcpy(header()->magic, "navtail1", 8);
+  }
+  std::mutex lock_;
+  char* base_ = nullptr;
+};
+
+Tail g_tail;
+std::mutex g_slots_lock;
+std::vector<int64_t> g_free_slots;
+
+// Rows of one thread that Python has not taken yet.
 struct Buffer {
   std::mutex lock;
   std::string tid;
+  int64_t number = 0;  // the operating system's
+  int64_t slot = -1;
+  int64_t written = 0;
   std::vector<Row> rows;
+
+  void add(const Row& row) {
+    std::lock_guard<std::mutex> guard(lock);
+    rows.push_back(row);
+    if (slot < 0) return;
+    g_tail.rows(slot)[written % Tail::capacity(slot)] = row;
+    __atomic_store_n(&own_slot()->written, ++written, __ATOMIC_RELEASE);
+  }
+  // The slot, with what a thread before this one has left there forgotten.
+  Slot* own_slot() {
+    Slot* own = g_tail.slot(slot);
+    if (own->tid != number) {
+      own->depth = own->written = 0;
+      own->tid = number;
+    }
+    return own;
+  }
+  void know_thread() {
+    number = static_cast<int64_t>(syscall(SYS_gettid));
+    tid = std::to_string(number);
+  }
+  void restart() {
+    std::lock_guard<std::mutex> guard(lock);
+    rows.clear();
+    written = 0;
+  }
 };
 
 // Numbers for what repeats, by its bytes; each new one is told once, as JSON.
@@ -85,7 +230,9 @@ class Interner {
     if (known != numbers_.end()) return known->second;
     if (numbers_.size() >= kKnownLimit) numbers_.clear();  // then some are told again
     numbers_.emplace(key, ++last_);
+    const size_t before = fresh_.size();
     tell(fresh_, last_);
+    g_tail.add_text(fresh_.data() + before, fresh_.size() - before);
     return last_;
   }
   void clear() {
@@ -93,6 +240,7 @@ class Interner {
     numbers_.clear();
     fresh_.clear();
   }
+  std::mutex& lock() { return lock_; }
   void take(std::string& out) {
     std::lock_guard<std::mutex> guard(lock_);
     out += fresh_;
@@ -112,7 +260,9 @@ std::atomic<int64_t> g_started{0};  // operators that ever began
 int64_t g_base_ns = 0;
 std::string g_pid;
 at::CallbackHandle g_handle = at::INVALID_CALLBACK_HANDLE;
+bool g_memory = false;
 PyObject* g_classify = nullptr;  // (path) -> 0 hidden, 1 torch, 2 library, 3 user
+PyObject* g_describe = nullptr;  // (number, [(path, line, function)]) -> a line of the recording
 std::mutex g_buffers_lock;
 std::vector<std::shared_ptr<Buffer>> g_buffers;
 std::mutex g_modules_lock;
@@ -121,7 +271,7 @@ Interner g_keys, g_kinds_of_call, g_outputs, g_ats;
 // The three below are guarded by the GIL.
 std::unordered_map<const void*, int> g_kinds;
 std::unordered_map<Key, int, KeyHash> g_stacks;
-PyObject* g_new_stacks = nullptr;  // list of (number, [(path, line, function)])
+PyObject* g_new_stacks = nullptr;  // list of lines
 
 // An operator that is running, for those that it calls.
 struct Open {
@@ -129,15 +279,41 @@ struct Open {
   const void* frame;
 };
 
+thread_local bool t_ended = false;  // memory may be given back after the thread's own data
+
 struct Thread {
   std::shared_ptr<Buffer> buffer = std::make_shared<Buffer>();
   const std::string* module = nullptr;
   std::vector<Open> open;
   std::string key;  // kept for its memory
   Thread() {
-    buffer->tid = std::to_string(static_cast<long>(syscall(SYS_gettid)));
+    buffer->know_thread();
+    take_slot();
     std::lock_guard<std::mutex> guard(g_buffers_lock);
     g_buffers.push_back(buffer);
+  }
+  ~Thread() {
+    t_ended = true;
+    if (buffer->slot < 0) return;
+    g_tail.slot(buffer->slot)->depth = 0;
+    std::lock_guard<std::mutex> guard(g_slots_lock);
+    g_free_slots.push_back(buffer->slot);
+  }
+  // Tell the tail that this many operators are open, the innermost of which is given.
+  void tell(const TailOpen* inner) {
+    if (buffer->slot < 0) return;
+    Slot* slot = buffer->own_slot();
+    const int64_t depth = static_cast<int64_t>(open.size());
+    if (inner != nullptr && depth <= kDepth) slot->open[depth - 1] = *inner;
+    __atomic_store_n(&slot->depth, depth, __ATOMIC_RELEASE);
+  }
+
+ private:
+  void take_slot() {
+    std::lock_guard<std::mutex> guard(g_slots_lock);
+    if (g_free_slots.empty()) return;
+    buffer->slot = g_free_slots.back();
+    g_free_slots.pop_back();
   }
 };
 
@@ -211,16 +387,20 @@ bool is_plain(const at::Tensor& tensor) {
   return !tensor.is_nested() && !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
 }
 
+// `strided`, `sparse_coo`
+std::string layout_name(const at::Tensor& tensor) {
+  std::ostringstream layout;
+  layout << tensor.layout();
+  std::string name = layout.str();
+  for (char& c : name) c = static_cast<char>(tolower(c));
+  return name;
+}
+
 void note_tensor(Columns& columns, const at::Tensor& tensor) {
   const bool strided = tensor.layout() == at::kStrided;
   if (!columns.place.empty() || (strided && tensor.device().is_cpu())) return;
   columns.place = tensor.device().str();
-  if (!strided) {
-    std::ostringstream layout;
-    layout << tensor.layout();
-    columns.place += "/";
-    for (const char c : layout.str()) columns.place += static_cast<char>(tolower(c));
-  }
+  if (!strided) columns.place += "/" + layout_name(tensor);
 }
 
 void tensor_input(Columns& columns, const at::Tensor& tensor) {
@@ -407,6 +587,18 @@ int frame_position(PyFrameObject* frame) {
 #endif
 }
 
+// With the GIL. Takes the list.
+void tell_stack(int number, PyObject* frames) {
+  PyObject* line = PyObject_CallFunction(g_describe, "iN", number, frames);
+  if (line != nullptr && PyBytes_Check(line)) {
+    PyList_Append(g_new_stacks, line);
+    const std::string text = std::string(PyBytes_AS_STRING(line), PyBytes_GET_SIZE(line)) + ",\n";
+    g_tail.add_text(text.data(), text.size());
+  }
+  PyErr_Clear();
+  Py_XDECREF(line);
+}
+
 // With the GIL. 0 when no frame is left after those that are hidden.
 int current_stack() {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
@@ -446,9 +638,7 @@ int current_stack() {
         }
         Py_DECREF(code);
       }
-      PyObject* entry = Py_BuildValue("(iN)", number, list);
-      PyList_Append(g_new_stacks, entry);
-      Py_DECREF(entry);
+      tell_stack(number, list);
     }
   }
   for (PyFrameObject* one : frames) Py_DECREF(one);
@@ -473,7 +663,15 @@ int python_stack() {
   const PyGILState_STATE state = PyGILState_Ensure();
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
+#if PY_VERSION_HEX >= 0x030B0000
+  // What we ask of Python is not for the program's own debuggers and profilers.
+  PyThreadState* thread = PyThreadState_Get();
+  PyThreadState_EnterTracing(thread);
   const int number = current_stack();
+  PyThreadState_LeaveTracing(thread);
+#else
+  const int number = current_stack();
+#endif
   PyErr_Restore(type, value, trace);
   PyGILState_Release(state);
   return number;
@@ -485,6 +683,8 @@ struct Context : at::ObserverContext {
   int64_t start = 0;
   int kind = 0;
   int at = 0;
+  const Thread* thread = nullptr;
+  size_t depth = 0;  // operators around it
 };
 
 // `{"ph":"M","name":"torchnav_NAME","pid":1,"args":{"NAME":7` of something that repeats.
@@ -562,24 +762,30 @@ int output_number(Thread& thread, const at::RecordFunction& fn) {
     if (!tensor.defined() || !is_plain(tensor)) continue;
     add_bits(key, static_cast<int>(tensor.scalar_type()));
     add_bits(key, tensor.device());
+    add_bits(key, tensor.layout());
     add_numbers(key, tensor.sizes());
   }
   if (key.empty()) return 0;
   return g_outputs.number(key, [&](std::string& out, int value) {
-    std::string types, dims, devices;
+    std::string types, dims, devices, layouts;
+    bool strided = true;
     for (const c10::IValue& one : outputs) {
       if (!one.isTensor()) continue;
       const at::Tensor& tensor = one.toTensor();
       if (!tensor.defined() || !is_plain(tensor)) continue;
-      if (!types.empty()) types += ',', dims += ',', devices += ',';
+      if (!types.empty()) types += ',', dims += ',', devices += ',', layouts += ',';
       const auto name = tensor.dtype().name();
       text(types, name.data(), name.size());
       numbers(dims, tensor.sizes());
       text(devices, tensor.device().str());
+      text(layouts, layout_name(tensor));
+      strided = strided && tensor.layout() == at::kStrided;
     }
     begin_line(out, "output", value);
     out += ",\"Output type\":[" + types + "],\"Output Dims\":[" + dims + "],\"Output device\":[" +
-           devices + "]}},\n";
+           devices + "]";
+    if (!strided) out += ",\"Output layout\":[" + layouts + "]";
+    out += "}},\n";
   });
 }
 
@@ -605,6 +811,55 @@ bool may_call_python(const at::RecordFunction& fn) {
   return strncmp(name, "aten::", 6) != 0;
 }
 
+// ----------------------------------------------------------------------------- memory
+
+// Allocators report to what stands in the profiler's place of a thread. It says that no profiler
+// is running, which is true.
+struct MemoryState : torch::profiler::impl::ProfilerStateBase {
+  MemoryState()
+      : ProfilerStateBase(
+            torch::profiler::impl::ProfilerConfig(torch::profiler::impl::ProfilerState::Disabled)) {}
+  bool memoryProfilingEnabled() const override {
+    return g_memory && !t_ended && g_on.load(std::memory_order_relaxed);
+  }
+  torch::profiler::impl::ActiveProfilerType profilerType() override {
+    return torch::profiler::impl::ActiveProfilerType::NONE;
+  }
+  void reportMemoryUsage(void* address, int64_t bytes, size_t total, size_t,
+                         c10::Device device) override {
+    if (!memoryProfilingEnabled()) return;
+    here().buffer->add({now_ns() - g_base_ns, bytes, reinterpret_cast<int64_t>(address),
+                        static_cast<int64_t>(total), kMemory,
+                        static_cast<int32_t>(device.type()) * 256 + device.index() + 1, 0});
+  }
+};
+
+const auto& kProfilerState = c10::DebugInfoKind::PROFILER_STATE;
+thread_local bool t_aside = false;  // the program's own profiler has the place
+
+const std::shared_ptr<c10::DebugInfoBase>& memory_state() {
+  static const std::shared_ptr<c10::DebugInfoBase> state = std::make_shared<MemoryState>();
+  return state;
+}
+
+// Threads that the engine or the program starts have none at first.
+void watch_memory() {
+  if (!t_aside && c10::ThreadLocalDebugInfo::get(kProfilerState) == nullptr) {
+    c10::ThreadLocalDebugInfo::_push(kProfilerState, memory_state());
+  }
+}
+
+// False where something else was put on top of it, so that it can't be taken away.
+bool leave_memory() {
+  if (c10::ThreadLocalDebugInfo::get(kProfilerState) != memory_state().get()) return true;
+  try {
+    c10::ThreadLocalDebugInfo::_pop(kProfilerState);
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
+}
+
 std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   if (!g_on.load(std::memory_order_relaxed)) return nullptr;
   auto context = std::make_unique<Context>();
@@ -621,9 +876,14 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   thread.open.push_back({may_call_python(fn), outlives ? nullptr : frame});
   context->at = at_number(thread, stack);
   context->kind = kind_number(thread, fn);
+  context->thread = &thread;
+  context->depth = thread.open.size() - 1;
+  if (g_memory) watch_memory();
   g_started++;
   g_open++;
   context->start = now_ns();
+  const TailOpen running{context->start - g_base_ns, context->kind, context->at};
+  thread.tell(&running);
   return context;
 }
 
@@ -632,14 +892,16 @@ void leave(const at::RecordFunction& fn, at::ObserverContext* pointer) {
   if (context == nullptr) return;
   const int64_t duration = now_ns() - context->start;
   Thread& thread = here();
-  if (!thread.open.empty()) thread.open.pop_back();
   if (g_on.load(std::memory_order_relaxed)) {
     const int output = output_number(thread, fn);
-    std::lock_guard<std::mutex> guard(thread.buffer->lock);
-    thread.buffer->rows.push_back({context->start - g_base_ns, duration, fn.seqNr(),
-                                   static_cast<int64_t>(fn.forwardThreadId()), context->kind,
-                                   output, context->at});
+    thread.buffer->add({context->start - g_base_ns, duration, fn.seqNr(),
+                        static_cast<int64_t>(fn.forwardThreadId()), context->kind, output,
+                        context->at});
   }
+  if (context->thread == &thread && context->depth < thread.open.size()) {
+    thread.open.resize(context->depth);
+  }
+  thread.tell(nullptr);
   g_open--;
 }
 
@@ -674,35 +936,90 @@ void rows_line(std::string& out, const std::string& tid, const Row* first, const
   out += "}},\n";
 }
 
+std::string device_name(int32_t device) {
+  const auto index = static_cast<c10::DeviceIndex>(device % 256 - 1);
+  return c10::Device(static_cast<c10::DeviceType>(device / 256), index).str();
+}
+
+void memory_line(std::string& out, const std::string& tid, const Row* first, const Row* end) {
+  std::vector<int32_t> devices;
+  for (const Row* row = first; row != end; ++row) {
+    const bool known = std::find(devices.begin(), devices.end(), row->output) != devices.end();
+    if (!known) devices.push_back(row->output);
+  }
+  out += "{\"ph\":\"M\",\"name\":\"torchnav_memory\",\"pid\":", out += g_pid;
+  out += ",\"tid\":", out += tid, out += ",\"args\":{\"count\":";
+  number(out, end - first);
+  out += ",\"devices\":[";
+  for (const int32_t device : devices) {
+    if (device != devices.front()) out += ',';
+    text(out, device_name(device));
+  }
+  out += ']';
+  column(out, "start", first, end, true, [](const Row& row) { return row.start; });
+  column(out, "bytes", first, end, false, [](const Row& row) { return row.duration; });
+  column(out, "address", first, end, true, [](const Row& row) { return row.sequence; });
+  column(out, "total", first, end, true, [](const Row& row) { return row.forward; });
+  column(out, "device", first, end, false, [&](const Row& row) {
+    return std::find(devices.begin(), devices.end(), row.output) - devices.begin();
+  });
+  out += "}},\n";
+}
+
 // ------------------------------------------------------------------------------ module
+
+// A fork copies this memory while other threads may be changing it.
+void hold_locks() {
+  g_buffers_lock.lock();
+  for (const auto& buffer : g_buffers) buffer->lock.lock();
+  for (Interner* one : {&g_kinds_of_call, &g_keys, &g_outputs, &g_ats}) one->lock().lock();
+  g_tail.lock_.lock();
+  g_slots_lock.lock();
+  g_modules_lock.lock();
+}
+
+void release_locks() {
+  g_modules_lock.unlock();
+  g_slots_lock.unlock();
+  g_tail.lock_.unlock();
+  for (Interner* one : {&g_ats, &g_outputs, &g_keys, &g_kinds_of_call}) one->lock().unlock();
+  for (const auto& buffer : g_buffers) buffer->lock.unlock();
+  g_buffers_lock.unlock();
+}
 
 // Another recording, maybe that of a forked child, has told what this one must tell again.
 void forget() {
   for (Interner* one : {&g_keys, &g_kinds_of_call, &g_outputs, &g_ats}) one->clear();
   g_stacks.clear();
   Py_CLEAR(g_new_stacks);
-  here().buffer->tid = std::to_string(static_cast<long>(syscall(SYS_gettid)));
+  here().buffer->know_thread();
   std::lock_guard<std::mutex> guard(g_buffers_lock);
-  for (const auto& buffer : g_buffers) buffer->rows.clear();
+  for (const auto& buffer : g_buffers) buffer->restart();
 }
 
 PyObject* start(PyObject*, PyObject* args) {
   long long base = 0;
-  PyObject* classify = nullptr;
-  if (!PyArg_ParseTuple(args, "LO", &base, &classify)) return nullptr;
+  PyObject *classify = nullptr, *describe = nullptr;
+  int memory = 0, tail = -1;
+  if (!PyArg_ParseTuple(args, "LOOpi", &base, &classify, &describe, &memory, &tail)) return nullptr;
   if (g_handle != at::INVALID_CALLBACK_HANDLE) {
     PyErr_SetString(PyExc_RuntimeError, "already recording");
     return nullptr;
   }
+  if (!g_tail.map(tail) && !g_tail.map(-1)) return PyErr_NoMemory();
   forget();
+  g_memory = memory != 0;
   g_base_ns = base;
   g_pid = std::to_string(static_cast<long>(getpid()));
   Py_INCREF(classify);
   Py_XSETREF(g_classify, classify);
+  Py_INCREF(describe);
+  Py_XSETREF(g_describe, describe);
   if (g_new_stacks == nullptr) g_new_stacks = PyList_New(0);
   g_on = true;
   g_handle = at::addGlobalCallback(
       at::RecordFunctionCallback(enter, leave).needsInputs(true).needsOutputs(true));
+  if (g_memory) watch_memory();
   Py_RETURN_NONE;
 }
 
@@ -710,6 +1027,24 @@ PyObject* stop(PyObject*, PyObject*) {
   g_on = false;
   if (g_handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(g_handle);
   g_handle = at::INVALID_CALLBACK_HANDLE;
+  leave_memory();
+  Py_RETURN_NONE;
+}
+
+// What comes from now on is not for the file; nor, in a forked child, what is still running.
+PyObject* leave_tail(PyObject*, PyObject*) {
+  g_tail.map(-1);
+  Py_RETURN_NONE;
+}
+
+PyObject* step_aside(PyObject*, PyObject*) {
+  t_aside = true;
+  return PyBool_FromLong(leave_memory());
+}
+
+PyObject* step_back(PyObject*, PyObject*) {
+  t_aside = false;
+  if (g_memory) watch_memory();
   Py_RETURN_NONE;
 }
 
@@ -740,9 +1075,15 @@ std::string all_lines(const std::vector<Taken>& taken) {
   g_keys.take(lines);
   lines += ats + kinds;
   for (const Taken& one : taken) {
-    const Row* end = one.rows.data() + one.rows.size();
-    for (const Row* row = one.rows.data(); row < end; row += kRowsInLine) {
-      rows_line(lines, one.tid, row, std::min(row + kRowsInLine, end));
+    const auto is_operator = [](const Row& row) { return row.kind != kMemory; };
+    std::vector<Row> rows = one.rows;
+    const auto memory = std::stable_partition(rows.begin(), rows.end(), is_operator) - rows.begin();
+    const Row *middle = rows.data() + memory, *end = rows.data() + rows.size();
+    for (const Row* row = rows.data(); row < middle; row += kRowsInLine) {
+      rows_line(lines, one.tid, row, std::min(row + kRowsInLine, middle));
+    }
+    for (const Row* row = middle; row < end; row += kRowsInLine) {
+      memory_line(lines, one.tid, row, std::min(row + kRowsInLine, end));
     }
   }
   return lines;
@@ -756,13 +1097,17 @@ PyObject* take(PyObject*, PyObject*) {
   while (g_open.load() != 0 && now_ns() < deadline) {
   }
   const int64_t started = g_started.load();
+  g_tail.next_text();
   bool whole = g_open.load() == 0;
   const std::vector<Taken> taken = all_rows();
   whole = whole && started == g_started.load();
   std::string lines;
   Py_ssize_t count = 0;
   Py_BEGIN_ALLOW_THREADS;
-  for (const Taken& one : taken) count += static_cast<Py_ssize_t>(one.rows.size());
+  for (const Taken& one : taken) {
+    count += std::count_if(one.rows.begin(), one.rows.end(),
+                           [](const Row& row) { return row.kind != kMemory; });
+  }
   lines = all_lines(taken);
   Py_END_ALLOW_THREADS;
   // Places in the program are told before their stacks are taken.
@@ -786,8 +1131,11 @@ PyObject* set_module(PyObject*, PyObject* path) {
 }
 
 PyMethodDef methods[] = {
-    {"start", start, METH_VARARGS, "start(base_ns, classify)"},
+    {"start", start, METH_VARARGS, "start(base_ns, classify, describe, memory, tail)"},
     {"stop", stop, METH_NOARGS, "Record no more."},
+    {"leave_tail", leave_tail, METH_NOARGS, "Write no more into the tail."},
+    {"step_aside", step_aside, METH_NOARGS, "Let the program's profiler have this thread."},
+    {"step_back", step_back, METH_NOARGS, "It has ended."},
     {"take", take, METH_NOARGS, "(stacks, lines, operators, whole) since the last time."},
     {"set_module", set_module, METH_O, "The nn.Module path of this thread."},
     {nullptr, nullptr, 0, nullptr},
@@ -798,4 +1146,10 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_torchnav_native", nullptr, -1
 
 }  // namespace
 
-PyMODINIT_FUNC PyInit__torchnav_native(void) { return PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit__torchnav_native(void) {
+  for (int64_t slot = kSlots; slot-- > 0;) g_free_slots.push_back(slot);
+  pthread_atfork(hold_locks, release_locks, release_locks);
+  PyObject* module = PyModule_Create(&definition);
+  if (module != nullptr) PyModule_AddIntConstant(module, "TAIL_SIZE", kTailSize);
+  return module;
+}

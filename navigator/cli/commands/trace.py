@@ -17,6 +17,7 @@ import click
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
 from indexes.source.torch_install import OWN, target_python
 from navigator.capture.names import expand, rank_of
+from navigator.capture.tail import SUFFIX
 from navigator.cli.session import (
     Settings,
     json_option,
@@ -149,6 +150,7 @@ def _cache_file(settings: Settings, program: str) -> Path:
     folder = (settings.cache or cache_folder()) / "traces"
     for old in sorted(folder.glob("*.json"), key=lambda f: f.stat().st_mtime)[: -_KEPT + 1]:
         old.unlink(missing_ok=True)
+        Path(f"{old}{SUFFIX}").unlink(missing_ok=True)
     return folder / f"{Path(program).stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json"
 
 

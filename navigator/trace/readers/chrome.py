@@ -15,9 +15,19 @@ from indexes.source.files import open_file
 from navigator.trace.builder import Builder
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.chunks import Surroundings, event_chunks
-from navigator.trace.readers.events import Args, Event, args_of, decode, plain_object, split_name
+from navigator.trace.readers.crash import Crash
+from navigator.trace.readers.events import (
+    Args,
+    Event,
+    args_of,
+    decode,
+    device_place,
+    plain_object,
+    split_name,
+)
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
+from navigator.trace.readers.tail import is_being_written, read_tail
 from navigator.trace.table import ANNOTATION, NONE, OP, Stack
 from navigator.trace.trace import BadTrace, Trace, Watch
 
@@ -45,6 +55,8 @@ class ChromeReader:
         self._table = self.trace.table
         self._builder = Builder(self._table)
         self._own = OwnEvents(self.trace.meta, self._table, self._builder)
+        self._cut = "the recording was cut off: the last window is missing"
+        """What is said of a recording of ours that did not end well."""
         self._bad = 0
         self._name, self._frame = cache(self._new_name), cache(self._new_frame)
         self._threads = cache(self._table.threads.number)
@@ -85,6 +97,23 @@ class ChromeReader:
         elif event.ph == "M" and event.name.startswith(PREFIX):
             self._own.read(event, self._thread(event))
 
+    def recover(self, path: Path) -> None:
+        """Of a recording of ours that did not end well: take in what stands beside it."""
+        meta = self.trace.meta
+        if meta.format != "torchnav" or meta.complete or not meta.torch:
+            return
+        if is_being_written(path):
+            self._cut = "the program still runs: what it does now is missing"
+        elif (tail := read_tail(path)) is not None:
+            self.feed(b"[" + tail.lines.strip().rstrip(b",") + b"]")
+            Crash(meta, self._table, self._own, self._thread_numbered).take_in(tail)
+            self._cut = "" if self._own.is_compiled else self._cut
+        self._own.close_rows()
+
+    def _thread_numbered(self, number: int) -> int:
+        """Of the process that was recorded."""
+        return self._threads((self._own.pid, str(number)))
+
     def finish(self, around: Surroundings) -> Trace:
         """Build what is left and say what the trace lacks. Raises BadTrace if it held nothing."""
         meta = self.trace.meta
@@ -108,7 +137,7 @@ class ChromeReader:
             if not meta.torch:
                 meta.problems.append("the program did not import torch")
             elif not meta.complete:
-                meta.problems.append("the recording was cut off: the last window is missing")
+                meta.problems += [self._cut] if self._cut else []
             return
         meta.complete = not around.truncated
         base = fields.get("baseTimeNanoseconds")
@@ -211,12 +240,9 @@ class ChromeReader:
 
     def _memory(self, event: Event) -> None:
         args = args_of(event)
-        kind = _whole(args.device_type)
-        if event.name != "[memory]" or kind >= len(DEVICE_TYPES):
+        if event.name != "[memory]":
             return
-        place = DEVICE_TYPES[kind]
-        if place != "cpu":
-            place = f"{place}:{_whole(args.device_id)}"
+        place = device_place(_whole(args.device_type), _whole(args.device_id))
         number = self._table.allocations.append(
             float(event.ts or 0.0),
             _whole(args.size),
@@ -252,11 +278,6 @@ class ChromeReader:
         return self._threads((str(event.pid), str(event.tid)))
 
 
-DEVICE_TYPES = (
-    "cpu cuda mkldnn opengl opencl ideep cuda fpga maia xla vulkan metal xpu mps meta hpu ve "
-    "lazy ipu mtia privateuseone"
-).split()
-"""By the numbers of ``c10::DeviceType``. HIP, the seventh, goes by the name of CUDA in PyTorch."""
 _LACKS = {
     "shapes": "inputs of operators (record_shapes=True would add them)",
     "frames": "lines of the user's program (with_stack=True would add the functions; "
@@ -314,6 +335,7 @@ def read(path: Path, watch: Watch) -> Trace:
         reader.feed(chunk)
         if watch.progress is not None and not watch.progress(len(reader.trace)):
             break
+    reader.recover(path)
     trace = reader.finish(around)
     if not len(trace) and not len(trace.table.kernels) and trace.meta.format != "torchnav":
         raise BadTrace(f"{path} holds no operator and no kernel of a PyTorch profile")
@@ -354,4 +376,5 @@ class Feed:
         """The program has ended: read the rest and build what is left."""
         while self.read():
             pass
+        self._reader.recover(self._path)
         return self._reader.finish(Surroundings())

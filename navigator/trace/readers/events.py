@@ -155,3 +155,18 @@ def json_object(text: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def device_place(kind: int, index: int) -> str:
+    """``cpu``, ``cuda:0``: a device by its number in ``c10::DeviceType`` and its index."""
+    if not 0 <= kind < len(DEVICE_TYPES):
+        raise ValueError(f"no type of device has the number {kind}")
+    name = DEVICE_TYPES[kind]
+    return name if name == "cpu" or index < 0 else f"{name}:{index}"
+
+
+DEVICE_TYPES = (
+    "cpu cuda mkldnn opengl opencl ideep cuda fpga maia xla vulkan metal xpu mps meta hpu ve "
+    "lazy ipu mtia privateuseone"
+).split()
+"""By the numbers of ``c10::DeviceType``. HIP, the seventh, goes by the name of CUDA in PyTorch."""

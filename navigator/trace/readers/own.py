@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import msgspec
 
 from indexes.model.vocabulary import Location
 from navigator.trace.builder import Builder
-from navigator.trace.inputs import output_text
+from navigator.trace.inputs import output_text, parse_inputs
 from navigator.trace.model import ProgramDefinition, StackFrame, TraceMeta
 from navigator.trace.readers.compile_events import CompileEvents
 from navigator.trace.readers.events import Event, encode, plain_args, split_name
@@ -19,6 +20,8 @@ PREFIX = "torchnav_"
 FORMAT_VERSION = 2
 _INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
 _COLUMNS = ("kind", "start", "duration", "output", "at", "sequence", "forward")
+_MEMORY_COLUMNS = ("start", "bytes", "address", "total", "device")
+_STRIDED = "strided"
 
 
 class OperatorKind(NamedTuple):
@@ -31,6 +34,22 @@ class OperatorKind(NamedTuple):
     keys: int
     place: str
     """The device; empty for strided tensors on the CPU."""
+    has_tensors: bool
+    """Whether any of its inputs is one: else its output says where it ran."""
+
+
+class OperatorRow(NamedTuple):
+    """An operator of the compiled recorder. Times in nanoseconds from the base."""
+
+    start: int
+    duration: int
+    sequence: int
+    forward: int
+    """The forward thread of a Node."""
+    kind: int
+    """What it has in common with others, its results and its place, by number; 0 for none."""
+    output: int
+    at: int
 
 
 class OwnEvents:
@@ -52,11 +71,18 @@ class OwnEvents:
         """(start, end, call number) of the backward passes of the open window."""
         self._calls_made: dict[int, OperatorKind] = {}
         """What rows of the compiled recorder have in common, by its number."""
-        self._outputs: dict[int, str] = {}
+        self._outputs: dict[int, tuple[str, str]] = {}
+        """Number of the file -> (as text, where the tensors are)."""
         self._ats: dict[int, tuple[int, int]] = {}
         """Numbers of the file -> (stack, module)."""
         self._places: dict[int, str] = {}
         """Row -> device, of operators of the compiled recorder."""
+        self.pid = ""
+        """Of the process that was recorded."""
+        self.is_compiled = False
+        """Whether the compiled recorder recorded it."""
+        self.written: Counter[int] = Counter()
+        """Thread -> rows of the compiled recorder that the file holds."""
         self._thread = 0
         self._base_ns = 0
         self.exported = False
@@ -71,7 +97,7 @@ class OwnEvents:
         handler = getattr(self, f"_on_{event.name[len(PREFIX) :]}", None)
         if handler is None:
             return
-        self._thread = thread
+        self._thread, self.pid = thread, str(event.pid)
         try:
             handler(plain_args(event))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -143,16 +169,25 @@ class OwnEvents:
         raw = (types, dims, strides, values)
         inputs = self._table.raw_inputs.number(raw) if _INPUTS[0] in args else NONE
         self._calls_made[int(args["kind"])] = OperatorKind(
-            ANNOTATION if args.get("annotation") else OP,
+            ANNOTATION if args.get("annotation") else CALL if args.get("call") else OP,
             self._table.names.number(name),
             inputs,
             self._key_sets.get(int(args.get("keys", 0)), NONE),
             str(args.get("place", "")),
+            any(one.kind in ("tensor", "tensors") for one in parse_inputs(*raw)),
         )
 
     def _on_output(self, args: dict[str, Any]) -> None:
         types, dims = (encode(args[field]) for field in ("Output type", "Output Dims"))
-        self._outputs[int(args["output"])] = output_text(types, dims)
+        devices = [str(device) for device in args.get("Output device", ())]
+        layouts = [str(layout) for layout in args.get("Output layout", ())]
+        layouts = layouts or [_STRIDED] * len(devices)
+        made = (
+            device if layout == _STRIDED else f"{device}/{layout}"
+            for device, layout in zip(devices, layouts, strict=True)
+        )
+        text = output_text(types, dims)
+        self._outputs[int(args["output"])] = (text, "+".join(dict.fromkeys(made)))
 
     def _on_at(self, args: dict[str, Any]) -> None:
         module = str(args.get("module", ""))
@@ -163,25 +198,53 @@ class OwnEvents:
     def _on_ops(self, args: dict[str, Any]) -> None:
         columns = [args[name] for name in _COLUMNS]
         start = sequence = 0
+        self.written[self._thread] += len(columns[0])
         for kind, later, duration, output, at, next_, forward in zip(*columns, strict=True):
             start, sequence = start + later, sequence + next_
-            row = self._new_operator(self._calls_made[kind], start, duration, sequence)
-            if output:
-                self._table.outputs[row] = self._outputs[output]
-            if at:
-                self._table.stack[row], self._table.module[row] = self._ats[at]
-            self._builder.add(row, row, forward)
+            one = OperatorRow(start, duration, sequence, forward, kind, output, at)
+            self.add_operator(one, self._thread)
 
-    def _new_operator(self, kind: OperatorKind, start: int, duration: int, sequence: int) -> int:
-        """Times in nanoseconds from ``base_ns``."""
-        table = self._table
-        sequence = sequence if 0 <= sequence < 2**63 else NONE
-        times = (start / 1000, duration / 1000)
-        row = table.append(kind.kind, kind.name, self._thread, *times, kind.inputs, sequence)
-        table.keys[row] = kind.keys
-        if kind.place:
-            self._places[row] = kind.place
+    def _on_memory(self, args: dict[str, Any]) -> None:
+        columns = [args[name] for name in _MEMORY_COLUMNS]
+        devices = [str(name) for name in args["devices"]]
+        start = address = total = 0
+        self.written[self._thread] += len(columns[0])
+        for later, size, next_, more, device in zip(*columns, strict=True):
+            start, address, total = start + later, address + next_, total + more
+            self.add_memory(start, size, devices[device], address, total, self._thread)
+
+    def add_memory(
+        self, start: int, size: int, place: str, address: int, total: int, thread: int
+    ) -> None:
+        """Memory that was taken or given back, ``start`` nanoseconds after the base."""
+        allocations = self._table.allocations
+        number = allocations.append(start / 1000, size, place, address, total)
+        self._builder.add_allocation(thread, number)
+
+    def add_operator(self, one: OperatorRow, thread: int) -> int:
+        """Returns its row in the table.
+
+        Raises:
+            KeyError: The recording does not say what its numbers stand for.
+        """
+        table, kind = self._table, self._calls_made[one.kind]
+        output, made = self._outputs[one.output] if one.output else ("", "")
+        stack, module = self._ats[one.at] if one.at else (NONE, NONE)
+        sequence = one.sequence if 0 <= one.sequence < 2**63 else NONE
+        times = (one.start / 1000, one.duration / 1000)
+        row = table.append(kind.kind, kind.name, thread, *times, kind.inputs, sequence)
+        table.keys[row], table.stack[row], table.module[row] = kind.keys, stack, module
+        if output:
+            table.outputs[row] = output
+        if place := kind.place or ("" if kind.has_tensors else made):
+            self._places[row] = place
+        self._builder.add(row, row, one.forward)
         return row
+
+    def close_rows(self) -> None:
+        """The file of the compiled recorder ended: its last rows are complete."""
+        if self._calls_made:
+            self._close_window({})
 
     def _microseconds(self, nanoseconds: int) -> float:
         return (nanoseconds - self._base_ns) / 1000
@@ -207,7 +270,8 @@ class OwnEvents:
         meta = self._meta
         if int(args["format"]) > FORMAT_VERSION:
             meta.problems.append("recorded by a newer torchnav: parts may be missing here")
-        if int(args["format"]) < FORMAT_VERSION and args.get("recorder") == "compiled":
+        self.is_compiled = args.get("recorder") == "compiled"
+        if int(args["format"]) < FORMAT_VERSION and self.is_compiled:
             meta.problems.append("recorded by an older torchnav: lines and modules are missing")
         meta.torch, meta.torch_git = str(args["torch"]), str(args.get("torch_git") or "")
         meta.torch_root = str(args.get("torch_root") or "")

@@ -1,0 +1,122 @@
+"""What a recording that did not end well still tells, from its tail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from indexes.model.vocabulary import Location
+from navigator.trace.model import TraceMeta
+from navigator.trace.readers.events import device_place
+from navigator.trace.readers.own import OperatorRow, OwnEvents
+from navigator.trace.readers.tail import RunningRow, Tail, TailThread
+from navigator.trace.table import NONE, Table
+
+_MEMORY = 0
+_INDEXES = 256
+"""A device in a tail is its type times this, and its index plus one."""
+
+
+class Crash:
+    """Takes in the tail of a recording. The events of the tail were read before.
+
+    ``threads``: the operating system's number -> number of the table.
+    """
+
+    def __init__(
+        self, meta: TraceMeta, table: Table, own: OwnEvents, threads: Callable[[int], int]
+    ) -> None:
+        self._meta = meta
+        self._table = table
+        self._own = own
+        self._threads = threads
+        self._missing = 0
+
+    def take_in(self, tail: Tail) -> None:
+        """Add rows for what had ended and for what was running, and say where the program died."""
+        for one in tail.threads:
+            self._add_ended(one)
+        last = self._last_moment(tail)
+        running = [rows for one in tail.threads if (rows := self._add_running(one, last))]
+        self._table.unfinished.update(row for rows in running for row in rows)
+        self._meta.problems.insert(0, self._end(running))
+        if self._missing:
+            what = f"{self._missing:,} of the last operators are missing"
+            self._meta.problems.insert(1, what)
+
+    def _add_ended(self, thread: TailThread) -> None:
+        """Those that are not in the file."""
+        number = self._threads(thread.number)
+        count = max(thread.written - self._own.written[number], 0)
+        rows = thread.rows[-count:] if count else []
+        self._missing += count - len(rows)
+        for row in rows:
+            self._missing += not self._add(row, number)
+
+    def _add(self, row: OperatorRow, thread: int) -> bool:
+        """Whether it is known what the row is."""
+        try:
+            if row.kind == _MEMORY:
+                place = device_place(row.output // _INDEXES, row.output % _INDEXES - 1)
+                self._own.add_memory(
+                    row.start, row.duration, place, row.sequence, row.forward, thread
+                )
+            else:
+                self._own.add_operator(row, thread)
+        except (KeyError, ValueError, OverflowError):
+            return False
+        return True
+
+    def _last_moment(self, tail: Tail) -> int:
+        """In nanoseconds from the base, just after all that is known."""
+        starts = [row.start for thread in tail.threads for row in thread.running]
+        ends = map(sum, zip(self._table.start, self._table.duration, strict=True))
+        return max([*starts, int(max(ends, default=0) * 1000)]) + 1
+
+    def _add_running(self, thread: TailThread, last: int) -> list[int]:
+        """The rows of what had not ended, outermost first."""
+        number = self._threads(thread.number)
+        ended = {(row.start, row.kind) for row in thread.rows[-len(thread.running) - 1 :]}
+        opened = (one for one in thread.running if (one.start, one.kind) not in ended)
+        rows = [self._add_open(one, number, last) for one in opened]
+        return [row for row in rows if row >= 0]
+
+    def _add_open(self, one: RunningRow, thread: int, last: int) -> int:
+        row = OperatorRow(one.start, last - one.start, NONE, 0, one.kind, 0, one.at)
+        try:
+            return self._own.add_operator(row, thread)
+        except (KeyError, OverflowError):
+            return NONE
+
+    # ------------------------------------------------------------------------- in words
+
+    def _end(self, running: list[list[int]]) -> str:
+        """``died in aten::mm, train.py:12``"""
+        if running:
+            places = [f"{self._label(rows[-1])}, {self._line(rows)}" for rows in running]
+            return "died in " + "; another thread was in ".join(places)
+        table = self._table
+        ends = [
+            (table.start[row] + table.duration[row], row)
+            for row in range(len(table))
+            if table.stack[row] >= 0
+        ]
+        if not ends:
+            return "died before its first operator"
+        _, row = max(ends)
+        return f"died outside of any operator, after {self._label(row)}, {self._line([row])}"
+
+    def _label(self, row: int) -> str:
+        return self._table.label(self._table.name[row])
+
+    def _line(self, rows: list[int]) -> str:
+        """The user's line of the innermost row that has one."""
+        stacks = (self._table.stack[row] for row in reversed(rows))
+        places = (self._table.stacks[stack].location for stack in stacks if stack >= 0)
+        place = next((one for one in places if one is not None), None)
+        return self._short(place) if place else "user line not recorded"
+
+    def _short(self, place: Location) -> str:
+        """Beneath the folder of the run as seen from there."""
+        path = os.path.relpath(place.path, self._meta.cwd or os.sep)
+        return f"{place.path if path.startswith(os.pardir) else path}:{place.line}"
