@@ -26,6 +26,8 @@ class Group:
     """Time inside of them, what they call included; what is inside of itself counts once."""
     own_us: float = 0.0
     """Self time: what they call is left out."""
+    kernel_us: float = 0.0
+    """Device work that they launched themselves."""
     term: str = ""
     """The filter that leaves just these rows."""
 
@@ -45,6 +47,7 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
         group = groups.setdefault(name, Group(name, term=term))
         group.count += 1
         group.own_us += own_time(trace, row)
+        group.kernel_us += sum(table.kernels.duration[n] for n in table.kernels.by_op.get(row, ()))
         if not _is_inside(trace, row, name, key):
             group.total_us += table.duration[row]
     return sorted(groups.values(), key=lambda group: -group.own_us)

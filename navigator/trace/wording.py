@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 def duration(microseconds: float) -> str:
-    """``12.3us``, ``4.56ms``, ``7.89s``: four significant places at most."""
+    """``12.3us``, ``4.56ms``, ``7.89s``: four significant places at most; less than nothing has a
+    minus."""
+    if microseconds < 0:
+        return f"-{duration(-microseconds)}"
     for limit, divisor, unit in ((1e3, 1, "us"), (1e6, 1e3, "ms")):
         if microseconds < limit:
             value = microseconds / divisor

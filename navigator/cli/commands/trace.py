@@ -32,7 +32,7 @@ from navigator.live.asking import ask
 if TYPE_CHECKING:
     from navigator.trace.link import Linker
     from navigator.trace.trace import Trace
-    from navigator.trace.views import Maker
+    from navigator.trace.views import Maker, View
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
@@ -82,11 +82,21 @@ _TRACE = click.Path(path_type=Path)
     "run has it built in the background and later ones use it, with a torch that was built without "
     "devices and without --memory.",
 )
-@source_options
+@click.option(
+    "--compare",
+    metavar="BEFORE AFTER",
+    nargs=2,
+    type=_TRACE,
+    help="Run nothing: how two traces of any format differ by operator, line and module.",
+)
+@click.option("--full", is_flag=True, help="With --compare, all rows.")
+@json_option
 @click.argument("program", metavar="SCRIPT [ARGS]...", nargs=-1, type=click.UNPROCESSED)
 @pass_settings
 def trace(
     settings: Settings,
+    compare: tuple[Path, Path] | None,
+    full: bool,
     output: Path | None,
     screen: bool | None,
     module: bool,
@@ -102,6 +112,10 @@ def trace(
     Everything after SCRIPT is the program's, but for a `-o FILE` right after it when no
     option before it says where to record.
     """
+    if compare is not None:
+        return _compare(settings, *compare, program, full)
+    if full or settings.json:
+        raise UsageError("--full and --json are for --compare")
     if not program:
         raise UsageError("which program? torchnav trace SCRIPT [ARGS]..., or -m MODULE")
     if output is None and screen is None:
@@ -126,6 +140,23 @@ def trace(
     if output is None:
         say(f"recording to {file}")
     return _become(command)
+
+
+def _compare(
+    settings: Settings, before: Path, after: Path, program: tuple[str, ...], full: bool
+) -> int:
+    from navigator.trace.readers import read_trace
+    from navigator.trace.views.compare import compare_views
+
+    if program:
+        raise UsageError(f"--compare takes two traces and runs nothing: {program[0]}")
+    for file in (before, after):
+        _check_exists(file)
+    for number, view in enumerate(compare_views(read_trace(before), read_trace(after))):
+        if not settings.json:
+            write_lines([""] * bool(number))
+        _print_view(settings, view, full)
+    return 0
 
 
 def _output_after_script(program: tuple[str, ...]) -> tuple[Path | None, tuple[str, ...]]:
@@ -346,12 +377,17 @@ def _write_rows(linker: Linker, trace: Trace, name: str | None) -> None:
 
 
 def _write_view(settings: Settings, trace: Trace, name: str, full: bool, peak: str | None) -> None:
-    from navigator.trace.views import VIEWS, view_lines
+    from navigator.trace.views import VIEWS
 
     if name not in VIEWS:
         raise UsageError(f"no view {name}; there are {', '.join(VIEWS)}")
     maker = VIEWS[name] if peak is None else _with_peak(name, peak)
-    view = maker(trace, partial(_linker_or_none, settings, trace))
+    _print_view(settings, maker(trace, partial(_linker_or_none, settings, trace)), full)
+
+
+def _print_view(settings: Settings, view: View, full: bool) -> None:
+    from navigator.trace.views import view_lines
+
     if not settings.json:
         write_lines(view_lines(view, None if full else _VIEW_ROWS))
         return
