@@ -23,6 +23,15 @@ _ENTRY = (
     " FROM registrations r JOIN files f ON f.id=r.file"
 )
 
+_OF_SIGNS = """
+JOIN definitions d ON d.id={} WHERE d.name GLOB 'operator[^a-zA-Z0-9_( ]*'
+AND d.scope IN ('at','at::Tensor','at::TensorBase')
+"""
+_CALLED_BY_SIGNS = f"""
+SELECT c.name FROM calls c {_OF_SIGNS.format("c.definition")}
+UNION SELECT e.symbol FROM edges e {_OF_SIGNS.format("e.caller")}
+"""
+
 
 class MacroUse(NamedTuple):
     """A use of a macro at file scope."""
@@ -75,6 +84,13 @@ class Lookup(Bodies, Operators):
     def all_registrations(self) -> list[StubUse]:
         """Every line that registers a function on a stub."""
         return self._registered("u.stub IS NOT NULL")
+
+    @cached_property
+    def called_by_signs(self) -> frozenset[str]:
+        """The operators that C++ also calls by a sign, ``x * y``, ``x[0]``, ``x += 1``: those that
+        functions so named call (TensorOperators.h, TensorBody.h)."""
+        names = (name.rpartition("::")[2] for name in self.store.column(_CALLED_BY_SIGNS))
+        return frozenset(name for name in names if self.overloads(name))
 
     @cached_property
     def _stubs(self) -> frozenset[str]:

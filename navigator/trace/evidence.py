@@ -34,13 +34,6 @@ _WINDING = re.compile(
     r"\b(?:for|while|do|switch|goto|try|else\s+if)\b|\[[^][]*\]\s*\([^()]*\)\s*\{"
 )
 """What may pass a call by and is no branch that the index knows: loops, lambdas."""
-_SPELLED = frozenset(
-    "add sub mul div remainder neg bitwise_not bitwise_and bitwise_or bitwise_xor lt le gt ge eq "
-    "ne add_ sub_ mul_ div_ remainder_ bitwise_and_ bitwise_or_ bitwise_xor_ select copy_ fill_ "
-    "empty_like".split()
-)
-"""What C++ may also call by an operator of its own, ``grad * 2``, which is no call by name: what
-source names of these is not all (ATen/TensorOperators.h, TensorBody.h)."""
 _SILENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 """Comments and strings."""
 _SHORT_CUT = re.compile(r"&&|\|\|")
@@ -96,8 +89,8 @@ class Evidence:
             "others call an operator that did not run below it",
         )
         name = _base(candidates[0])
-        if name in _SPELLED:
-            return
+        if name in self._facts.called_by_signs:
+            return  # ``grad * 2`` is no call by name: what source names of these is not all
         if around.callers:
             called = [self._called_by(one, around.keys, name) for one in around.callers]
             names = frozenset().union(*called) if all(called) else frozenset()

@@ -36,6 +36,10 @@ namespace at {
     return body;                                                \\
   }
 FORALL_SIGNS(DEFINE_SIGN)
+struct Tensor {
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor operator()(int64_t n) { return relu(); }
+};
 }
 namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
 namespace complex_math { template <typename T> complex<T> sqrt(const complex<T>& x) { return x; } }
@@ -178,7 +182,7 @@ def test_names_are_looked_up_in_scopes_and_overloads_chosen_by_arguments(index: 
         ("call", "detail::helper", "helper:4"),
         ("call", "other", "other:6"),
         ("call", "other", "other:5"),
-        ("call", "run_graph", "run_graph:20"),
+        ("call", "run_graph", "run_graph:24"),
         ("call", "run", "run:9"),
     ]
 
@@ -198,6 +202,10 @@ def test_signs_between_tensors_are_calls(index: Index) -> None:
     signs = [(one.definition.name, one.definition.parameters) for one in called if one]
     assert ("operator*", "const Tensor& x, const Scalar& y") in signs
     assert ("operator-", "const Tensor& x, const Tensor& y") in signs
+
+
+def test_which_operators_signs_call(index: Index) -> None:
+    assert index.facts.called_by_signs == {"mul", "sub", "add_"}
 
 
 def test_outputs_stand_first_or_last(index: Index) -> None:
