@@ -102,7 +102,7 @@ def _reading(tree: Path, source: Source, kinds: Collection[str]) -> float:
     files = [file for file in source.files() if file.kind in kinds]
     started = time.process_time()
     for file in files:
-        read_file(str(tree), file)
+        read_file((str(tree), source.roots), file)
     return time.process_time() - started
 
 
