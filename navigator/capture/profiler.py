@@ -25,7 +25,8 @@ from .compat import Marker, profiler_config
 from .kineto import MARK, Saved, take_apart
 from .words import quiet_kineto
 
-_WANTED = {"capture_overload_names": True, "profile_all_threads": True}
+_ALL_THREADS = "profile_all_threads"
+_WANTED = {"capture_overload_names": True, _ALL_THREADS: True}
 _CPU = torch.device("cpu")
 _END = f"{MARK}0"  # calls are counted from 1
 
@@ -53,12 +54,14 @@ class Profiler:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        return tuple(name for name in _WANTED if name not in self.options)
+        """What is not recorded. A profiler of all threads sees no memory of any."""
+        unused = {_ALL_THREADS} if self._memory else set()
+        return tuple(name for name in _WANTED if name not in self.options or name in unused)
 
     def start(self, all_threads: bool = True) -> None:
         options = dict(self.options)
         if not all_threads:
-            options.pop("profile_all_threads", None)
+            options.pop(_ALL_THREADS, None)
         config = profiler_config(self._memory, _experimental(options))
         activities = _activities()
         with quiet_kineto():

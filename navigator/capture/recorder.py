@@ -62,7 +62,7 @@ class Recorder(Session):
         self._options = options
         self._log = CallLog(self._pid)
         self._profiler = Profiler(options.memory)
-        self._all_threads = threading.active_count() > 1
+        self._all_threads = threading.active_count() > 1 and not options.memory
         """Whether windows see every thread; one thread alone is seen as torch.profiler does."""
         self._last_window = False
         self._stopped = False
@@ -155,7 +155,7 @@ class Recorder(Session):
 
     def before_thread(self, frame: FrameType | None) -> None:
         """The program is about to start a thread: from here on every thread is recorded."""
-        if not self.active or self._all_threads or self._last_window:
+        if not self.active or self._all_threads or self._last_window or self._options.memory:
             return
         self._all_threads = True
         if not self.marking:

@@ -39,7 +39,7 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
         return _kernels(trace)
     table = trace.table
     groups: dict[str, Group] = {}
-    key = _key(trace, by)
+    key = group_key(trace, by)
     for row in rows if rows is not None else range(len(table)):
         if table.kind[row] not in _TIMED:
             continue
@@ -84,7 +84,8 @@ Key = Callable[[int], tuple[str, str]]
 _COMPILING = ("(compiling)", "phase:compile")
 
 
-def _key(trace: Trace, by: GroupBy) -> Key:
+def group_key(trace: Trace, by: GroupBy) -> Key:
+    """What the group of a row is called; not of device kernels."""
     table = trace.table
 
     def operator(row: int) -> tuple[str, str]:

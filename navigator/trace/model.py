@@ -170,6 +170,8 @@ class Allocation:
     """Of the memory: what is given back has the address of what was taken."""
     total_bytes: int
     """What the allocator of the device holds from then on."""
+    reserved_bytes: int = 0
+    """What it has of the device from then on, in use or not; 0 where it was not recorded."""
 
 
 @dataclass(slots=True)

@@ -110,7 +110,7 @@ def _only(values: Iterable[str | None]) -> str | None:
 def allocation_row(one: Allocation) -> Object:
     return to_object(
         one,
-        "kind id name op_id start_us bytes device address total_bytes",
+        "kind id name op_id start_us bytes device address total_bytes reserved_bytes?",
         kind="allocation",
         name="free" if one.bytes < 0 else "allocate",
     )

@@ -10,6 +10,9 @@ from navigator.trace.groups import gather
 from navigator.trace.readers.torch_trace import LOG
 from navigator.trace.table import OP, PHASES
 from navigator.trace.trace import Trace
+from navigator.trace.views.blocks import ledgers
+from navigator.trace.views.collectives import collectives_line
+from navigator.trace.views.memory import peak_line
 
 _SHOWN = 20
 _DEEPEST = 9
@@ -32,6 +35,9 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
     yield f"operators  {len(rows)}: " + ", ".join(f"{n} {phase}" for phase, n in phases.items())
     if meta.format != LOG:
         yield f"kernels    {len(table.kernels)} on devices"
+    yield from (f"memory     {peak_line(trace, ledger)}" for ledger in ledgers(trace))
+    if calls := collectives_line(trace):
+        yield f"collective {calls}"
     yield from (f"problem    {problem}" for problem in meta.problems)
     yield from (f"lacks      {what}" for what in meta.lacks)
     yield ""

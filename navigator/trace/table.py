@@ -375,14 +375,16 @@ class AllocationTable:
         self.places: Interned[str] = Interned()
         self.place, self.op = array("i"), array("i")
         self.start = array("d")
-        self.size, self.address, self.total = (array("q") for _ in range(3))
+        self.size, self.address, self.total, self.reserved = (array("q") for _ in range(4))
         self.by_op: dict[int, list[int]] = {}
         """Row, NONE for those outside of any -> numbers of allocations."""
 
     def __len__(self) -> int:
         return len(self.total)
 
-    def append(self, start: float, size: int, place: str, address: int, total: int) -> int:
+    def append(
+        self, start: float, size: int, place: str, address: int, total: int, reserved: int = 0
+    ) -> int:
         """``size`` is negative for memory that is given back."""
         self.place.append(self.places.number(place))
         self.op.append(NONE)
@@ -390,6 +392,7 @@ class AllocationTable:
         self.size.append(size)
         self.address.append(address)
         self.total.append(total)
+        self.reserved.append(reserved)
         return len(self.total) - 1
 
     def assign(self, number: int, op: int) -> None:
@@ -405,4 +408,5 @@ class AllocationTable:
             device=self.places[self.place[number]],
             address=self.address[number],
             total_bytes=self.total[number],
+            reserved_bytes=self.reserved[number],
         )

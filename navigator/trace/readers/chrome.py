@@ -249,6 +249,7 @@ class ChromeReader:
             place,
             _whole(args.address),
             _whole(args.total_size),
+            _whole(args.reserved_size),
         )
         self._builder.add_allocation(self._thread(event), number)
 

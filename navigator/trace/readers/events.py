@@ -29,6 +29,7 @@ class Args(msgspec.Struct, kw_only=True):
     size: int | str | None = msgspec.field(name="Bytes", default=None)
     address: int | str | None = msgspec.field(name="Addr", default=None)
     total_size: int | str | None = msgspec.field(name="Total Allocated", default=None)
+    reserved_size: int | str | None = msgspec.field(name="Total Reserved", default=None)
     device_type: int | str | None = msgspec.field(name="Device Type", default=None)
     device_id: int | str | None = msgspec.field(name="Device Id", default=None)
     device: int | str | None = None

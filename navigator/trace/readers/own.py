@@ -357,5 +357,5 @@ _LACKING = {
     "capture_overload_names": "overload names: this torch does not record them, they are "
     "worked out from the inputs",
     "profile_all_threads": "operators of threads other than the main one: this torch does not "
-    "record them",
+    "record them, or not together with memory",
 }

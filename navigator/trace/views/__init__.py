@@ -11,6 +11,7 @@ from navigator.trace.views.compiled import compiled_view
 from navigator.trace.views.critical import critical_view
 from navigator.trace.views.flops import flops_view
 from navigator.trace.views.idle import idle_view
+from navigator.trace.views.memory import MEMORY_BY, memory_view, peak_view
 from navigator.trace.views.steps import steps_view
 from navigator.trace.views.times import time_view
 from navigator.trace.views.view import Column, Links, Maker, Row, View, no_links, view_lines
@@ -23,6 +24,9 @@ VIEWS: Mapping[str, Maker] = {
     "flops": flops_view,
     "idle": idle_view,
     "critical": critical_view,
+    "memory": partial(memory_view, by=MEMORY_BY[0]),
+    **{f"memory-{by}": partial(memory_view, by=by) for by in MEMORY_BY[1:]},
+    "memory-peak": peak_view,
     "collectives": collectives_view,
     "compiled": compiled_view,
 }

@@ -288,6 +288,7 @@ class _Events:
                     "Bytes": allocations.size[number],
                     "Addr": allocations.address[number],
                     "Total Allocated": allocations.total[number],
+                    "Total Reserved": allocations.reserved[number],
                     "Device Type": DEVICE_TYPES.index(kind),
                     "Device Id": int(index or 0) if kind != "cpu" else -1,
                 },

@@ -1,0 +1,117 @@
+"""What memory is for, from who took it, when, and when it was given back.
+
+The words are those of ``torch.profiler``'s memory profile. That one follows the storage of each
+input; a trace does not have them, so that the rules here go by the operator, Node or optimizer
+step that was running, and what no rule decides is unknown.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Literal
+
+from navigator.trace.table import ANNOTATION, BACKWARD, CALL, ENGINE, NODE, OP, OPTIMIZER, RECOMPUTE
+from navigator.trace.trace import Trace
+from navigator.trace.views.blocks import Block, Ledger
+
+Category = Literal["temporary", "activation", "gradient", "autograd", "optimizer state", "unknown"]
+"""``temporary``: given back by the operator or optimizer step that took it. ``activation``: made
+in the forward pass for the backward pass, or by a module. ``gradient``: made in a backward pass
+and outlives it. ``autograd``: made in a backward pass and gone at its end."""
+
+RULES = (
+    "category: temporary, given back by the operator or optimizer step that took it; gradient, "
+    "outlives the backward pass that made it, autograd, does not; optimizer state, outlives the "
+    "step; activation, made in a module or kept for a backward pass; else unknown"
+)
+
+
+class Categories:
+    """Answers for one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._outside: defaultdict[int, list[float]] = defaultdict(list)
+        """By thread: when what is no part of a backward pass began."""
+        self._last: defaultdict[int, float] = defaultdict(float)
+        """By thread: when the last backward pass ended."""
+        table = trace.table
+        for row, kind in enumerate(table.kind):
+            thread = table.thread[row]
+            if kind == ENGINE:
+                outermost = max(self._above(row), key=self._end)
+                self._last[thread] = max(self._last[thread], self._end(outermost))
+            elif kind in (CALL, OP, ANNOTATION) and table.phase[row] != BACKWARD:
+                self._outside[thread].append(table.start[row])
+        for starts in self._outside.values():
+            starts.sort()
+
+    def category(self, ledger: Ledger, block: Block) -> Category:
+        """What a block of a ledger is for."""
+        if block.row < 0:
+            return "unknown"
+        table = self._trace.table
+        until = self._freed(ledger, block)
+        if until <= self._end(self._operator(block.row)):
+            return "temporary"
+        if table.phase[block.row] == OPTIMIZER:
+            return self._of_optimizer(block.row, until)
+        if table.phase[block.row] == BACKWARD:
+            return self._of_backward(block.row, until)
+        return self._of_forward(ledger, block)
+
+    def _freed(self, ledger: Ledger, block: Block) -> float:
+        if block.freed < 0:
+            return float("inf")
+        return self._trace.table.allocations.start[ledger.moments[block.freed]]
+
+    def _end(self, row: int) -> float:
+        return self._trace.table.start[row] + self._trace.table.duration[row]
+
+    def _above(self, row: int) -> Iterator[int]:
+        while row >= 0:
+            yield row
+            row = self._trace.table.parent[row]
+
+    def _operator(self, row: int) -> int:
+        """The outermost operator around a row, within a Node of the autograd engine."""
+        outermost = row
+        for one in self._above(row):
+            kind = self._trace.table.kind[one]
+            if kind in (OP, NODE):
+                outermost = one
+            if kind in (NODE, ENGINE):
+                break
+        return outermost
+
+    def _of_optimizer(self, row: int, until: float) -> Category:
+        steps = (one for one in self._above(row) if self._trace.table.kind[one] == ANNOTATION)
+        step = next(steps, row)
+        return "temporary" if until <= self._end(step) else "optimizer state"
+
+    def _of_backward(self, row: int, until: float) -> Category:
+        if self._trace.table.origin[row] == RECOMPUTE:
+            return "activation"
+        return "autograd" if until <= self._end_of_pass(row) else "gradient"
+
+    def _end_of_pass(self, row: int) -> float:
+        """When the thread that waits for the backward pass goes on."""
+        table = self._trace.table
+        thread, node = table.thread[row], table.node[row]
+        if thread not in self._outside and node in table.forward:
+            thread = table.thread[table.forward[node]]
+        starts = self._outside.get(thread, [])
+        after = bisect_right(starts, table.start[row])
+        return starts[after] if after < len(starts) else self._last[table.thread[row]]
+
+    def _of_forward(self, ledger: Ledger, block: Block) -> Category:
+        table = self._trace.table
+        if block.freed >= 0:
+            freer = table.allocations.op[ledger.moments[block.freed]]
+            if freer >= 0 and table.phase[freer] == BACKWARD:
+                return "activation"
+        makes_node = any(one in table.reverse for one in self._above(block.row))
+        is_module = table.module[block.row] >= 0
+        return "activation" if makes_node or is_module else "unknown"
