@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from .build import NAME
+from .follow import follow_own_profilers
 from .frames import Stacks
 from .modules import ModulePaths, follow_modules, torch_folder
 from .session import Session
@@ -55,9 +56,12 @@ class _Paths(ModulePaths):
 class CompiledRecorder(Session):
     """Records with the library; the same calls as ``Recorder``."""
 
-    def __init__(self, file: TraceFile, native: Any) -> None:
+    def __init__(self, file: TraceFile, native: Any, memory: bool = False) -> None:
         super().__init__(file)
         self._native = native
+        self._memory = memory
+        """Whether allocations are recorded too."""
+        self._was_aside = False
         self._stacks = Stacks(torch_folder())
         self._windows = 0
         self._lock = threading.Lock()
@@ -66,8 +70,10 @@ class CompiledRecorder(Session):
         base_ns = time_ns()
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
         self._undo = [*follow_modules(_Paths(self._native)), *self._definitions.follow()]
+        if self._memory:
+            self._undo += follow_own_profilers(self)
         tail = open_tail(self._file.path, self._native.TAIL_SIZE)
-        self._native.start(base_ns, self._stacks.classify, self._stack, False, tail)
+        self._native.start(base_ns, self._stacks.classify, self._stack, self._memory, tail)
         if tail >= 0:
             os.close(tail)
         self._announcer.start()
@@ -82,6 +88,21 @@ class CompiledRecorder(Session):
         if self.active:
             self.active = False
             self._native.stop()
+
+    def step_aside(self) -> None:
+        """The program is about to run a profiler of its own in this thread: what allocators report
+        to is one place in each thread, and the profiler wants it empty."""
+        self._native.step_aside()
+        if not self._was_aside:
+            self.note(
+                "the program ran a profiler of its own, to which alone the allocators report: "
+                "memory that was taken or given back meanwhile is missing"
+            )
+        self._was_aside = True
+
+    def step_back(self) -> None:
+        """It has ended."""
+        self._native.step_back()
 
     def _tick(self) -> None:
         if self.active:

@@ -9,7 +9,7 @@ import functools
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 import torch.autograd.profiler
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 Undo = Callable[[], None]
 """Puts back what was replaced."""
+
+
+class Giving(Protocol):
+    """A recorder that steps aside for a profiler of the program."""
+
+    def step_aside(self) -> None: ...
+
+    def step_back(self) -> None: ...
 
 
 def replace(owner: Any, name: str, value: Any) -> Undo:
@@ -83,33 +91,40 @@ def follow_threads(recorder: Recorder) -> list[Undo]:
     ]
 
 
-def follow_profilers(recorder: Recorder) -> list[Undo]:
-    """Step aside while the program runs a profiler of its own: there can be only one."""
-
-    def aside(owner: Any, name: str) -> Undo:
-        original = getattr(owner, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            recorder.step_aside()
-            return original(*args, **kwargs)
-
-        return replace(owner, name, call)
-
-    def back(owner: Any, name: str) -> Undo:
-        original = getattr(owner, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            if not torch._C._autograd._profiler_enabled():
-                recorder.step_back()
-            return result
-
-        return replace(owner, name, call)
-
-    module, observing = torch.autograd.profiler, torch.profiler.profiler
-    patches = [aside(module, "_prepare_profiler"), aside(module, "_enable_profiler")]
-    patches.append(back(module, "_disable_profiler"))
-    if hasattr(observing, "_enable_execution_trace_observer"):  # it would see our markers
-        patches.append(aside(observing, "_enable_execution_trace_observer"))
-        patches.append(back(observing, "_disable_execution_trace_observer"))
+def follow_profilers(recorder: Giving) -> list[Undo]:
+    """Step aside while the program runs a profiler of its own, or what would see our markers."""
+    patches, observing = follow_own_profilers(recorder), torch.profiler.profiler
+    if hasattr(observing, "_enable_execution_trace_observer"):
+        patches.append(_aside(recorder, observing, "_enable_execution_trace_observer"))
+        patches.append(_back(recorder, observing, "_disable_execution_trace_observer"))
     return patches
+
+
+def follow_own_profilers(recorder: Giving) -> list[Undo]:
+    """Step aside while the program runs a profiler of its own: there can be only one."""
+    module = torch.autograd.profiler
+    starts = ("_prepare_profiler", "_enable_profiler")
+    patches = [_aside(recorder, module, name) for name in starts]
+    return [*patches, _back(recorder, module, "_disable_profiler")]
+
+
+def _aside(recorder: Giving, owner: Any, name: str) -> Undo:
+    original = getattr(owner, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        recorder.step_aside()
+        return original(*args, **kwargs)
+
+    return replace(owner, name, call)
+
+
+def _back(recorder: Giving, owner: Any, name: str) -> Undo:
+    original = getattr(owner, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        if not torch._C._autograd._profiler_enabled():
+            recorder.step_back()
+        return result
+
+    return replace(owner, name, call)

@@ -82,7 +82,7 @@ def _start(options: argparse.Namespace, file: TraceFile) -> Session:
     from .recorder import Options, Recorder
 
     library = options.native or _built(options)
-    recorder = _compiled(library, file) if library else None
+    recorder = _compiled(library, file, options.memory) if library else None
     if recorder is None:
         recorder = Recorder(file, Options(options.window, memory=options.memory))
     recorder.compile_texts = options.compile_log
@@ -103,13 +103,13 @@ def _built(options: argparse.Namespace) -> str | None:
 
 
 def _wants_compiled(options: argparse.Namespace) -> bool:
-    """Whether the compiled recorder would see all that the profiler does: it sees no device and
-    no allocation. Devices are not looked for: asking CUDA whether there is one would break the
-    program's forks."""
+    """Whether the compiled recorder would see all that the profiler does: it sees no device.
+    Devices are not looked for: asking CUDA whether there is one would break the program's
+    forks."""
     import torch
 
     devices = any(getattr(torch.version, name, None) for name in ("cuda", "hip", "xpu"))
-    return bool(options.native_folder) and not options.memory and not devices
+    return bool(options.native_folder) and not devices
 
 
 def _begin_to_build(options: argparse.Namespace) -> str:
@@ -124,13 +124,13 @@ def _begin_to_build(options: argparse.Namespace) -> str:
     return begin_to_build(options.native_folder, Torch.of(torch))
 
 
-def _compiled(path: str, file: TraceFile) -> Any:
+def _compiled(path: str, file: TraceFile, memory: bool) -> Any:
     """The compiled recorder; None, and a note in the trace, where it cannot be loaded."""
     from .compiled import CompiledRecorder, load
 
     native = load(path)
     if native is not None:
-        return CompiledRecorder(file, native)
+        return CompiledRecorder(file, native, memory)
     note = "the compiled recorder could not be loaded: the other one was used"
     file.write([metadata("problem", {"message": note}, os.getpid())])
     return None

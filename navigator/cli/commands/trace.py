@@ -78,9 +78,9 @@ _TRACE = click.Path(path_type=Path)
     "--compiled/--no-compiled",
     default=None,
     help="Record with the compiled recorder: a tenth of the overhead, dispatch keys; no device "
-    "kernels, no allocations. --compiled builds it now, with a C++ compiler; by default the first "
+    "kernels. --compiled builds it now, with a C++ compiler; by default the first "
     "run has it built in the background and later ones use it, with a torch that was built without "
-    "devices and without --memory.",
+    "devices.",
 )
 @click.option(
     "--compare",

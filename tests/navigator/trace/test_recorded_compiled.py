@@ -134,7 +134,7 @@ def test_recomputation_hooks_threads_and_compiled_regions(compiled_mixed: Trace)
 )
 @pytest.mark.parametrize(
     ("option", "keys"),
-    [("--compiled", True), (None, True), ("--no-compiled", False), ("--memory", False)],
+    [("--compiled", True), (None, True), ("--no-compiled", False), ("--memory", True)],
 )
 def test_what_was_built_in_the_cache_is_the_default(
     library: str, tmp_path: Path, option: str | None, keys: bool
