@@ -65,7 +65,7 @@ def test_they_are_those_of_the_profiler(library: str, tmp_path: Path) -> None:
     for path in (library, ""):
         trace = recorded(tmp_path, path)
         labels = (
-            (trace.op(one.op_id).label if one.op_id is not None else "", one.bytes, one.device)
+            (trace.op(one.op_id).label, one.bytes, one.device)
             for one in allocations(trace)
             if one.op_id is not None and trace.op(one.op_id).kind == "op"
         )
