@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from navigator.trace.table import COMPILE, NODE, OP, REGION
+from navigator.trace.table import COMPILE, NODE, OP, REGION, Table
 
 if TYPE_CHECKING:  # the other way round it shows itself in notebooks
     from navigator.trace.trace import Trace
@@ -76,6 +77,40 @@ def own_time(trace: Trace, row: int) -> float:
     table = trace.table
     inside = sum(table.duration[child] for child in table.children(row))
     return max(table.duration[row] - inside, 0.0)
+
+
+def hottest(trace: Trace) -> int | None:
+    """The longest call, by self time, of the operator with the most self time in all; None
+    without operators. Those of other libraries, of printing and of compilation only count where
+    ATen's did not run."""
+    own = _own_times(trace.table)
+    rows = [row for row in range(len(own)) if trace.table.kind[row] == OP]
+    for chosen in (list(filter(partial(_is_programs, trace.table), rows)), rows):
+        if chosen:
+            totals: dict[int, float] = {}
+            for row in chosen:
+                name = trace.table.name[row]
+                totals[name] = totals.get(name, 0.0) + own[row]
+            most = max(totals, key=totals.__getitem__)
+            return max(
+                (row for row in chosen if trace.table.name[row] == most), key=own.__getitem__
+            )
+    return None
+
+
+def _own_times(table: Table) -> list[float]:
+    """The self time of every row in microseconds."""
+    own = list(table.duration[: len(table)])
+    for row, parent in enumerate(table.parent[: len(own)]):
+        if parent >= 0:
+            own[parent] -= table.duration[row]
+    return own
+
+
+def _is_programs(table: Table, row: int) -> bool:
+    """Whether a row is an operator of ATen that the program itself asked for."""
+    is_run = table.phase[row] != COMPILE
+    return is_run and table.name_of(row).startswith("aten::") and table.print_around(row) < 0
 
 
 Key = Callable[[int], tuple[str, str]]

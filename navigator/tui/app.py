@@ -184,7 +184,7 @@ _TITLES = {
     "FilterInput": "Filter",
     "SearchLine": "Search in the source",
     "TraceTree": "Trace",
-    "GroupList": "Groups of a trace",
+    "LaneView": "Lanes of a trace",
     "Answer": "Input of the program",
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from navigator.trace.groups import GroupBy, gather
 from navigator.trace.trace import Trace
 from navigator.trace.views.view import Column, Links, View
@@ -13,11 +15,11 @@ _COLUMNS = (
 )
 
 
-def time_view(trace: Trace, _links: Links, by: GroupBy) -> View:
-    """Groups of rows, most self time first."""
+def time_view(trace: Trace, _links: Links, by: GroupBy, among: Iterable[int] | None = None) -> View:
+    """Groups of rows, most self time first; ``among`` limits it to some rows."""
     rows = [
         {"own_us": one.own_us, "total_us": one.total_us, "count": one.count, by: one.name}
         | ({"term": one.term} if one.term else {})
-        for one in gather(trace, by)
+        for one in gather(trace, by, among)
     ]
     return View(by, f"time by {by}", (*_COLUMNS, Column(by, by)), rows)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.content import Content
 from textual.widget import Widget
 
 from indexes.model.places import DeviceKernelAnswer
+from indexes.model.vocabulary import Formula
+from navigator.trace.figures.pairs import Pair
 from navigator.trace.link import OpLink
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.wording import duration
 from navigator.tui.text import one_line, place, shorten
+from navigator.tui.trace.pair_view import pair_lines
 
 Launched = tuple[DeviceKernel, DeviceKernelAnswer | None]
 
@@ -25,11 +29,15 @@ class TraceDetail(Widget):
         max-height: 8;
         padding: 0 1;
         border-top: solid $panel;
+        &.-empty { display: none; }
+        &.-pair { max-height: 60%; overflow-y: auto; }
         &:ansi { border-top: solid ansi_bright_black; }
     }
     """
 
     _op: TraceOp | None = None
+    _pairs: Sequence[Pair] = ()
+    _formulas: Sequence[Formula] = ()
     _forward: TraceOp | None = None
     _link: OpLink | None = None
     _launched: tuple[Launched, ...] = ()
@@ -37,7 +45,10 @@ class TraceDetail(Widget):
     def show(self, op: TraceOp | None, forward: TraceOp | None = None) -> None:
         """Show a row, and the forward operator of the Node it is in."""
         self._op, self._forward = op, forward
+        self._pairs, self._formulas = (), ()
+        self.set_class(False, "-pair")
         self._link, self._launched = None, ()
+        self.set_class(op is None, "-empty")
         self.refresh(layout=True)
 
     def show_link(self, link: OpLink, launched: tuple[Launched, ...]) -> None:
@@ -45,10 +56,18 @@ class TraceDetail(Widget):
         self._link, self._launched = link, launched
         self.refresh(layout=True)
 
+    def show_pairs(self, pairs: Sequence[Pair], formulas: Sequence[Formula] = ()) -> None:
+        """Show forward and backward side by side instead, and the formulas of the first pair."""
+        self._pairs, self._formulas = pairs, formulas
+        self.set_class(bool(pairs), "-pair")
+        self.refresh(layout=True)
+
     def render(self) -> Content:
         if self._op is None:
             return Content("")
         width = max(self.size.width, 20)
+        if self._pairs:
+            return Content("\n").join(pair_lines(self._pairs, self._formulas, width))
         lines = [*_head(self._op, width), *self._node_lines(self._op)]
         lines += [_kernel_line(*one, width) for one in self._launched[:2]]
         lines += _link_lines(self._link)

@@ -44,6 +44,11 @@ class TraceLinks:
         self._cache = cache
         self._linker = Linker(trace, self._index) if isinstance(self._index, Index) else None
 
+    @property
+    def linker(self) -> Linker | None:
+        """What joins the trace with the index; None while the index is built."""
+        return self._linker
+
     def answer(self, row: int) -> Linked:
         """Where a row leads. Of a call: where the operator leads that it ran."""
         op = self._operator(self._trace.op(row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import ClassVar
@@ -15,17 +16,23 @@ from textual.timer import Timer
 from textual.widgets import Label
 from textual.worker import get_current_worker
 
+from navigator.trace.figures.lanes import Lane, lanes_of
 from navigator.trace.filters import matching, parse_filter
-from navigator.trace.groups import GROUPS, Group, gather
+from navigator.trace.groups import GROUPS, hottest
 from navigator.trace.table import OP
 from navigator.trace.timeline import timeline
 from navigator.trace.trace import Trace
-from navigator.tui.asking import ask, say
+from navigator.trace.views import VIEWS, Links, View, no_links
+from navigator.trace.views.times import time_view
+from navigator.trace.wording import duration
+from navigator.tui.asking import ask
 from navigator.tui.debounce import Debounce
 from navigator.tui.trace.detail import TraceDetail
-from navigator.tui.trace.group_list import GroupList
+from navigator.tui.trace.lane_view import LaneView
 from navigator.tui.trace.timeline_bar import TimelineBar
 from navigator.tui.trace.tree import TraceTree
+from navigator.tui.trace.view_table import Sheet, ViewHead, ViewTable, sheet_of
+from navigator.tui.trace.view_tabs import ViewTabs
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.line_list import LineList
@@ -34,7 +41,8 @@ from navigator.tui.widgets.pane import MainPane
 _SMALL = 50_000
 """Rows up to which the timeline is drawn whenever some come in; of more each time that there
 are half as many again, and when they are all there."""
-_VIEWS = ("tree", "flat", *GROUPS)
+_OWN = ("tree", "flat", "lanes")
+"""What is no table; tables come behind."""
 
 
 class TracePane(MainPane):
@@ -48,10 +56,12 @@ class TracePane(MainPane):
         #filter-line:ansi { background: ansi_default; }
         FilterInput { width: 1fr; }
         #count { color: $text-muted; padding: 0 1; width: auto; }
-        TraceTree, GroupList { height: 1fr; }
-        GroupList { display: none; }
-        &.-groups TraceTree, &.-groups TraceDetail { display: none; }
-        &.-groups GroupList { display: block; }
+        TraceTree, ViewTable, LaneView { height: 1fr; }
+        ViewTable, LaneView { display: none; }
+        &.-table TraceTree, &.-lanes TraceTree { display: none; }
+        &.-table ViewTable, &.-table ViewHead { display: block; }
+        &.-lanes LaneView, &.-lanes ViewHead { display: block; }
+        &.-lanes TimelineBar { display: none; }
     }
     """
 
@@ -64,9 +74,15 @@ class TracePane(MainPane):
         self.trace: Trace | None = None
         self._title = title
         self._waiting = waiting
-        self._view = _VIEWS[0]
+        self.view = _OWN[0]
+        """The name of the view that is shown."""
+        self._offered: Sequence[str] = (*_OWN, *VIEWS)
+        self._made: dict[str, View] = {}
+        """Views of the whole trace."""
+        self.links: Links = no_links
+        """Joins the trace with an index, once there is one."""
         self._is_paused = False
-        self._is_done = False
+        self.is_done = False
         self.is_asked = False
         """Whether the program waits for input."""
         self._rest_until = 0.0
@@ -78,6 +94,7 @@ class TracePane(MainPane):
 
     def compose(self) -> ComposeResult:
         yield PaneTitle()
+        yield ViewTabs("v")
         with Horizontal(id="filter-line"):
             yield FilterInput(
                 placeholder="filter: words, phase:backward, node:, module:, dur:>1ms",
@@ -87,7 +104,9 @@ class TracePane(MainPane):
             yield Label("", id="count", markup=False)
         yield TimelineBar()
         yield TraceTree()
-        yield GroupList()
+        yield ViewHead()
+        yield ViewTable()
+        yield LaneView()
         yield TraceDetail()
 
     def on_mount(self) -> None:
@@ -103,8 +122,23 @@ class TracePane(MainPane):
         return self.query_one(TraceTree)
 
     @property
-    def groups(self) -> GroupList:
-        return self.query_one(GroupList)
+    def table(self) -> ViewTable:
+        return self.query_one(ViewTable)
+
+    @property
+    def lanes(self) -> LaneView:
+        return self.query_one(LaneView)
+
+    @property
+    def current(self) -> int | None:
+        """The row of the trace that the cursor is on, or leads to; None for none."""
+        if self.view == "lanes":
+            item = self.lanes.item
+            return item.row if item is not None and item.row >= 0 else None
+        if self.view in VIEWS:
+            row = (self.table.current or {}).get("op_id")
+            return row if isinstance(row, int) else None
+        return self.ops.current
 
     @property
     def timeline(self) -> TimelineBar:
@@ -116,7 +150,9 @@ class TracePane(MainPane):
 
     @property
     def list(self) -> LineList:
-        return self.groups if self.has_class("-groups") else self.ops
+        if self.view == "lanes":
+            return self.lanes
+        return self.table if self.view in VIEWS else self.ops
 
     @property
     def text(self) -> str:
@@ -127,20 +163,30 @@ class TracePane(MainPane):
 
     def grow(self, trace: Trace, *, done: bool) -> None:
         """Show a trace, or what has come in of the one that is shown."""
-        self._is_done = done
+        self.is_done = done
         if self.trace is not trace:
             self.trace = trace
             self.ops.set_trace(trace)
-            if self._view != "tree" or self.text:
+            if self.view != "tree" or self.text:
                 self._fill_soon(self._fill)
         elif not self._is_paused:
             self._refresh_rows()
         if done and not len(trace):
             self.show_message("the program ran no torch operator")
+        elif done:
+            ask(self, "hottest", lambda: hottest(trace), self._open_at)
+            self._make(trace, list(VIEWS))
         if done or len(trace) >= self._timed_from:
             self._timed_from = len(trace) * 3 // 2 if len(trace) > _SMALL else 0
             self._time_soon(partial(self._show_times, trace))
         self.show_state()
+
+    def _open_at(self, row: int | None) -> None:
+        """Put the cursor where the time goes, unless the reader has begun to look around."""
+        if row is not None and self.view == "tree" and not (self.text or self.ops.is_touched):
+            self.ops.is_following = False
+            self.ops.select(row)
+            self.ops.scroll_to(y=self.ops.cursor - self.ops.size.height // 2, animate=False)
 
     def show_message(self, text: str) -> None:
         """Show why there are no rows."""
@@ -153,7 +199,7 @@ class TracePane(MainPane):
             self,
             "timeline",
             lambda: timeline(trace, parts),
-            lambda found: shown.show(found, self._is_done),
+            lambda found: shown.show(found, self.is_done),
         )
 
     def on_timeline_bar_chosen(self, message: TimelineBar.Chosen) -> None:
@@ -172,7 +218,7 @@ class TracePane(MainPane):
             if self._timer is None:
                 self._timer = self.set_timer(self._rest_until - began, self._after_rest)
             return
-        if self._view in GROUPS or self.text:
+        if self.view not in ("tree", "flat") or self.text:
             self._fill_soon(self._fill)
         elif self.ops.rows.is_flat:
             self._fill()
@@ -188,14 +234,15 @@ class TracePane(MainPane):
     def show_state(self) -> None:
         """The name, how much there is, and how it is shown."""
         rows = len(self.trace.table.kind) if self.trace else 0
-        words = [f"{rows:,} row{'s' * (rows != 1)}", self._view]
-        if self.ops.is_following and not self._is_done:
+        words = [f"{rows:,} row{'s' * (rows != 1)}"]
+        if self.ops.is_following and not self.is_done:
             words.append("tail")
         if self._is_paused:
             words.append("paused")
         if self.is_asked:
-            words[1:] = ["waits for input"]
+            words.append("waits for input")
         self.query_one(PaneTitle).show(self._title, " · ".join(words))
+        self.query_one(ViewTabs).show(self._offered, self.view)
 
     def toggle_tail(self) -> None:
         """Have the cursor stay on the last row, or no longer."""
@@ -221,13 +268,16 @@ class TracePane(MainPane):
 
     def _fill(self) -> None:
         """Ask for the rows of the view that the filter leaves."""
-        trace, text, view = self.trace, self.text, self._view
+        trace, text, view = self.trace, self.text, self.view
         if trace is None:
             return
         if view == "tree" and not text:
             self._show_tree()
-        elif view in GROUPS:
-            ask(self, "rows", lambda: _gathered(trace, view, text), self._show_groups)
+        elif view == "lanes":
+            ask(self, "rows", lambda: lanes_of(trace), self._show_lanes)
+        elif view in VIEWS:
+            made, links = self._made.get(view), self.links
+            ask(self, "rows", lambda: _sheet(trace, view, text, made, links), self._show_table)
         else:
             ask(
                 self,
@@ -253,31 +303,103 @@ class TracePane(MainPane):
         tree.shown_anew(here)
         self.query_one("#count", Label).update(f"{len(rows):,}")
 
-    def _show_groups(self, groups: Sequence[Group]) -> None:
-        self.groups.show(groups)
-        self.query_one("#count", Label).update(f"{len(groups):,}")
+    def _show_table(self, sheet: Sheet) -> None:
+        if sheet.view.name != self.view:
+            return
+        self.query_one(ViewHead).show(sheet)
+        self.table.show(sheet)
+        self.query_one("#count", Label).update(f"{len(sheet.rows):,}")
+        self.post_message(self.Selected())
+
+    def _show_lanes(self, lanes: Sequence[Lane]) -> None:
+        assert self.trace is not None
+        is_first, row = not self.lanes.row_count, self.ops.current
+        self.lanes.message = "the trace has no times"
+        self.lanes.show(lanes, self.trace.table.zero or 0.0)
+        if is_first and row is not None:
+            self.lanes.select_row(row)
+        self._show_span()
+        self.query_one("#count", Label).update("")
+        self.post_message(self.Selected())
+
+    def on_lane_view_selected(self, message: LaneView.Selected) -> None:
+        message.stop()
+        self._show_span()
+        self.post_message(self.Selected())
+
+    def _show_span(self) -> None:
+        lanes = self.lanes
+        if self.view == "lanes" and lanes.item is not None and lanes.lane is not None:
+            item, (start, end) = lanes.item, lanes.span
+            took = f"{duration(end - start)} from {duration(max(start, 0.0))}"
+            self.query_one(ViewHead).say(f"{lanes.lane.name}: {item.label} · {took}")
+
+    def on_view_table_selected(self, message: ViewTable.Selected) -> None:
+        message.stop()
+        self.post_message(self.Selected())
+
+    def _make(self, trace: Trace, names: Sequence[str]) -> None:
+        """One after the other make the views of a whole trace, and offer those with rows."""
+        name, rest = names[0], names[1:]
+
+        def made(view: View) -> None:
+            if self.trace is not trace:
+                return
+            self._made[name] = view
+            if not view.rows and name != self.view:
+                self._offered = [one for one in self._offered if one != name]
+            self.show_state()
+            if rest:
+                self._make(trace, rest)
+
+        ask(self, "views", lambda: VIEWS[name](trace, self.links), made)
+
+    def relink(self) -> None:
+        """There is an index, or another one: what leads to source is made anew."""
+        if self.trace is not None and self.is_done:
+            self._offered = (*_OWN, *VIEWS)
+            self._make(self.trace, list(VIEWS))
+            if self.view in VIEWS:
+                self._fill_soon(self._fill)
 
     def turn_view(self, by: int) -> None:
-        """Tree, flat list, or groups."""
-        had_keys = self.app.focused in (self.ops, self.groups)
-        self._set_view(_VIEWS[(_VIEWS.index(self._view) + by) % len(_VIEWS)])
+        """To the next of the views that are offered."""
+        at = self._offered.index(self.view) if self.view in self._offered else 0
+        self.open_view(self._offered[(at + by) % len(self._offered)])
+
+    def on_view_tabs_chosen(self, message: ViewTabs.Chosen) -> None:
+        message.stop()
+        self.open_view(message.name)
+        self.screen.set_focus(self.list)
+
+    def open_view(self, view: str) -> None:
+        """Show a view; the keys stay in the list if they were there."""
+        had_keys = self.list.has_focus
+        self._set_view(view)
         if had_keys:
             self.screen.set_focus(self.list)
         self._fill()
 
     def _set_view(self, view: str) -> None:
-        self._view = view
-        self.set_class(view in GROUPS, "-groups")
+        self.view = view
+        self.set_class(view in VIEWS, "-table")
+        self.set_class(view == "lanes", "-lanes")
         self.show_state()
 
-    def open_group(self) -> None:
-        """The rows of the group under the cursor, as a flat list."""
-        group = self.groups.current
-        if group is None or not group.term:
-            say(self, "kernels are listed under the operators that launch them")
-            return
+    def open_row(self, row: int) -> None:
+        """Go to a row in the tree."""
+        self._set_view("tree")
+        self.filter.value = ""
+        self._show_tree()
+        self.ops.is_touched = True
+        self.ops.select(row)
+        self.screen.set_focus(self.ops)
+
+    def open_filtered(self, text: str) -> None:
+        """The rows that a filter leaves, as a flat list."""
         self._set_view("flat")
-        self.filter.value = group.term
+        self.filter.value = text
+        self._fill_soon(self._fill)
         self.screen.set_focus(self.ops)
 
 
@@ -287,8 +409,16 @@ def _matched(trace: Trace, text: str, *, only_operators: bool) -> list[int]:
     return [row for row in rows if not only_operators or kinds[row] == OP]
 
 
-def _gathered(trace: Trace, view: str, text: str) -> Sequence[Group]:
+def _sheet(trace: Trace, name: str, text: str, made: View | None, links: Links) -> Sheet:
+    """A view of the rows that a filter leaves; where it is no sum of rows, what of it has the
+    filter's words."""
     wanted = parse_filter(text)
-    rows = matching(trace, wanted, lambda: get_current_worker().is_cancelled) if wanted else None
-    by = next(one for one in GROUPS if one == view)
-    return gather(trace, by, rows)
+    for by in GROUPS:
+        if by == name and wanted:
+            rows = matching(trace, wanted, lambda: get_current_worker().is_cancelled)
+            return sheet_of(time_view(trace, links, by, rows))
+    view = made or VIEWS[name](trace, links)
+    if wanted.terms:
+        note = "the filter chooses rows of the trace: this is of all of them"
+        view = replace(view, notes=(note, *view.notes))
+    return sheet_of(view, " ".join(wanted.words))

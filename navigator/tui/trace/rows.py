@@ -1,25 +1,50 @@
-"""A trace as rows: a tree that can be folded, matching rows, or groups."""
+"""A trace as rows: a tree below the lines of the program, which can be folded, or matching rows."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 
-from navigator.trace.table import GONE
+from indexes.model.vocabulary import Location
+from navigator.trace.table import GONE, NONE, OP
 from navigator.trace.trace import Trace
+
+MOST_COUNTED = 1000
+"""Operators below a folded row are counted so far."""
+_Entry = tuple[int, int, int, int]
+"""(id, depth, number of the line that led to it, where that line is shown)"""
+
+
+@dataclass(frozen=True, slots=True)
+class LineRows:
+    """Rows one after the other that one line of the program led to."""
+
+    location: Location
+    rows: Sequence[int]
 
 
 class TraceRows:
     """Which rows of the table are shown, in order, and how deep each stands.
 
-    A million rows are a few megabytes here: only ids and depths are kept.
+    A million rows are a few megabytes here: only ids and depths are kept. The lines of the
+    program stand among them: such a line has the id of its first row, inverted: ``~row``.
     """
 
     def __init__(self, trace: Trace, opened: Iterable[int] | None = None) -> None:
         self._trace = trace
         self._open = set(opened or ())
+        self._folded: set[int] = set()
+        """Lines whose rows are not shown."""
         self.ids: Sequence[int] = array("i")
         self.depths: Sequence[int] = array("h")
+        self._lines: dict[int, LineRows] = {}
+        self._above: Sequence[int] = array("i")
+        """Where the line is shown that led to each row, -1 for none."""
+        self._numbers: dict[Location | None, int] = {None: NONE}
+        self._of_stack: list[int] = []
+        """Number of a stack -> number of its line of the program."""
         self._flat: Sequence[int] | None = None
 
     def __len__(self) -> int:
@@ -41,28 +66,64 @@ class TraceRows:
 
     def refresh(self) -> None:
         """The trace has grown, or something was opened or folded."""
+        self._lines = {}
         if self._flat is not None:
             self.ids, self.depths = self._flat, bytes(len(self._flat))
+            self._above = ()
             return
-        ids, depths = array("i"), array("h")
-        table, open_ = self._trace.table, self._open
-        for root in self._trace.roots():
-            ids.append(root)
-            depths.append(0)
-            if root in open_:
-                self._below(root, 1, ids, depths)
-        self.ids, self.depths = ids, depths
-        assert len(ids) <= len(table)
-
-    def _below(self, row: int, depth: int, ids: array[int], depths: array[int]) -> None:
-        waiting = [(child, depth) for child in self._trace.children(row)][::-1]
+        ids, depths, above = array("i"), array("h"), array("i")
+        waiting = self._entries(self._trace.roots(), 0, NONE, NONE)[::-1]
         while waiting:
-            child, level = waiting.pop()
-            ids.append(child)
-            depths.append(min(level, 1000))
-            if child in self._open:
-                below = [(one, level + 1) for one in self._trace.children(child)]
-                waiting += below[::-1]
+            one, depth, line, shown = waiting.pop()
+            ids.append(one)
+            depths.append(min(depth, 1000))
+            above.append(shown)
+            waiting += self._below(one, depth, line, shown, len(ids) - 1)[::-1]
+        self.ids, self.depths, self._above = ids, depths, above
+
+    def _below(self, one: int, depth: int, line: int, shown: int, at: int) -> list[_Entry]:
+        """What is shown below an entry that is shown at ``at``."""
+        if one < 0:
+            return (
+                []
+                if one in self._folded
+                else [(row, depth + 1, line, at) for row in self._lines[one].rows]
+            )
+        if one not in self._open:
+            return []
+        return self._entries(self._trace.children(one), depth + 1, line, shown)
+
+    def _entries(self, rows: Iterable[int], depth: int, line: int, shown: int) -> list[_Entry]:
+        """Rows that stand under one and the same, below lines where another line led to them."""
+        self._learn_stacks()
+        found: list[_Entry] = []
+        for number, group in groupby(rows, self._line_of):
+            if number in (NONE, line):
+                found += ((row, depth, line, shown) for row in group)
+            else:
+                together = array("i", group)
+                location = self._trace.table.stacks[self._trace.table.stack[together[0]]].location
+                assert location is not None
+                self._lines[~together[0]] = LineRows(location, together)
+                found.append((~together[0], depth, number, shown))
+        return found
+
+    def _line_of(self, row: int) -> int:
+        stack = self._trace.table.stack[row]
+        return self._of_stack[stack] if stack >= 0 else NONE
+
+    def _learn_stacks(self) -> None:
+        for stack in self._trace.table.stacks[len(self._of_stack) :]:
+            number = self._numbers.setdefault(stack.location, len(self._numbers))
+            self._of_stack.append(number if stack.location is not None else NONE)
+
+    def line(self, one: int) -> LineRows | None:
+        """What stands below a line of the program; None for the id of a row."""
+        return self._lines.get(one) if one < 0 else None
+
+    def line_above(self, index: int) -> int:
+        """Where the line is shown that led to what is shown at ``index``; -1 for none."""
+        return self._above[index] if index < len(self._above) else NONE
 
     # ------------------------------------------------------------------------ folding
 
@@ -71,24 +132,39 @@ class TraceRows:
         """The rows that are not folded."""
         return frozenset(self._open)
 
-    def has_children(self, row: int) -> bool:
-        return self._trace.table.first_child[row] >= 0
+    def has_children(self, one: int) -> bool:
+        return one < 0 or self._trace.table.first_child[one] >= 0
 
-    def is_open(self, row: int) -> bool:
-        return row in self._open
+    def is_open(self, one: int) -> bool:
+        return one not in self._folded if one < 0 else one in self._open
 
-    def toggle(self, row: int) -> None:
-        self._open ^= {row}
+    def toggle(self, one: int) -> None:
+        if one < 0:
+            self._folded ^= {one}
+        else:
+            self._open ^= {one}
         self.refresh()
 
-    def open_all(self, row: int) -> None:
+    def operators_below(self, one: int) -> int:
+        """How many operators stand below, 1,000 for that many and more."""
+        line = self.line(one)
+        kinds, table = self._trace.table.kind, self._trace.table
+        if line is None:
+            below: Iterator[int] = table.descendants(one)
+        else:
+            below = (row for top in line.rows for row in (top, *table.descendants(top)))
+        return sum(kinds[row] == OP for row in islice(below, MOST_COUNTED))
+
+    def open_all(self, one: int) -> None:
         """Open everything below a row, or fold it all when it is open."""
-        below = {row, *self._trace.table.descendants(row)}
-        below = {one for one in below if self.has_children(one)}
+        line, descendants = self.line(one), self._trace.table.descendants
+        tops = line.rows if line is not None else (one,)
+        below = {row for top in tops for row in (top, *descendants(top)) if self.has_children(row)}
         if below <= self._open:
             self._open -= below
         else:
             self._open |= below
+        self._folded.discard(one)
         self.refresh()
 
     def reveal(self, row: int) -> None:
@@ -98,12 +174,15 @@ class TraceRows:
             self._open.add(parent)
             parent = self._trace.table.parent[parent]
         self.refresh()
+        if self.at(row) is None and self._folded:
+            self._folded.clear()
+            self.refresh()
 
-    def at(self, row: int) -> int | None:
-        """Where a row is shown; None when it is not."""
-        if self._trace.table.kind[row] == GONE:
+    def at(self, one: int) -> int | None:
+        """Where a row or a line is shown; None when it is not."""
+        if one >= 0 and self._trace.table.kind[one] == GONE:
             return None
         try:
-            return self.ids.index(row)
+            return self.ids.index(one)
         except ValueError:
             return None

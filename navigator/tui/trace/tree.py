@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
+from textual.strip import Strip
 
+from indexes.model.vocabulary import Location
 from navigator.trace.model import OpKind, TraceOp
 from navigator.trace.trace import Trace
 from navigator.trace.wording import duration
 from navigator.tui.text import clean, one_line, shorten, shorten_path
-from navigator.tui.trace.rows import TraceRows
+from navigator.tui.trace.rows import MOST_COUNTED, LineRows, TraceRows
 from navigator.tui.widgets.line_list import LineList, Piece, fill
 
 _STYLES: dict[OpKind, str] = {
@@ -46,6 +48,9 @@ class TraceTree(LineList):
         Binding("asterisk", "open_all", "Open all below", key_display="*", id="trace.open_all"),
     ]
 
+    line_text: Callable[[Location], str] = staticmethod(lambda _: "")
+    """The text of a line of the program, empty where it cannot be read."""
+
     class Selected(Message):
         """The cursor is on another row."""
 
@@ -62,24 +67,26 @@ class TraceTree(LineList):
     rows: TraceRows
     is_following = False
     """Whether the cursor stays on the last row."""
+    is_touched = False
+    """Whether the reader has moved in it."""
 
     def set_trace(self, trace: Trace) -> None:
         """Show a trace, whose rows may still be coming in, or more of the one that was shown."""
-        here = self.current
+        here = self.entry
         opened = self.rows.opened if self.trace is not None else None
         self.trace = trace
         self.rows = TraceRows(trace, opened)
         if opened is None and len(trace.roots()) == 1:
             self.rows.toggle(trace.roots()[0])
         self.grown()
-        if here is not None:
+        if here is not None and here >= 0:
             self.select(here)
 
     def grown(self) -> None:
         """Rows were added: the cursor stays on its row, or at the end."""
         if self.trace is None:
             return
-        here = self.current
+        here = self.entry
         self.rows.refresh()
         place = self.rows.at(here) if here is not None else None
         self.virtual_size = Size(0, len(self.rows))
@@ -102,9 +109,23 @@ class TraceTree(LineList):
         return len(self.rows) if self.trace is not None else 0
 
     @property
-    def current(self) -> int | None:
-        """The id of the row under the cursor."""
+    def entry(self) -> int | None:
+        """The id of the row under the cursor, or of the line of the program."""
         return self.rows.ids[self.cursor] if self.cursor < self.row_count else None
+
+    @property
+    def current(self) -> int | None:
+        """The id of the row under the cursor; of a line of the program that of its longest."""
+        entry = self.entry
+        line = self.rows.line(entry) if entry is not None else None
+        if line is None or self.trace is None:
+            return entry
+        return max(line.rows, key=self.trace.table.duration.__getitem__)
+
+    def line_here(self) -> LineRows | None:
+        """The line of the program under the cursor, if it is one."""
+        entry = self.entry
+        return self.rows.line(entry) if entry is not None else None
 
     def select(self, row: int) -> bool:
         """Put the cursor on a row, opening what it is under."""
@@ -114,31 +135,73 @@ class TraceTree(LineList):
         place = self.rows.at(row)
         if place is not None:
             self.move_to(place)
+            self.refresh()
         return place is not None
+
+    def show_cursor(self) -> None:
+        """Scroll so that the cursor is seen below the line of the program that led to it."""
+        super().show_cursor()
+        if self.trace is not None and self.cursor == self.top and self._pinned(self.top) >= 0:
+            self.scroll_to(y=self.top - 1, animate=False, force=True, immediate=True)
 
     # ------------------------------------------------------------------------ drawing
 
     def row(self, index: int, width: int) -> Iterable[Piece]:
         assert self.trace is not None
         row = self.rows.ids[index]
-        op = self.trace.op(row)
-        mark, style = _PHASES[op.phase]
         guide = "  " * min(self.rows.depths[index], max(width // 8, 4))
+        line = self.rows.line(row)
+        if line is not None:
+            return self._line_row(line, guide + self._fold_mark(row), width, index)
+        op = self.trace.op(row)
+        mark, style = _PHASES.get(op.phase, ("⚙", "dim"))
         left: list[Piece] = [(f"{mark} ", style), (guide + self._fold_mark(row), "faint")]
         left += _name(op)
-        right = _right(op, width, with_line=op.kind == "call" or self.rows.is_flat)
-        return fill(left, right, width)
+        right = _right(op, width, with_line=self.rows.is_flat)
+        return fill(left, [*self._hidden(row), *right], width)
+
+    def _line_row(self, line: LineRows, before: str, width: int, index: int) -> list[Piece]:
+        """A line of the program, its text where it can be read, and how long its rows took."""
+        assert self.trace is not None
+        total = sum(map(self.trace.table.duration.__getitem__, line.rows))
+        name = clean(f"{line.location.path.rpartition('/')[2]}:{line.location.line}")
+        text = one_line(self.line_text(line.location))
+        left = [("  ", ""), (before, "faint"), (name, "name"), (f"  {text}", "dim")]
+        return fill(
+            left, [*self._hidden(self.rows.ids[index]), (f" {duration(total):>7} ", "dim")], width
+        )
+
+    def _hidden(self, row: int) -> list[Piece]:
+        """How many operators a folded row or line hides."""
+        if self.rows.is_flat or not self.rows.has_children(row) or self.rows.is_open(row):
+            return []
+        count = self.rows.operators_below(row)
+        return [(f" +{count:,}{'…' if count >= MOST_COUNTED else ''}", "dim")] if count else []
 
     def _fold_mark(self, row: int) -> str:
         if self.rows.is_flat or not self.rows.has_children(row):
             return "  "
         return "▾ " if self.rows.is_open(row) else "▸ "
 
+    def render_line(self, y: int) -> Strip:
+        """In the first line the line of the program stays that led to the rows below it."""
+        pinned = self._pinned(self.top) if y == 0 else -1
+        return self.draw_row(pinned, self.rich_style) if pinned >= 0 else super().render_line(y)
+
+    def _pinned(self, top: int) -> int:
+        """The line that led to what is shown at the top, if that is above the screen."""
+        if self.trace is None or not 0 < top < self.row_count:
+            return -1
+        return self.rows.line_above(top)
+
     # -------------------------------------------------------------------------- moves
 
     def watch_cursor(self, old: int, new: int) -> None:
         super().watch_cursor(old, new)
         self._announce()
+
+    def on_key(self) -> None:
+        self.is_touched = True
 
     def _announce(self) -> None:
         if self.current is not None:
@@ -151,7 +214,7 @@ class TraceTree(LineList):
 
     def action_fold(self) -> None:
         """Open or fold a row; a leaf folds what it is under."""
-        row = self.current
+        row = self.entry
         if row is None or self.rows.is_flat:
             return
         if self.rows.has_children(row):
@@ -160,14 +223,14 @@ class TraceTree(LineList):
             self.action_out()
 
     def action_open_all(self) -> None:
-        if self.current is not None and not self.rows.is_flat:
-            self.rows.open_all(self.current)
+        if self.entry is not None and not self.rows.is_flat:
+            self.rows.open_all(self.entry)
             self.virtual_size = Size(0, len(self.rows))
             self.refresh()
 
     def action_into(self) -> None:
         """Open what is folded; from an open row go on to the first below it."""
-        row = self.current
+        row = self.entry
         if row is None:
             return
         if self.rows.is_flat or not self.rows.has_children(row):
@@ -179,13 +242,23 @@ class TraceTree(LineList):
 
     def action_out(self) -> None:
         """Fold an open row; from another go to what it stands under."""
-        row = self.current
+        row = self.entry
         if row is None or self.trace is None:
             return
         if self.rows.is_open(row) and not self.rows.is_flat:
             self._toggle(row)
-        elif (parent := self.trace.op(row).parent) is not None:
-            self.select(parent)
+        elif (above := self._above()) is not None:
+            self.select(above)
+
+    def _above(self) -> int | None:
+        """The row or the line of the program that the cursor's row stands under."""
+        assert self.trace is not None
+        depths, at = self.rows.depths, self.cursor
+        if self.rows.is_flat:
+            return self.trace.op(self.rows.ids[at]).parent
+        outer = (n for n in range(at - 1, -1, -1) if depths[n] < depths[at])
+        found = next(outer, None)
+        return self.rows.ids[found] if found is not None else None
 
     def action_move(self, by: int) -> None:
         self.is_following = False
@@ -196,7 +269,9 @@ class TraceTree(LineList):
         super().action_page(pages)
 
     def clicked(self, index: int, times: int) -> None:
-        self.is_following = False
+        self.is_following, self.is_touched = False, True
+        if index == self.top and (pinned := self._pinned(index)) >= 0:
+            index = pinned
         if times == 2 and self.rows.has_children(self.rows.ids[index]):
             self.cursor = index
             self.action_fold()

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
+from indexes.model.errors import TorchnavError
+from indexes.model.vocabulary import Location
 from navigator.trace.dispatch_path import DispatchPath
+from navigator.trace.figures.pairs import pairs_of
+from navigator.trace.views import Row
 from navigator.tui.asking import ask, say
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
@@ -37,6 +42,9 @@ class TraceWorkspace(ChainWorkspace):
         Binding("p", "pause", "Pause", show=False, id="trace.pause"),
         Binding("u", "users_line", "User's line", id="trace.users_line"),
         Binding("d", "dispatch_path", "Dispatch path", id="trace.dispatch_path"),
+        Binding(
+            "b", "pair", "Backward", tooltip="Forward and backward side by side", id="trace.pair"
+        ),
     ]
 
     CHORDS: ClassVar[Mapping[str, Sequence[Binding]]] = {
@@ -50,15 +58,29 @@ class TraceWorkspace(ChainWorkspace):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.links: TraceLinks | None = None
+        self._shows_pair = False
+        self._lines = cache(self._lines_of)
         self._link_soon = Debounce(self, 0.06)
 
     @property
     def pane(self) -> TracePane:
         return self.query_one(TracePane)
 
+    def line_text(self, location: Location) -> str:
+        """A line of the program; empty where the file is not on this machine."""
+        lines = self._lines(location.path)
+        return lines[location.line - 1] if 0 < location.line <= len(lines) else ""
+
+    def _lines_of(self, path: str) -> Sequence[str]:
+        try:
+            return self.context.users.document(path).lines if os.path.isabs(path) else ()
+        except TorchnavError:
+            return ()
+
     def grow(self, trace: Trace, *, done: bool) -> None:
         """Show a trace, or what has come in of the one that is shown."""
         is_other = self.pane.trace is not trace
+        self.pane.ops.line_text = self.line_text
         self.pane.grow(trace, done=done)
         if is_other:
             self.link()
@@ -68,12 +90,15 @@ class TraceWorkspace(ChainWorkspace):
         trace, session = self.pane.trace, self.context.session
         if trace is not None and session is not None:
             links = self.links = TraceLinks(trace, session, self.context.opener.cache)
+            self.pane.links = lambda: links.linker
+            self.pane.relink()
             self._follow_row()
             ask(self, "installed", links.use_installed, self._refined)
 
     def _refined(self, better: bool) -> None:
         if better:
             self._follow_row()
+            self.pane.relink()
 
     # -------------------------------------------------------------- what a row leads to
 
@@ -81,23 +106,76 @@ class TraceWorkspace(ChainWorkspace):
         self._link_soon(self._follow_row)
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
-        if message.list is self.pane.groups:
-            self.pane.open_group()
+        pane = self.pane
+        if message.list is pane.table:
+            message.prevent_default()
+            self._open_cell(pane.table.current or {})
+        elif message.list is pane.lanes:
+            message.prevent_default()
+            if pane.current is not None:
+                pane.open_row(pane.current)
+            else:
+                say(self, "no row of the trace belongs to this span")
+        elif message.list is pane.ops and pane.ops.line_here() is not None:
+            message.prevent_default()
+            self.action_users_line()
+
+    def _open_cell(self, row: Row) -> None:
+        """Where a row of a view leads: to a row of the trace, to rows, or to source."""
+        op_id, term, path = row.get("op_id"), row.get("term"), row.get("path")
+        if isinstance(op_id, int):
+            self.pane.open_row(op_id)
+        elif isinstance(term, str) and term:
+            self.pane.open_filtered(term)
+        elif isinstance(path, str) and path:
+            line = row.get("line")
+            number = line if isinstance(line, int) else 1
+            self.jump(Visit(self.chain.op, path, number, 0, f"{path}:{number}"))
         else:
-            super().on_line_list_chosen(message)
+            say(self, "this leads to no row of the trace and to no source")
 
     def _follow_row(self) -> None:
-        row, op, links = self.pane.ops.current, self._op(), self.links
+        row, op, links = self.pane.current, self._op(), self.links
         if row is None or op is None:
+            self.pane.detail.show(None)
             return
         self.pane.detail.show(op, self._forward(op))
+        if self._shows_pair:
+            self._show_pairs(row)
         self.pane.timeline.mark(op.start_us)
         if links is not None:
             ask(self, "link", lambda: links.answer(row), self._linked)
 
+    def action_pair(self) -> None:
+        """Forward and backward side by side, or no longer."""
+        row, trace = self.pane.current, self.pane.trace
+        if row is None or trace is None:
+            return
+        if not self._shows_pair and not pairs_of(trace, row):
+            say(self, "no matching backward call recorded")
+            return
+        self._shows_pair = not self._shows_pair
+        self.screen.set_class(self._shows_pair, "-pairs")
+        self._follow_row()
+
+    def _show_pairs(self, row: int) -> None:
+        """Both sides at once, the formulas as soon as they are known."""
+        trace, links, detail = self.pane.trace, self.links, self.pane.detail
+        pairs = pairs_of(trace, row) if trace is not None else []
+        detail.show_pairs(pairs)
+        if pairs and links is not None:
+            node = pairs[0].node.id
+
+            def known(found: Linked) -> None:
+                if self._shows_pair and self.pane.current == row and found.link is not None:
+                    formulas = found.link.node.formulas if found.link.node is not None else ()
+                    detail.show_pairs(pairs, formulas)
+
+            ask(self, "pair", lambda: links.answer(node), known)
+
     def _op(self) -> TraceOp | None:
         """What is under the cursor."""
-        row, trace = self.pane.ops.current, self.pane.trace
+        row, trace = self.pane.current, self.pane.trace
         return trace.op(row) if trace is not None and row is not None else None
 
     def _forward(self, op: TraceOp) -> TraceOp | None:
@@ -109,7 +187,7 @@ class TraceWorkspace(ChainWorkspace):
         return trace.op(forward) if forward is not None else None
 
     def _linked(self, found: Linked) -> None:
-        if found.row != self.pane.ops.current or self.pane.trace is None:
+        if found.row != self.pane.current or self.pane.trace is None:
             return
         if found.link is not None:
             self.pane.detail.show_link(found.link, found.launched)
@@ -123,7 +201,7 @@ class TraceWorkspace(ChainWorkspace):
 
     def action_dispatch_path(self) -> None:
         """The keys that the call went through, with the kernel of each."""
-        row, links = self.pane.ops.current, self.links
+        row, links = self.pane.current, self.links
         if row is not None and links is not None:
             ask(self, "path", lambda: links.path(row), self._show_path)
 
@@ -136,7 +214,7 @@ class TraceWorkspace(ChainWorkspace):
 
     def action_derivative(self) -> None:
         """The formula behind the row: in a backward pass that of its Node."""
-        row, links = self.pane.ops.current, self.links
+        row, links = self.pane.current, self.links
         visit = links.formula(row) if links is not None and row is not None else None
         if visit is not None:
             self.jump(visit)
@@ -150,8 +228,10 @@ class TraceWorkspace(ChainWorkspace):
             return
         forward = self._forward(op)
         partner = forward.id if forward else trace.backward_of(op.id)
-        if partner is None or not self.pane.ops.select(partner):
+        if partner is None:
             say(self, "no matching backward call recorded")
+        elif self.pane.list is not self.pane.ops or not self.pane.ops.select(partner):
+            self.pane.open_row(partner)
 
     def action_next_pane(self, by: int) -> None:
         """As everywhere, but first of all to a program that waits for input."""

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from navigator.trace.groups import GROUPS, gather, hottest, own_time
 from navigator.trace.running import RunningProgram
+from navigator.trace.trace import Trace
+from navigator.trace.views import VIEWS, Column, Row, View
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
 from navigator.tui.session import Opener
@@ -20,6 +23,7 @@ from navigator.tui.trace.app import TraceApp
 from navigator.tui.trace.output_log import Answer, OutputLog
 from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording
 from navigator.tui.trace.screen import TraceScreen
+from navigator.tui.trace.view_tabs import ViewTabs
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import RECORDER
 from tests.navigator.tui.conftest import Person
@@ -65,9 +69,89 @@ def opened(file: Path) -> Recording:
     return RecordedFile(file)
 
 
+async def opens(person: Person) -> None:
+    """Wait until the whole trace is there and the cursor stands where the time goes."""
+    pane = screen_of(person).pane
+    await person.until(lambda: pane.trace is not None and len(pane.trace) and pane.is_done)
+    assert pane.trace is not None
+    row = hottest(pane.trace)
+    await person.until(lambda: pane.ops.current == row, "the hottest row")
+
+
+async def test_it_opens_below_the_line_that_costs_most(opener: Opener, tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text("import torch\nx = torch.ones(2)\ny = x @ x\nprint(x)\n")
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, line: int, start: int, duration: int, kind: str = "cpu_op") -> None:
+        args: dict[str, Any] = {"Input Dims": [[2, 3]], "Input type": ["float"]}
+        if kind == "torchnav_call":
+            args = {"call": len(rows), "function": name, "stack": line}
+        rows.append(
+            {"ph": "X", "cat": kind, "name": name, "ts": start, "dur": duration, "tid": 1}
+            | {"args": args}
+        )
+
+    add("torch.ones", 2, 0, 10, "torchnav_call")
+    add("aten::ones", 2, 1, 8)
+    add("torch.Tensor.__matmul__", 3, 20, 60, "torchnav_call")
+    add("aten::matmul", 3, 21, 50)
+    add("aten::mm", 3, 22, 40)
+    add("torch.Tensor.cos", 3, 90, 30, "torchnav_call")
+    add("aten::cos", 3, 91, 8)
+    add("Optimizer.step#SGD.step", 3, 120, 60, "user_annotation")
+    add("aten::sub", 3, 121, 5)
+    stacks: list[dict[str, Any]] = [
+        {"ph": "M", "name": "torchnav_stack", "tid": 1}
+        | {"args": {"stack": n, "frames": [[str(program), n, "<module>"]], "user": 0}}
+        for n in (2, 3)
+    ]
+    run: dict[str, Any] = {
+        "ph": "M",
+        "name": "torchnav_run",
+        "args": {"format": 2, "torch": "2.13.0"},
+    }
+    window: dict[str, Any] = {"ph": "M", "name": "torchnav_window", "args": {"window": 1}}
+    lines = (json.dumps({"pid": 1, **one}) for one in [run, *stacks, *rows, window])
+    (tmp_path / "trace.json").write_text("[\n" + ",\n".join(lines) + ",\n")
+    async with sit(opener, opened(tmp_path / "trace.json"), 100, 40) as person:
+        await opens(person)
+        tree = screen_of(person).pane.ops
+        assert tree.trace is not None
+        assert tree.current is not None
+        assert tree.trace.op(tree.current).label == "aten::mm"
+        await person.sees("train.py:2  x = torch.ones(2)", "train.py:3  y = x @ x")
+        shown = [line.split("│")[0].split() for line in person.screen().split("\n")]
+        at = next(n for n, words in enumerate(shown) if "mm" in words)
+        assert shown[at][:2] == ["mm", "float32[2,"]
+        assert shown[at - 3][1] == "train.py:3", "the operator stands below the user's line"
+        folded = {words[1]: words[2] for words in shown if words[:1] == ["▸"]}
+        assert folded == {"torch.ones": "+1", "torch.Tensor.cos": "+1"}
+        assert "+1" in person.line("Optimizer.step#SGD")
+        await person.presses("h", "h", "h", "h", "h")
+        assert tree.line_here() is not None, "what it stands under, up to the line"
+        await person.presses("space")
+        await person.sees_no("torch.Tensor.cos")
+        assert "+3" in person.line("y = x @ x")
+        await person.presses("enter")
+        await person.sees("3▎ y = x @ x")
+
+
+def test_what_costs_most_is_an_operator_of_the_program(step: Trace) -> None:
+    table = step.table
+    row = hottest(step)
+    assert row is not None
+    label = table.label(table.name[row])
+    group = next(one for one in gather(step, "operator") if one.name.startswith("aten::"))
+    assert label == group.name
+    same = [one for one in range(len(step)) if table.name[one] == table.name[row]]
+    assert own_time(step, row) == max(own_time(step, one) for one in same)
+    assert hottest(Trace()) is None
+
+
 async def test_a_backward_operator_leads_to_its_formula(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json")) as person:
-        await person.sees("torch.nn.init.normal_")
+        await opens(person)
         await person.types("/node:mulback op:mul.tensor")
         await person.sees("no row matches")
         await person.presses("escape", "escape")
@@ -82,15 +166,16 @@ async def test_a_backward_operator_leads_to_its_formula(opener: Opener, step_fol
 
 async def test_a_gpu_profile_at_80_by_24(opener: Opener) -> None:
     async with sit(opener, opened(TRACES / "h100-bert-small.json.gz"), 80, 24) as person:
-        await person.sees("ProfilerStep#6", "embedding bfloat16")
+        await opens(person)
+        await person.sees("modeling_bert.py:", "addmm bfloat16")
         await person.types("/op:aten::add")
         await person.sees("add bfloat16[1, 141, 512]")
-        await person.presses("enter")
-        await person.sees("cuda:0", "modeling_bert.py:181", "add.Tensor")
+        await person.presses("enter", "j")
+        await person.sees("cuda:0", "modeling_bert.py:551", "add.Tensor")
         await person.presses("i")
         await person.sees("NVIDIA H100", "capture_overload_names=True")
         await person.presses("escape", "v")
-        await person.sees("· flat")
+        await person.until(lambda: screen_of(person).pane.view == "flat")
 
 
 def pane_text(person: Person) -> str:
@@ -108,8 +193,8 @@ async def on_a_kernel(person: Person) -> None:
 
 
 async def in_groups(person: Person) -> None:
-    await person.presses("v", "v")
-    await person.sees("aten::addmm")
+    await person.presses("v", "v", "v")
+    await person.sees("calls  operator", "aten::addmm")
 
 
 @pytest.mark.parametrize(
@@ -121,10 +206,13 @@ async def in_groups(person: Person) -> None:
     ],
 )
 async def test_the_characters(
-    opener: Opener, name: str, size: tuple[int, int], story: Story
+    opener: Opener, name: str, size: tuple[int, int], story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    few = {by: VIEWS[by] for by in GROUPS}  # a view more is not another look
+    monkeypatch.setattr("navigator.tui.trace.pane.VIEWS", few)
     async with sit(opener, opened(TRACES / "h100-bert-small.json.gz"), *size) as person:
-        await person.sees("ProfilerStep#6", "forward 2.1ms")
+        await opens(person)
+        await person.sees("forward 2.1ms")
         await story(person)
         kept = LOOKS / f"{name}.txt"
         if os.environ.get("TORCHNAV_UPDATE"):
@@ -139,29 +227,98 @@ async def test_a_trace_compares_versions_and_turns_its_views_both_ways(
     opener: Opener, step_folder: Path
 ) -> None:
     async with sit(opener, opened(step_folder / "trace.json"), 200, 50) as person:
-        await person.sees("torch.nn.init.normal_", "d Dispatch path", "V Diff")
-        await person.presses("v", "v")
-        await person.sees("· operator")
-        await person.presses("alt+v")
-        await person.sees("· flat")
+        await opens(person)
+        await person.sees("d Dispatch path", "V Diff")
+        pane = screen_of(person).pane
+        await person.presses("v", "v", "v")
+        await person.sees("calls  operator")
+        await person.presses("alt+v", "alt+v")
+        await person.until(lambda: pane.view == "flat" and pane.ops.rows.is_flat)
         await person.until(lambda: person.session is not None, "an index")
         await person.presses("V")
         await person.sees("name a version and press enter")
 
 
-async def test_groups_open_their_rows(opener: Opener, step_folder: Path) -> None:
+async def test_tables_open_their_rows(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json")) as person:
-        await person.sees("torch.nn.init.normal_")
-        await person.presses("v", "v")
-        await person.sees("operator", "aten::addmm")
+        await opens(person)
+        pane = screen_of(person).pane
+        await person.pilot.click(ViewTabs, offset=(person.line("operator").index("operator"), 0))
+        await person.sees("calls  operator", "aten::addmm")
+        assert pane.table.has_focus
         await person.presses("enter")
-        await person.until(lambda: screen_of(person).pane.filter.value.startswith("op:"))
-        await person.sees("flat")
+        await person.until(lambda: pane.filter.value.startswith("op:"))
+        await person.until(lambda: pane.view == "flat" and pane.ops.has_focus)
+        pane.open_view("critical")
+        await person.sees("on the path")
+        await person.until(lambda: pane.table.current and "kind" in pane.table.current)
+        while "op_id" not in (pane.table.current or {}):
+            pane.table.action_move(1)
+        row = pane.current
+        await person.presses("enter")
+        await person.until(lambda: pane.view == "tree" and pane.ops.current == row)
+        assert pane.ops.has_focus
+        assert not pane.filter.value
+
+
+async def test_any_view_is_a_tab_if_it_has_rows(
+    opener: Opener, step_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source.py"
+    source.write_text("first\nsecond\n")
+    columns = (Column("what", "what"), Column("bytes", "size", "bytes"))
+    rows: list[Row] = [
+        {"what": "one place", "bytes": 2_000, "path": str(source), "line": 2},
+        {"what": "another", "bytes": None},
+    ]
+    made = View("places", "places", columns, rows, ("two in all",))
+    empty = View("nothing", "nothing", columns, [], ())
+    views = {"places": lambda *_: made, "nothing": lambda *_: empty}
+    monkeypatch.setattr("navigator.tui.trace.pane.VIEWS", views)
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await opens(person)
+        await person.sees_no("nothing")
+        pane = screen_of(person).pane
+        pane.open_view("places")
+        await person.sees("two in all", "what", "size", "one place", "2.0 kB")
+        assert person.line("another").split("│")[0].split() == ["another", "-"]
+        await person.types("/another")
+        await person.sees_no("one place")
+        await person.presses("escape", "escape")
+        await person.sees("one place")
+        await person.presses("enter")
+        await person.sees("2▎ second")
+
+
+async def test_lanes_are_zoomed_and_lead_to_rows(opener: Opener, step_folder: Path) -> None:
+    async with sit(opener, opened(step_folder / "trace.json"), 160, 45) as person:
+        await opens(person)
+        pane = screen_of(person).pane
+        hot = pane.ops.current
+        await person.presses("v", "v")
+        await person.sees("phases", "thread", "CPU idle", "critical path", "on screen")
+        lanes = pane.lanes
+        await person.until(lambda: lanes.item is not None and lanes.item.row == hot)
+        whole = lanes.window
+        await person.presses("plus", "plus")
+        assert lanes.window[1] - lanes.window[0] == pytest.approx((whole[1] - whole[0]) / 4)
+        start, end = lanes.window
+        assert start <= lanes.span[0] <= end
+        await person.presses("h")
+        assert lanes.window[0] == pytest.approx(max(start - (end - start) / 4, whole[0]))
+        await person.presses("0")
+        assert lanes.window == whole
+        await person.presses("right")
+        assert lanes.item is not None
+        after = lanes.item.row
+        assert after != hot
+        await person.presses("enter")
+        await person.until(lambda: pane.view == "tree" and pane.ops.current == after)
 
 
 async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json")) as person:
-        await person.sees("torch.nn.init.normal_")
+        await opens(person)
         screen = screen_of(person)
         assert screen.pane.trace is not None
         gelu = next(
@@ -174,6 +331,11 @@ async def test_forward_and_backward_of_the_same_operator(opener: Opener, step_fo
         await person.sees("GeluBackward0", "gradient of aten::gelu")
         await person.presses("g", "f")
         await person.until(lambda: screen.pane.ops.current == gelu.id)
+        await person.presses("b")
+        await person.sees("│ GeluBackward0", "gelu_backward(grad, self")
+        await person.sees("derivatives.yaml:")
+        await person.presses("b")
+        await person.sees_no("│ GeluBackward0")
 
 
 KEYED: list[dict[str, Any]] = [
@@ -225,9 +387,11 @@ async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> Non
 
 async def test_a_row_without_keys_says_so(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json")) as person:
-        await person.sees("torch.nn.init.normal_")
+        await opens(person)
         screen = screen_of(person)
         await person.until(lambda: screen.workspace.links is not None)
+        assert screen.pane.trace is not None
+        screen.pane.ops.select(next(op.id for op in screen.pane.trace.ops() if op.kind == "op"))
         await person.presses("d")
         await person.sees("its key set was not recorded")
 
@@ -361,7 +525,7 @@ async def test_in_few_rows_the_output_of_a_failure_stays(opener: Opener, tmp_pat
 
 async def test_the_device_on_which_a_call_ran_is_marked(opener: Opener, step_folder: Path) -> None:
     async with sit(opener, opened(step_folder / "trace.json"), 160, 45) as person:
-        await person.sees("torch.nn.init.normal_")
+        await opens(person)
         await person.types("/op:aten::addmm")
         await person.presses("enter")
         await person.sees("▶1 CPU")

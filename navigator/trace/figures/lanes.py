@@ -1,0 +1,154 @@
+"""A run as lanes over time: phases, threads with what calls what, streams, idle time, the path."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
+from typing import NamedTuple
+
+from navigator.trace.figures.critical import critical_path
+from navigator.trace.figures.idle import idle_gaps
+from navigator.trace.figures.spans import operator_rows
+from navigator.trace.table import ENGINE, NODE, NONE, OP, PHASES, REGION, Table
+from navigator.trace.trace import Trace
+
+DEPTH = 4
+"""How many levels of calls of each thread have a lane."""
+
+
+class Item(NamedTuple):
+    """One span of a lane. Times as the trace's columns have them, in microseconds."""
+
+    start: float
+    end: float
+    row: int
+    """The row of the trace that it leads to; NONE where there is none."""
+    label: str
+    ink: str
+    """What it is coloured by: a phase, ``device``, ``idle``, ``path``."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """Spans by time that do not overlap."""
+
+    name: str
+    items: Sequence[Item]
+    depth: int = 0
+    """Of a thread: how many calls it is below the outermost."""
+    is_work: bool = True
+    """Whether it is idle where it has no span."""
+    _starts: list[float] = field(default_factory=list)
+    _ends: list[float] = field(default_factory=list)
+    _sums: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._starts = [item.start for item in self.items]
+        self._ends = [item.end for item in self.items]
+        lengths = (item.end - item.start for item in self.items)
+        self._sums = list(accumulate(lengths, initial=0.0))
+
+    def within(self, start: float, end: float) -> range:
+        """The numbers of the spans that overlap a time."""
+        return range(bisect_right(self._ends, start), bisect_left(self._starts, end))
+
+    def busy(self, start: float, end: float) -> float:
+        """How much of a time its spans cover, in microseconds."""
+        found = self.within(start, end)
+        if not found:
+            return 0.0
+        before = max(start - self._starts[found[0]], 0.0)
+        after = max(self._ends[found[-1]] - end, 0.0)
+        return self._sums[found[-1] + 1] - self._sums[found[0]] - before - after
+
+    def at(self, moment: float) -> int:
+        """The number of the span at a moment, or else of the nearest one."""
+        number = min(bisect_right(self._ends, moment), len(self.items) - 1)
+        if number and self._starts[number] > moment:
+            after, before = self._starts[number] - moment, moment - self._ends[number - 1]
+            return number - 1 if before < after else number
+        return number
+
+
+def lanes_of(trace: Trace) -> list[Lane]:
+    """All lanes that have a span, from the phases of the run to its idle time."""
+    found = [Lane("phases", list(_phases(trace)), is_work=False)]
+    found += _threads(trace)
+    found += _streams(trace)
+    found += _idle(trace)
+    path = [
+        Item(p.start, p.end, p.row, f"{p.name} ({p.kind})", "path") for p in critical_path(trace)
+    ]
+    found.append(Lane("critical path", _apart(path), is_work=False))
+    return [lane for lane in found if lane.items]
+
+
+def _apart(items: Iterable[Item]) -> list[Item]:
+    """By time, and what overlaps cut off."""
+    found: list[Item] = []
+    for item in sorted(items):
+        if found and item.start < found[-1].end:
+            item = item._replace(start=found[-1].end)
+        if item.end > item.start:
+            found.append(item)
+    return found
+
+
+def _item(table: Table, row: int, label: Callable[[int], str]) -> Item:
+    start = table.start[row]
+    return Item(start, start + table.duration[row], row, label(row), PHASES[table.phase[row]])
+
+
+def _label(table: Table, row: int) -> str:
+    name = table.label(table.name[row]).removeprefix("aten::")
+    return name.rpartition(": ")[2] if table.kind[row] == ENGINE else name
+
+
+def _phases(trace: Trace) -> Iterator[Item]:
+    """From the first to the last outermost operator of a phase, as long as no other one runs."""
+    table = trace.table
+    rows = sorted(operator_rows(trace), key=table.start.__getitem__)
+    at = float("-inf")
+    for phase, group in groupby(rows, lambda row: table.phase[row]):
+        together = list(group)
+        start = max(table.start[together[0]], at)
+        at = max(start, *(table.start[row] + table.duration[row] for row in together))
+        if at > start:
+            yield Item(start, at, together[0], PHASES[phase], PHASES[phase])
+
+
+def _threads(trace: Trace) -> Iterator[Lane]:
+    table = trace.table
+    by_thread: dict[int, list[int]] = {}
+    for row in operator_rows(trace):
+        by_thread.setdefault(table.thread[row], []).append(row)
+    for thread, rows in sorted(by_thread.items(), key=lambda one: -len(one[1])):
+        for depth in range(DEPTH):
+            items = _apart(_item(table, row, lambda row: _label(table, row)) for row in rows)
+            yield Lane(f"thread {table.threads[thread][1]}", items, depth)
+            rows = [child for row in rows for child in table.children(row)]
+            rows = [row for row in rows if table.kind[row] in (OP, NODE, ENGINE, REGION)]
+
+
+def _streams(trace: Trace) -> Iterator[Lane]:
+    kernels = trace.table.kernels
+    by_place: dict[int, list[Item]] = {}
+    for number, place in enumerate(kernels.place):
+        start, name = kernels.start[number], kernels.names[kernels.name[number]]
+        item = Item(start, start + kernels.duration[number], kernels.op[number], name, "device")
+        by_place.setdefault(place, []).append(item)
+    for place, items in by_place.items():
+        device, stream = kernels.places[place]
+        yield Lane(f"{device} stream {stream}", _apart(items))
+
+
+def _idle(trace: Trace) -> Iterator[Lane]:
+    by_place: dict[str, list[Item]] = {}
+    for gap in idle_gaps(trace):
+        label = f"{gap.reason}: {gap.doing}" if gap.doing else gap.reason
+        row = gap.row if gap.row >= 0 else NONE
+        by_place.setdefault(gap.where, []).append(Item(gap.start, gap.end, row, label, "idle"))
+    for place, items in by_place.items():
+        yield Lane(f"{place} idle", _apart(items), is_work=False)

@@ -1,0 +1,81 @@
+"""The views of a trace in one line, the one that is shown among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from navigator.tui.text import one_line
+from navigator.tui.widgets.bars import Bar
+
+
+class ViewTabs(Bar):
+    """Names of views; where they do not all fit, those around the one that is shown."""
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS: ClassVar[str] = "ViewTabs { background: $surface; color: $text-muted; }"
+
+    class Chosen(Message):
+        """A name was clicked."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    def __init__(self, key: str) -> None:
+        """``key`` turns to the next view."""
+        super().__init__()
+        self._key = key
+        self._names: Sequence[str] = ()
+        self._current = ""
+        self._ends: list[tuple[int, str]] = []
+        """(column behind what stands for a view, its name)"""
+
+    def show(self, names: Sequence[str], current: str) -> None:
+        if (self._names, self._current) != (names, current):
+            self._names, self._current = names, current
+            self.refresh()
+
+    def render(self) -> Content:
+        hint = f" {self._key} "
+        first, last = self._window(self.size.width - len(hint))
+        parts: list[tuple[str, str]] = []
+        self._ends = []
+        if first:
+            self._add(parts, "‹", "dim", self._names[first - 1])
+        for name in self._names[first:last]:
+            ink = "bold $text-accent reverse" if name == self._current else ""
+            self._add(parts, f" {one_line(name)} ", ink, name)
+        if last < len(self._names):
+            self._add(parts, "›", "dim", self._names[last])
+        gap = self.size.width - (self._ends[-1][0] if self._ends else 0) - len(hint)
+        return Content.assemble(*parts, " " * max(gap, 0), (hint, "bold $footer-key-foreground"))
+
+    def _add(self, parts: list[tuple[str, str]], text: str, ink: str, name: str) -> None:
+        parts.append((text, ink))
+        self._ends.append(((self._ends[-1][0] if self._ends else 0) + len(text), name))
+
+    def _window(self, width: int) -> tuple[int, int]:
+        """From which name to which, so that the shown one is among them."""
+        lengths = [len(name) + 2 for name in self._names]
+        if sum(lengths) <= width:
+            return 0, len(lengths)
+        shown = self._names.index(self._current) if self._current in self._names else 0
+        first, last, room = 0, shown + 1, width - 2
+        while first < shown and sum(lengths[first:last]) > room:
+            first += 1
+        while last < len(lengths) and sum(lengths[first : last + 1]) <= room:
+            last += 1
+        return first, last
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        for end, name in self._ends:
+            if event.x < end:
+                self.post_message(self.Chosen(name))
+                return
