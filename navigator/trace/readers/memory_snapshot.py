@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from array import array
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 
 from indexes.model.vocabulary import Location
 from navigator.trace.model import StackFrame
+from navigator.trace.readers.allocator import Allocator, number
 from navigator.trace.readers.packed import Content
 from navigator.trace.readers.ranked import Item, build
 from navigator.trace.table import NONE, REGION, Stack, Table
@@ -45,7 +47,8 @@ def read(path: Path, _watch: Watch) -> Trace:
     trace = Trace()
     trace.meta.path, trace.meta.format = str(path), "memory snapshot"
     trace.meta.complete = True
-    items = list(_items(snapshot, trace.table))
+    entries = list(_entries(snapshot))
+    items = list(_items(entries, trace.table))
     if not items:
         trace.meta.problems.append(
             "the snapshot has no history: torch.cuda.memory._record_memory_history() before the "
@@ -53,10 +56,21 @@ def read(path: Path, _watch: Watch) -> Trace:
         )
     trace.meta.lacks.append("operators: a snapshot holds allocations with the lines that made them")
     build(trace, items)
-    for row, item in enumerate(items):
-        if item.sequence > 0:
-            trace.table.allocated[row] = item.sequence
+    _set_times(trace.table, [entry for _, entry in entries])
+    for device in dict.fromkeys(device for device, _ in entries):
+        rows = [row for row, (one, _) in enumerate(entries) if one == device]
+        Allocator(device, snapshot).tell(trace.table, rows, [entries[row][1] for row in rows])
     return trace
+
+
+def _set_times(table: Table, entries: list[dict[str, Any]]) -> None:
+    """The order stands for time where the entries have none."""
+    times = [entry.get("time_us") for entry in entries]
+    known = [float(time) for time in times if isinstance(time, int) and 0 < time < 2**62]
+    if known and len(known) == len(times):
+        table.start[:] = array("d", known)
+        table.zero = min(known)
+        table.roots.sort(key=table.start.__getitem__)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -72,18 +86,22 @@ def _load(path: Path) -> dict[str, Any]:
     return value
 
 
-def _items(snapshot: dict[str, Any], table: Table) -> Iterator[Item]:
+def _entries(snapshot: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What the allocator of each device did, by time."""
+    for device, entries in enumerate(_list(snapshot.get("device_traces"))):
+        yield from ((device, entry) for entry in _list(entries) if isinstance(entry, dict))
+
+
+def _items(entries: list[tuple[int, dict[str, Any]]], table: Table) -> Iterator[Item]:
     @cache
     def stack(frames: Frames) -> int:
         found = [StackFrame(Location(path, line), name) for path, line, name in frames[:_FRAMES]]
         table.stacks.append(Stack(tuple(found), min(_users(frames), _FRAMES - 1)))
         return len(table.stacks) - 1
 
-    for device, entries in enumerate(_list(snapshot.get("device_traces"))):
-        for entry in _list(entries):
-            if isinstance(entry, dict):
-                frames = tuple(_frames(entry))
-                yield _item(entry, f"cuda:{device}", stack(frames) if frames else NONE)
+    for device, entry in entries:
+        frames = tuple(_frames(entry))
+        yield _item(entry, f"cuda:{device}", stack(frames) if frames else NONE)
 
 
 def _list(value: Any) -> list[Any]:
@@ -91,14 +109,11 @@ def _list(value: Any) -> list[Any]:
 
 
 def _item(entry: dict[str, Any], device: str, stack: int) -> Item:
-    count = entry.get("size")
-    bytes_ = count if isinstance(count, int) and 0 <= count < 2**62 else 0
     return Item(
         kind=REGION,
         name=str(entry.get("action", "?")),
         thread=str(entry.get("stream", 0)),
-        output=f"{size(bytes_)} {device}",
-        sequence=bytes_ if entry.get("action") == "alloc" else NONE,
+        output=f"{size(number(entry.get('size')))} {device}",
         place=device,
         stack=stack,
     )

@@ -164,6 +164,9 @@ def ledger_lines(trace: Trace, ledger: Ledger) -> Iterator[str]:
         f"{ledger.device}: {size(before)} at the start + {size(taken)} allocated - {size(freed)} "
         f"freed = {size(before + taken - freed)}; the allocator says {size(after)}"
     )
+    reserved = trace.table.allocations.reserved[ledger.moments[-1]]
+    if reserved and reserved != after:
+        yield f"{ledger.device}: at the end {size(after)} allocated of {size(reserved)} reserved"
     if ledger.earlier:
         yield f"{len(ledger.earlier)} frees of memory that was allocated before the recording"
     if ledger.unseen:
@@ -182,7 +185,7 @@ def peak_line(trace: Trace, ledger: Ledger) -> str:
     total = ledger.totals[ledger.peak]
     rest = f"; {size(total - known)} of it from before the recording" if total > known else ""
     reserved = trace.table.allocations.reserved[number]
-    room = f", {size(reserved)} reserved" if reserved else ""
+    room = f", {size(reserved)} reserved" if reserved and reserved != total else ""
     return f"{ledger.device}: peak {size(total)}{room} at {moment}{where}{line}{rest}"
 
 

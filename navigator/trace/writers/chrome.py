@@ -274,8 +274,8 @@ class _Events:
             op = allocations.op[number]
             pid, tid = table.threads[table.thread[op]] if op >= 0 else ("memory", "memory")
             kind, _, index = allocations.places[allocations.place[number]].partition(":")
-            if kind not in DEVICE_TYPES:
-                continue
+            if kind not in DEVICE_TYPES or not (index or "0").isdigit():
+                continue  # segments of a snapshot: profiles have none
             yield {
                 "ph": "i",
                 "s": "t",

@@ -14,6 +14,8 @@ import pytest
 
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import BadTrace, Trace
+from navigator.trace.views import VIEWS, no_links
+from navigator.trace.views.blocks import ledgers
 
 PROGRAM = """\
 import torch
@@ -158,6 +160,41 @@ def test_a_memory_snapshot_has_the_exact_lines(tmp_path: Path) -> None:
     assert alloc.user_exact
     assert free.name == "free_completed"
     assert trace.table.allocated == {0: 512}
+
+
+def test_a_memory_snapshot_tells_allocated_against_reserved(tmp_path: Path) -> None:
+    here = [{"filename": "/home/me/train.py", "line": 30, "name": "step"}]
+    history = [
+        ("free_requested", 1 << 20, 300),  # from before the history
+        ("segment_alloc", 2 << 20, 2048),
+        ("alloc", 2 << 20, 512),
+        ("free_requested", 2 << 20, 512),
+        ("free_completed", 2 << 20, 512),
+        ("alloc", 2 << 20, 256),
+    ]
+    entries = [
+        {"action": action, "addr": address, "size": size, "time_us": 50 + at, "frames": here}
+        for at, (action, address, size) in enumerate(history)
+    ]
+    segments = [
+        {"device": 0, "total_size": 4096, "allocated_size": 100},
+        {"device": 0, "total_size": 2048, "allocated_size": 256},
+    ]
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(pickle.dumps({"segments": segments, "device_traces": [entries]}))
+    trace = read_trace(file)
+    blocks, reserved = ledgers(trace)
+    assert (blocks.device, blocks.totals) == ("cuda:0", [100, 612, 100, 356])
+    assert (reserved.device, reserved.totals) == ("cuda:0 reserved", [6144])
+    assert len(blocks.earlier) == 1
+    view = VIEWS["memory"](trace, no_links)
+    by_device = {row["device"]: row for row in view.rows if "kept_bytes" in row}
+    assert {row["line"] for row in by_device.values()} == {"/home/me/train.py:30"}
+    assert by_device["cuda:0"]["peak_bytes"] == 512
+    assert by_device["cuda:0"]["kept_bytes"] == 256
+    assert by_device["cuda:0 reserved"]["bytes"] == 2048
+    assert view.notes[0].startswith("cuda:0: peak 612 B, 6.1 kB reserved at 2.0us, in alloc")
+    assert "cuda:0: at the end 356 B allocated of 6.1 kB reserved" in view.notes
 
 
 class Harmful:
