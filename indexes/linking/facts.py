@@ -126,7 +126,7 @@ RULES: dict[EdgeKind, str] = {
     "launch": "a __global__ function launched with <<<>>>",
     "stub": "a stub, called through its dispatch table",
     "passed stub": "a stub, passed on by name",
-    "operator": "calls an operator: dispatches anew",
+    "operator": "re-dispatches to the operator",
     "accessor": f"calls an operator {BY_HAND}",
     "static dispatch": "calls the operator's kernel for one key, without the dispatcher",
     "passed operator": "an operator, passed on by name",

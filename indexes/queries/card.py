@@ -198,13 +198,15 @@ def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
     tests, docs = around.tests, around.docs
     said = ["none named after it: see callers" if native.defined_by else "none found by name"]
     if tests.files:
-        said = [f"{tests.files:,} files, {tests.tests:,} tests"]
-    said += (
-        [f"{len(around.opinfo)} OpInfo{'s' * (len(around.opinfo) != 1)}"] if around.opinfo else []
-    )
+        said = [f"{_counted(tests.files, 'file')}, {_counted(tests.tests, 'test')}"]
+    said += [_counted(len(around.opinfo), "OpInfo")] if around.opinfo else []
     said += [f"docs: {docs.count}"] if docs.count else ["docs: none found by name"]
     opens = f"torchnav op {native.full_name} --role test"
     return CardLine("tests", " · ".join(said), tests.location, "", opens, "6")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:

@@ -32,7 +32,7 @@ def gap_lines(gap: Gap) -> Iterator[str]:
     for one in others[:_EVIDENCE]:
         yield clean(f"      see {one}")
     if len(others) > _EVIDENCE:
-        yield f"      ... and {len(others) - _EVIDENCE} more lines"
+        yield f"      ... and {len(others) - _EVIDENCE} more"
     if gap.owners:
         yield from wrap(f"reviewed by {', '.join(gap.owners)}", "    ")
     yield clean(f"    -> {gap.contribute}")

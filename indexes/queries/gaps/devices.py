@@ -68,7 +68,7 @@ def _gap(
     tree: Tree, ops: list[str], key: str, notes: Sequence[Statement], siblings: Sequence[str]
 ) -> Gap:
     having = [one for one in siblings if key in tree.keys(one)]
-    rule = f"declares no {key} kernel"
+    rule = f"the schema declares no {key} kernel"
     if _most(tree, siblings, key):
         rule += f"; {len(having)} of {len(siblings)} operators with the same types whose CPU"
         rule += " kernel is in the same file do"
@@ -89,4 +89,4 @@ def dispatch_line(tree: Tree, op: str) -> Location:
     return native.location
 
 
-KINDS = (Kind("kernel", "medium", "kernels that a back end lacks", find),)
+KINDS = (Kind("kernel", "medium", "operators missing a backend kernel", find),)

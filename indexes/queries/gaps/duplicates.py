@@ -97,6 +97,4 @@ def _gap(tree: Tree, functions: Sequence[Definition]) -> Gap:
     return Gap(first.location, what, rule, places, op, first.name)
 
 
-KINDS = (
-    Kind("duplicate", "hard", "functions that are written out twice", find, Tree.lacks_kernels),
-)
+KINDS = (Kind("duplicate", "hard", "duplicated functions", find, Tree.lacks_kernels),)

@@ -20,7 +20,7 @@ _EXIT_NOTHING = 3
 @json_option
 @pass_settings
 def doctor(settings: Settings) -> int:
-    """What torchnav finds here, what is missing, and the command that adds it.
+    """Check your setup: what is found, what is missing, and the command that adds it.
 
     Exit code 3 when there is no source to answer from, else 0.
     """

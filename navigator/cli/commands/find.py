@@ -59,7 +59,7 @@ def find(settings: Settings, text: str, limit: int, kinds: tuple[str, ...]) -> N
 @json_option
 @pass_settings
 def uses(settings: Settings, symbol: str, limit: int) -> None:
-    """Where a symbol is used: calls, registrations, formulas, the operators that reach it."""
+    """References to a symbol: calls, registrations, stubs, formulas, operators that reach it."""
     index = settings.index()
     hits = index.uses(symbol, limit)
     if not hits:

@@ -35,7 +35,7 @@ def _tested(everything: bool) -> int | None:
 @json_option
 @pass_settings
 def callers(settings: Settings, symbol: str, everything: bool) -> None:
-    """Who uses SYMBOL, with the line of each use.
+    """Callers of SYMBOL, line by line.
 
     SYMBOL is a C++ function, class, macro or stub, an operator, a dotted Python name, FILE:LINE
     or a file of the tree.
@@ -51,7 +51,7 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
 @json_option
 @pass_settings
 def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -> None:
-    """Which operators, Python names and tests are reached if SYMBOL changes.
+    """Downstream effects of a change of SYMBOL: operators, Python names, tests.
 
     Each with the way that leads to it: calls, stubs, formulas, registrations, with lines.
     """
@@ -77,7 +77,7 @@ def affected(
     dispatches: int,
     everything: bool,
 ) -> None:
-    """Which operators, Python names and tests your changes affect, with commands to run.
+    """Downstream effects of your changes: operators, Python names, tests and how to run them.
 
     Compares the working tree, untracked files too, with HEAD; or the commits A..B. Changes of
     white space and comments affect nothing.

@@ -65,7 +65,7 @@ def gap_rows(counts: Sequence[KindCount], gaps: Sequence[Gap]) -> Iterator[Place
             yield from _gap_rows(gap)
     for one in counts:
         if one.lacks:
-            yield PlaceRow(f"? {one.title}: cannot be told here")
+            yield PlaceRow(f"? {one.title}: unknown here")
             yield PlaceRow(f"  {one.lacks}")
 
 
