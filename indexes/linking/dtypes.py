@@ -16,8 +16,8 @@ from indexes.linking.visible import is_header
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch, Location
 from indexes.readers.cxx.idioms import IDIOMS, meaning_of
-from indexes.readers.cxx.lexer import MacroFact, close, flat, lex
-from indexes.readers.cxx.preprocess import Preprocessor, split_arguments
+from indexes.readers.cxx.lexer import MacroFact, close, flat, lex, split_arguments
+from indexes.readers.cxx.preprocess import Preprocessor
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")
 _WORD = regex(r"[A-Za-z_]\w*")

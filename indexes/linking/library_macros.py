@@ -19,8 +19,8 @@ from indexes.model.regex import regex
 from indexes.readers.cxx.bodies import MACRO_USE, library_calls
 from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble
 from indexes.readers.cxx.idioms import LIBRARY_METHODS, library_block, names_of
-from indexes.readers.cxx.lexer import close
-from indexes.readers.cxx.preprocess import bind, split_arguments, substitute
+from indexes.readers.cxx.lexer import close, split_arguments
+from indexes.readers.cxx.preprocess import bind, substitute
 from indexes.readers.cxx.scopes import scan_text
 
 _WORDS = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*', re.ASCII)

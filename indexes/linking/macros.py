@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
 from indexes.readers.cxx.idioms import idiom_of, is_interpreted
-from indexes.readers.cxx.lexer import MacroFact
-from indexes.readers.cxx.preprocess import bind, split_arguments, substitute
+from indexes.readers.cxx.lexer import MacroFact, split_arguments
+from indexes.readers.cxx.preprocess import bind, substitute
 from indexes.readers.cxx.scopes import scan_text
 
 _WORD = regex(r"[A-Za-z_]\w*", re.ASCII)

@@ -13,7 +13,7 @@ from indexes.linking.visible import can_mean, path_device
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
 from indexes.readers.cxx.idioms import idiom_of, library_block, meaning_of
-from indexes.readers.cxx.preprocess import split_arguments
+from indexes.readers.cxx.lexer import split_arguments
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "

@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from platformdirs.unix import Unix
 
 from indexes.model.errors import SourceError
-from indexes.model.paths import Root, Roots, is_beside, placed, written
+from indexes.model.paths import Roots, placed, written
 from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source.files import Folder, content_hash, read_file
 from indexes.source.git import Repository, watched
@@ -44,8 +44,7 @@ _LOGICAL = {
     "DispatchKey.h": "c10/core/DispatchKey.h",
     "DispatchKeySet.h": "c10/core/DispatchKeySet.h",
 }
-# Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts.
-_IN_WHEEL = (
+IN_WHEEL = (
     ("aten/src/ATen/native/native_functions.yaml", YAML["wheel"]),
     ("aten/src/ATen/native/tags.yaml", "torchgen/packaged/ATen/native/tags.yaml"),
     ("aten/src/ATen/templates", "torchgen/packaged/ATen/templates"),
@@ -54,6 +53,7 @@ _IN_WHEEL = (
     ("c10", "torch/include/c10"),
     ("torch/csrc", "torch/include/torch/csrc"),
 )
+"""Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts."""
 CLONE_RECORD = "torchnav-clone.json"
 """In the git folder of a finished clone."""
 
@@ -373,52 +373,12 @@ def read_clone_record(root: Path) -> CloneRecord | None:
     return record if layout_of(str(record.root)) == "checkout" else None
 
 
-def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:
-    """The page of ``path`` at the tree's commit on GitHub; None when the commit is not known.
-
-    Lines of edited files may differ there: ``info.dirty`` says so.
-    """
-    lines = f"#L{line}" if line else ""
-    if line and end_line > line:
-        lines += f"-L{end_line}"
-    if is_beside(path):
-        return _permalink_beside(info, path, lines)
-    if info.commit is None or os.path.isabs(path):  # a file of the user's own
-        return None
-    name = "pytorch/pytorch"
-    if info.kind == "wheel":
-        path = _checkout_path(path)
-    elif repository := Repository.at(info.root):
-        name = repository.github_name or name
-    return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
-
-
-def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:
-    """The same of a file of an extension, whose repository may begin above it."""
-    full = file_of(info, path)
-    for folder in full.parents:
-        if repository := Repository.at(folder):
-            commit, name = repository.commit, repository.github_name
-            inner = full.relative_to(folder).as_posix()
-            known = commit and name
-            return f"https://github.com/{name}/blob/{commit}/{inner}{lines}" if known else None
-    return None
-
-
-def file_of(info: SourceInfo, path: str) -> Path:
-    """Where a file of the tree, or of an extension, is on the disk."""
-    return Path(*placed(path, info.root, (Root(*one) for one in info.roots)))
-
-
 def _wheel_path(path: str) -> str:
-    return _moved(path, _IN_WHEEL)
+    return moved(path, IN_WHEEL)
 
 
-def _checkout_path(path: str) -> str:
-    return _moved(path, tuple((wheel, checkout) for checkout, wheel in _IN_WHEEL))
-
-
-def _moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
+def moved(path: str, moves: tuple[tuple[str, str], ...]) -> str:
+    """A path of one layout as it is in another."""
     for old, new in moves:
         if path == old or path.startswith(f"{old}/"):
             return new + path[len(old) :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.vocabulary import Location, SourceInfo
-from indexes.source.source import permalink
+from indexes.source.permalinks import permalink
 from navigator.text.clean import markdown_code, markdown_link
 from navigator.text.clean import markdown_text as words
 

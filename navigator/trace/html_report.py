@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import KernelRow, Location
 from indexes.queries.index import Index
-from indexes.source.source import permalink
+from indexes.source.permalinks import permalink
 from navigator.text.clean import html_text as escaped
 from navigator.trace.groups import Group, gather
 from navigator.trace.model import TraceMeta, TraceOp

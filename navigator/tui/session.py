@@ -147,7 +147,8 @@ class Session:
         """Who wrote these lines of a file; with a note where git cannot say."""
         from indexes.model.paths import inside, is_beside
         from indexes.source.git_history import History
-        from indexes.source.source import Source, file_of
+        from indexes.source.permalinks import file_of
+        from indexes.source.source import Source
 
         if is_beside(path):
             top = str(file_of(self.info, path))[: -len(inside(path)) - 1]
@@ -156,7 +157,7 @@ class Session:
 
     def permalink(self, path: str, line: int, end_line: int = 0) -> str:
         """The address of a place on GitHub. Raises SourceError with the reason for none."""
-        from indexes.source.source import permalink
+        from indexes.source.permalinks import permalink
 
         if any("@generated" in head for head in self.shelf.document(path).lines[:5]):
             raise SourceError(f"{path} is made when PyTorch is built: it is in no repository")
@@ -168,7 +169,7 @@ class Session:
     def absolute(self, path: str) -> Path:
         """The file on disk, for an editor. Raises SourceError outside the tree."""
         from indexes.model.paths import inside
-        from indexes.source.source import file_of
+        from indexes.source.permalinks import file_of
 
         named = file_of(self.info, path)
         root = Path(str(named)[: -len(inside(path)) - 1]).resolve()

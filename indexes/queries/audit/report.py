@@ -26,7 +26,9 @@ from indexes.queries.audit.checks import (
     nodes_of,
     stub_reach,
 )
-from indexes.queries.audit.graph import BothWays, EdgeText, Reached, all_edges, led_back, told
+from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, told
+from indexes.queries.audit.launched import led_back
+from indexes.queries.audit.reached import Reached
 from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
 from indexes.queries.dispatch_compare import LiveTable
 from indexes.queries.index import Index

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.places import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 from indexes.store.registrations import StoredPython, bound_functions
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 from indexes.queries.pasted import asserted, dispatch_name, failed_condition, failing_kernel, pasted
 from indexes.readers.messages import DISPATCH
 

@@ -9,7 +9,7 @@ from indexes.model.errors import SourceError, UsageError
 from indexes.model.places import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.near import near
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexes.model.places import Hit, NameMatch
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

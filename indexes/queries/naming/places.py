@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import NotFound
 from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.vocabulary import Location
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

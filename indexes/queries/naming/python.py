@@ -10,7 +10,7 @@ from indexes.model.places import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.queries import python_names
 from indexes.queries.naming.operators import leads_to, named_operator, passing_on
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
 
 if TYPE_CHECKING:

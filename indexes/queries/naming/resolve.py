@@ -12,7 +12,7 @@ from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
-    from indexes.queries.naming.spelling import NameKind, NameQuery
+    from indexes.queries.naming.query import NameKind, NameQuery
 
 World = Callable[["NameQuery", "Index"], NameMatch | None]
 """What a name means in one world; None where it means nothing there."""

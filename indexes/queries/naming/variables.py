@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from indexes.model.places import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.context import context_reads
-from indexes.queries.naming.spelling import NameQuery
+from indexes.queries.naming.query import NameQuery
 from indexes.readers.messages import CONFIG, ENVIRONMENT, FLAG
 from indexes.readers.python.blocks import triple_quoted
 from indexes.store.names import Names

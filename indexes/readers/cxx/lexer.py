@@ -241,6 +241,34 @@ def close(text: str, opened: int) -> int:
     return -1
 
 
+_NESTS = regex(r"[\"(\[{)\]}]")
+_PARTS = regex(r"[\"(\[{)\]},]")
+
+
+def split_arguments(text: str) -> list[str]:
+    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
+    if not text.strip():
+        return []
+    if not _NESTS.search(text):
+        return [part.strip() for part in text.split(",")]
+    parts, depth, start, quoted = [], 0, 0, False
+    for found in _PARTS.finditer(text):
+        char, at = found[0], found.start()
+        if char == '"':
+            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
+        elif quoted:
+            continue
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    parts.append(text[start:].strip())
+    return parts
+
+
 class Include(NamedTuple):
     """An ``#include`` line; one under ``#if`` counts too."""
 

@@ -1,5 +1,4 @@
-"""The C preprocessor on a piece of text: macros are replaced as the language says, the arguments
-of their uses taken apart.
+"""The C preprocessor on a piece of text: macros are replaced as the language says.
 
 Arguments are expanded before they are put in place, ``##`` pastes, the result is read
 again together with what follows, and no macro is expanded inside itself.
@@ -21,34 +20,6 @@ _ENOUGH = 60_000
 
 Token = tuple[str, frozenset[str]]
 """A token and the macros that it must not be expanded by again."""
-
-
-_NESTS = regex(r"[\"(\[{)\]}]")
-_PARTS = regex(r"[\"(\[{)\]},]")
-
-
-def split_arguments(text: str) -> list[str]:
-    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
-    if not text.strip():
-        return []
-    if not _NESTS.search(text):
-        return [part.strip() for part in text.split(",")]
-    parts, depth, start, quoted = [], 0, 0, False
-    for found in _PARTS.finditer(text):
-        char, at = found[0], found.start()
-        if char == '"':
-            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
-        elif quoted:
-            continue
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return parts
 
 
 def bind(parameters: list[str], arguments: Sequence[str]) -> dict[str, str] | None:

@@ -9,8 +9,9 @@ import pytest
 from indexes.model.errors import SourceError
 from indexes.model.paths import inside, is_beside, root_of
 from indexes.source import walk as walking
+from indexes.source.permalinks import permalink
 from indexes.source.roots import operator_libraries
-from indexes.source.source import Source, permalink
+from indexes.source.source import Source
 from tests.indexes.source.test_source import make_repository, make_tree, needs_git, write
 
 KERNEL = "#include <ATen/ATen.h>\nREGISTER_XPU_DISPATCH(add_stub, &xpu::add_kernel);\n"

@@ -13,7 +13,8 @@ import pytest
 
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import SourceInfo
-from indexes.source.source import Source, cache_folder, clones, permalink
+from indexes.source.permalinks import permalink
+from indexes.source.source import Source, cache_folder, clones
 from indexes.source.torch_install import TorchInstall, installed_torch
 
 CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")

@@ -9,52 +9,10 @@ import pytest
 
 from indexes.linking.graph import Graph, Node, Step
 from indexes.queries.audit.checks import SourceLines
-from indexes.queries.audit.graph import (
-    BothWays,
-    EdgeText,
-    PlacedEdge,
-    Reached,
-    all_edges,
-    global_functions,
-    led_back,
-    told,
-)
-from indexes.queries.audit.report import chained, drawn
+from indexes.queries.audit.graph import BothWays, EdgeText, PlacedEdge, all_edges, told
+from indexes.queries.audit.report import drawn
 from indexes.queries.index import Index
 from tests.indexing import opened
-
-CUDA = """
-// __global__ void in_a_comment() {}
-const auto text = R"(__global__ void in_a_string() {})";
-__global__ void plain(int n) {}
-template <typename T>
-__global__ void __launch_bounds__(32 * (2), 20)
-    bounded(T* out) {
-}
-__global__ void
-#if !defined(USE_ROCM)
-C10_LAUNCH_BOUNDS_1(at::cuda::detail::CUDA_NUM_THREADS)
-#endif
-guarded(const int* in) { run(in); }
-__global__ void declared(int n);
-static __global__ void spaced
-  (int n)
-{
-}
-#define MADE(NAME) \\
-  __global__ void NAME##_kernel() {}
-"""
-
-
-def test_global_functions_of_a_text() -> None:
-    lines = CUDA.split("\n")
-    found = [(name, lines[line - 1].strip()) for name, line in global_functions(CUDA)]
-    assert found == [
-        ("plain", "__global__ void plain(int n) {}"),
-        ("bounded", "bounded(T* out) {"),
-        ("guarded", "guarded(const int* in) { run(in); }"),
-        ("spaced", "static __global__ void spaced"),
-    ]
 
 
 def test_the_graph_is_the_same_both_ways(tree_index: Index) -> None:
@@ -118,68 +76,6 @@ def test_an_edge_to_another_name_is_noticed(
     other = next(one.caller for one in all_edges(tree_index) if one.caller.id != call.edge.target)
     wrong = call.edge._replace(target=other.id)
     assert f"{other.definition.name} is another name" in text.problem(call._replace(edge=wrong))
-
-
-def test_launched_functions_lead_back(tree_index: Index) -> None:
-    found = led_back(tree_index)
-    assert found.operators > 10
-    assert found.generated == 0
-    told = found.silent + found.reasons
-    assert any("cunn_SoftMaxUnused" in one for one in told)
-
-
-def test_why_a_launched_function_does_not_lead_back_is_said(tree_copy: Path, cache: Path) -> None:
-    (tree_copy / "aten/src/ATen/cuda").mkdir(exist_ok=True)
-    (tree_copy / "aten/src/ATen/cuda/Sleep.cu").write_text(
-        "namespace at::cuda {\n"
-        "__global__ void spin_kernel(int64_t n) {}\n"
-        "__global__ void unused_kernel(int64_t n) {}\n"
-        "void doze(int64_t n) { spin_kernel<<<1, 1>>>(n); }\n"
-        'void never_run() { note("never_run"); unused_kernel<<<1, 1>>>(n); }\n}\n'
-    )
-    module = tree_copy / "torch/csrc/cuda/Module.cpp"
-    module.parent.mkdir(parents=True, exist_ok=True)
-    module.write_text("PyObject* THCPModule_doze(PyObject* n) {\n  at::cuda::doze(1);\n}\n")
-    with opened(tree_copy, cache) as index:
-        told = [one.partition(": ")[2] for one in led_back(index).reasons if "Sleep.cu" in one]
-    assert told == [
-        "spin_kernel: only THCPModule_doze calls doze",
-        "unused_kernel: nothing calls never_run",
-    ]
-
-
-SOFTMAX = "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float>(float*)"
-
-
-@pytest.mark.parametrize(
-    ("operator", "kernel", "runs"),
-    [
-        ("_softmax", SOFTMAX, True),
-        ("native_layer_norm", SOFTMAX, False),
-        ("addmm", "ampere_sgemm_128x64_nn", True),
-        ("mul", "ampere_sgemm_128x64_nn", False),
-        ("addmm", "Cijk_Ailk_Bljk_SB_MT64x64x16", True),
-        ("no_such_operator", SOFTMAX, None),
-    ],
-)
-def test_a_device_kernel_is_reached_from_its_operator(
-    operator: str, kernel: str, runs: bool | None, tree_index: Index
-) -> None:
-    assert Reached(tree_index).runs(operator, tree_index.kernel_name(kernel)) is runs
-
-
-def test_what_moves_is_told_from_what_computes(tree_index: Index) -> None:
-    reached = Reached(tree_index)
-    moves = {base for base in ("copy_", "mul", "sum") if reached.moves(base)}
-    assert moves == {"copy_"}
-
-
-def test_kernels_of_a_trace_are_counted_by_operator_and_around_it(tree_index: Index) -> None:
-    launched = [(SOFTMAX, ["_softmax", "mul"]), (SOFTMAX, ["copy_", "mul"]), (SOFTMAX, [])]
-    own, around = chained(tree_index, "a.json", launched)
-    assert (own.counts, around.counts) == ({"right": 1, "not": 1}, {"right": 0, "not": 1})
-    assert own.met is False
-    assert own.short[0].startswith("1x copy_: ")
 
 
 def test_steps_are_drawn_by_seed_with_their_text(tree_index: Index) -> None:

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from indexes.queries.naming.spelling import NameKind, parse_name
+from indexes.queries.naming.query import NameKind
+from indexes.queries.naming.spelling import parse_name
 from indexes.source.source import Source
 
 

@@ -1,0 +1,186 @@
+"""Names as C++ spells them: classes of Nodes, uses of macros, stubs, symbols, and what torchgen
+makes of the names of operators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from indexes.model.regex import regex
+from indexes.queries.naming.query import (
+    SENTENCE,
+    NameQuery,
+    from_full_name,
+    last_part,
+    unique,
+    without_call,
+)
+from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, names_of
+
+# ------------------------------------------------------------------------ node classes
+
+_NODE = regex(r"(?:torch::autograd::(?:generated::)?|(?:\w+\.)+)?([A-Za-z]\w*Backward\w*\d*)\Z")
+_GENERATED_NODE = regex(r"(?:torch::autograd::)?generated::([A-Z]\w*)(?:::\w+)?\Z")
+_OTHER_NODE = regex(
+    r"(?:torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices|Error)(?:::\w+)?\Z"
+)
+
+
+def grad_fn(raw: str, name: str) -> NameQuery | None:
+    callee = without_call(name)
+    other = _OTHER_NODE.match(callee)
+    if not (found := other or _GENERATED_NODE.match(callee)):
+        found = _NODE.match(callee)
+        if not found or "_backward" in found[1].lower():  # an operator or a function
+            return None
+    node = found[1]
+    # Classes are numbered, but older releases and people leave the 0 out.
+    guesses = (node,) if node[-1].isdigit() or other else (node, f"{node}0")
+    return NameQuery(raw, "grad_fn", node, grad_fns=guesses, symbols=(callee,))
+
+
+# -------------------------------------------------------------------------- C++ macros
+
+_MACRO_USE = regex(r"([A-Z][A-Z0-9_]+)\s*\(\s*([^()]*)")
+_LIBRARY_CALL = regex(rf"(?:m\.(?:impl|def)|{names_of('operator')})\s*\(")
+_STRUCTURED_MACRO = regex(rf"\w*{names_of(*STRUCTURED)}")
+"""``CREATE_UNARY_TORCH_IMPL_FUNC`` is made of one."""
+_QUOTED = regex(r"\"((?:\w+::)?\w+(?:\.\w+)?)[\"(]")
+_STUB = regex(r"&?((?:\w+::)*\w+_stub)\Z")
+
+
+def macro_use(raw: str, name: str) -> NameQuery | None:
+    if "(" not in name:
+        return None
+    if _LIBRARY_CALL.search(name) and (quoted := _QUOTED.search(name)):
+        return from_full_name(raw, quoted[1])
+    if not (found := _MACRO_USE.match(name)):
+        return None
+    macro = found[1]
+    arguments = [a.strip().lstrip("&") for a in found[2].split(",") if a.strip()]
+    row = idiom_of(macro)
+    if not arguments or (row and row.means == "library"):
+        return NameQuery(raw, "symbol", macro, symbols=(macro,))
+    if row and (stub := row.argument("stub", arguments)):
+        return NameQuery(raw, "stub", last_part(stub), symbols=(stub,))
+    name = arguments[0]
+    symbols: tuple[str, ...] = (name, macro)
+    operators = tuple(_splits(name)) if _STRUCTURED_MACRO.fullmatch(macro) else ()
+    if row and (overload := row.argument("overload", arguments)):
+        operators, symbols = (f"{name}.{overload}", name), (f"{name}_{overload}",)
+    return NameQuery(raw, "symbol", name, operators=operators, symbols=symbols)
+
+
+def stub_name(raw: str, name: str) -> NameQuery | None:
+    found = _STUB.match(name)
+    return NameQuery(raw, "stub", last_part(found[1]), symbols=(found[1],)) if found else None
+
+
+# ------------------------------------------------------------------------- C++ symbols
+
+_PART = r"(?:[\w~]+|\(anonymous namespace\)|\{anonymous\})"
+_CPP = regex(rf"{_PART}(?:::{_PART})*\Z")
+_TORCHGEN_OPERATOR = regex(r"at::_ops::(\w+)(?:::(?:call|redispatch|schema_str|\w+))?\Z")
+_STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
+_SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
+_WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
+_BINDING = regex(r"(?:.*::)?THPVariable_(\w+)\Z")
+_GENERATED_SCOPE = regex(
+    r"(?:.*::)?(?:VariableType|ADInplaceOrView|TraceType|functionalization)::(?:.*::)?(\w+)\Z"
+)
+_API = regex(
+    r"(?:at|torch)::(?:redispatch::|cpu::|cuda::|meta::|composite\w+::|symint::|_symint::)?(\w+)\Z"
+)
+_METHOD = regex(r"(?:at::)?Tensor(?:Base)?::(\w+)\Z")
+
+
+def symbol_name(raw: str, name: str) -> NameQuery | None:
+    if SENTENCE.search(name):
+        return None
+    symbol = _bare_symbol(name)
+    if not _CPP.match(symbol):
+        return None
+    if query := _cpp_api(raw, symbol):
+        return query
+    return (
+        NameQuery(raw, "symbol", last_part(symbol), symbols=(symbol,)) if "::" in symbol else None
+    )
+
+
+def _bare_symbol(name: str) -> str:
+    """``at::native::f`` of ``void at::native::f<4, X<int>>(Tensor&) const``."""
+    name = name.replace("(anonymous namespace)", "{anonymous}")
+    name = _without_template_arguments(name).partition("(")[0].strip().lstrip("&*")
+    return name.rpartition(" ")[2].replace("{anonymous}", "(anonymous namespace)")
+
+
+def _without_template_arguments(name: str) -> str:
+    kept, depth = [], 0
+    for character in name:
+        if character == "<":
+            depth += 1
+        elif character == ">":
+            depth = max(0, depth - 1)
+        elif not depth:
+            kept.append(character)
+    return "".join(kept)
+
+
+def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
+    """Names that torchgen builds from an operator's, taken apart again."""
+    if SENTENCE.search(name):
+        return None
+    symbol = _bare_symbol(name)
+    if found := _TORCHGEN_OPERATOR.match(symbol):
+        return _from_unambiguous(raw, symbol, found[1])
+    if found := _STRUCTURED.match(symbol):
+        names = unique((found[1], _SUBCLASS.sub("", found[1])))
+        operators = unique(split for name in names for split in _splits(name))
+        return NameQuery(raw, "symbol", found[1], operators=operators, symbols=(*names, symbol))
+    if found := _WRAPPER.match(symbol):
+        return _from_wrapper(raw, symbol, found[2])
+    if found := _BINDING.match(symbol):
+        return NameQuery(raw, "operator", found[1], operators=(found[1],), symbols=(symbol,))
+    if found := _GENERATED_SCOPE.match(symbol):
+        return _from_unambiguous(raw, symbol, found[1])
+    return None
+
+
+def _from_unambiguous(raw: str, symbol: str, name: str) -> NameQuery:
+    return NameQuery(raw, "operator", name, operators=tuple(_splits(name)), symbols=(symbol,))
+
+
+def _from_wrapper(raw: str, symbol: str, name: str) -> NameQuery:
+    """Structured kernels: ``wrapper_KEY_name_overload``; others: ``wrapper_KEY_overload_name``."""
+    overload, _, base = name.partition("_")
+    turned: list[str] = []
+    if base:
+        cut = re.sub(r"(_out|_outf|_symint)+\Z", "", base)
+        turned = [f"{b}.{overload}" if overload else b for b in (base, cut)]
+    operators = (*turned, *_splits(name)) if not overload else (*_splits(name), *turned)
+    return NameQuery(raw, "operator", base or name, operators=unique(operators), symbols=(symbol,))
+
+
+def _cpp_api(raw: str, symbol: str) -> NameQuery | None:
+    """``at::add``, ``at::Tensor::add_``: an operator, or a function of that name."""
+    if found := _METHOD.match(symbol):
+        return NameQuery(
+            raw, "operator", found[1], variant="method", operators=(found[1],), symbols=(symbol,)
+        )
+    if found := _API.match(symbol):
+        name = found[1]
+        cut = re.sub(r"(_symint)?(_outf?)?(_symint)?\Z", "", name)
+        operators = unique((name, f"{cut}.out") if "_out" in name[len(cut) :] else (name, cut))
+        return NameQuery(
+            raw, "operator", name, variant="function", operators=operators, symbols=(symbol,)
+        )
+    return None
+
+
+def _splits(name: str) -> Iterator[str]:
+    """``add.Tensor`` and ``add_Tensor`` from ``add_Tensor``: where its overload may begin."""
+    yield name
+    for found in reversed(list(re.finditer("_", name))):
+        base, overload = name[: found.start()], name[found.end() :]
+        if base.strip("_") and overload and not overload[0].isdigit():
+            yield f"{base}.{overload}"

@@ -1,0 +1,52 @@
+"""Pages of files on GitHub, at the commit that a tree is of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from indexes.model.paths import Root, is_beside, placed
+from indexes.model.vocabulary import SourceInfo
+from indexes.source.git import Repository
+from indexes.source.source import IN_WHEEL, moved
+
+
+def permalink(info: SourceInfo, path: str, line: int = 0, end_line: int = 0) -> str | None:
+    """The page of ``path`` at the tree's commit on GitHub; None when the commit is not known.
+
+    Lines of edited files may differ there: ``info.dirty`` says so.
+    """
+    lines = f"#L{line}" if line else ""
+    if line and end_line > line:
+        lines += f"-L{end_line}"
+    if is_beside(path):
+        return _permalink_beside(info, path, lines)
+    if info.commit is None or os.path.isabs(path):  # a file of the user's own
+        return None
+    name = "pytorch/pytorch"
+    if info.kind == "wheel":
+        path = _checkout_path(path)
+    elif repository := Repository.at(info.root):
+        name = repository.github_name or name
+    return f"https://github.com/{name}/blob/{info.commit}/{path}{lines}"
+
+
+def _permalink_beside(info: SourceInfo, path: str, lines: str) -> str | None:
+    """The same of a file of an extension, whose repository may begin above it."""
+    full = file_of(info, path)
+    for folder in full.parents:
+        if repository := Repository.at(folder):
+            commit, name = repository.commit, repository.github_name
+            inner = full.relative_to(folder).as_posix()
+            known = commit and name
+            return f"https://github.com/{name}/blob/{commit}/{inner}{lines}" if known else None
+    return None
+
+
+def file_of(info: SourceInfo, path: str) -> Path:
+    """Where a file of the tree, or of an extension, is on the disk."""
+    return Path(*placed(path, info.root, (Root(*one) for one in info.roots)))
+
+
+def _checkout_path(path: str) -> str:
+    return moved(path, tuple((wheel, checkout) for checkout, wheel in IN_WHEEL))
