@@ -124,10 +124,11 @@ class Builder:
 
     def add_launch(
         self, thread: int, start: float, duration: float, correlation: int, name: str
-    ) -> None:
-        """A call of the device runtime."""
+    ) -> int:
+        """A call of the device runtime. Returns its number."""
         number = self.table.launches.append(name, thread, start, duration, correlation)
         self._sides.append(_Side("launch", thread, start, duration, number, NONE))
+        return number
 
     def begin(self, row: int) -> None:
         """What comes in the thread of this row from now on is inside of it, until its ``end``."""

@@ -303,6 +303,9 @@ class KernelTable:
         self.launch: dict[int, str] = {}
         """Correlation -> name of the runtime call."""
         self.reasons: dict[int, str] = {}
+        self.graph_nodes: dict[int, int] = {}
+        """Of work that the replay of a graph did: the graph in the upper 32 bits, in the lower ones
+        its node, which count in the order of the capture."""
         self.by_op: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
@@ -321,6 +324,9 @@ class KernelTable:
         self.work.append(work)
 
     def assign(self, kernel: int, op: int) -> None:
+        """Note which operator launched it, in place of one that was known before."""
+        if self.op[kernel] >= 0:
+            self.by_op[self.op[kernel]].remove(kernel)
         self.op[kernel] = op
         self.by_op.setdefault(op, []).append(kernel)
 
@@ -351,6 +357,9 @@ class LaunchTable:
         self.correlation = array("q")
         self.numbers: dict[int, int] = {}
         """Correlation -> number of the call."""
+        self.kernels: dict[int, str] = {}
+        """Number of the call -> name of the kernel that it launches, where the trace says so even
+        of what is only captured."""
 
     def __len__(self) -> int:
         return len(self.correlation)

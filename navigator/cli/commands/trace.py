@@ -239,11 +239,23 @@ def _follow(settings: Settings, file: Path, command: list[str]) -> int:
     return int(app.follow(file, command, settings.opener()))
 
 
+_captures = click.option(
+    "--capture",
+    "captures",
+    metavar="FILE",
+    multiple=True,
+    type=_TRACE,
+    help="Another trace, in which the graphs (CUDA, HIP) that this one replays were captured: its "
+    "kernels get the operators that launched them there. May be given several times.",
+)
+
+
 @click.command("open")
 @click.argument("file", type=_TRACE)
+@_captures
 @source_options
 @pass_settings
-def open_(settings: Settings, file: Path) -> int:
+def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     """Show a recorded trace: torchnav's own, a Chrome trace of torch.profiler, an ExecutionTrace,
     a memory snapshot, or what torch.compile made of a program: the folder that TORCH_TRACE named.
 
@@ -253,15 +265,17 @@ def open_(settings: Settings, file: Path) -> int:
     """
     import importlib
 
-    _check_exists(file)
+    for one in (file, *captures):
+        _check_exists(one)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the screen needs a terminal; in a pipe, use `torchnav export trace`")
     app = importlib.import_module("navigator.tui.trace.app")
-    return int(app.show(file, settings.opener()))
+    return int(app.show(file, settings.opener(), captures))
 
 
 @click.command("trace")
 @click.argument("file", type=_TRACE)
+@_captures
 @click.option(
     "--html",
     "report",
@@ -295,6 +309,7 @@ def open_(settings: Settings, file: Path) -> int:
 def export_trace(
     settings: Settings,
     file: Path,
+    captures: tuple[Path, ...],
     report: Path | None,
     row: int | None,
     name: str | None,
@@ -308,10 +323,13 @@ def export_trace(
     With --json one object a line, by the contract in docs/json.md; without, a summary, and of one
     operator its first call.
     """
-    from navigator.trace.readers import read_trace
+    from navigator.trace.readers.replays import read_with_captures
 
-    _check_exists(file)
-    trace = read_trace(file)
+    for one in (file, *captures):
+        _check_exists(one)
+    trace, joined = read_with_captures(file, captures)
+    if joined is not None:
+        say(str(joined))
     if report is not None:
         _write_report(_linker(settings, trace), trace, report)
     elif chrome is not None:

@@ -24,6 +24,7 @@ from navigator.trace.readers.events import (
     device_place,
     plain_object,
     split_name,
+    text_of,
 )
 from navigator.trace.readers.own import PREFIX, OwnEvents
 from navigator.trace.readers.packed import BLOCK
@@ -197,8 +198,12 @@ class ChromeReader:
         self._own.add_call(event, self._thread(event), start, duration)
 
     def _launch(self, event: Event, start: float, duration: float) -> None:
-        correlation = _whole(args_of(event).correlation)
-        self._builder.add_launch(self._thread(event), start, duration, correlation, event.name)
+        args = args_of(event)
+        correlation, thread = _whole(args.correlation), self._thread(event)
+        number = self._builder.add_launch(thread, start, duration, correlation, event.name)
+        kernel = text_of(args.kernel)
+        if kernel:
+            self._table.launches.kernels[number] = sys.intern(kernel)
         kind = event.cat.partition("_")[0]
         if kind in _OTHER_DEVICES:
             self._builder.device_kind = kind
@@ -215,6 +220,9 @@ class ChromeReader:
         stream = next((one for one in (args.stream, args.stream_ascend) if one is not None), None)
         place = (f"{kind}{device}", str(event.tid if stream is None else stream))
         self._table.kernels.append(work, event.name, place, start, duration, launch)
+        node = _whole(args.graph_node)
+        if node:
+            self._table.kernels.graph_nodes[len(self._table.kernels) - 1] = node
 
     def _mtia(self, event: Event, start: float, duration: float) -> None:
         """Work of the command processors of an MTIA, and copies; not what waits or signals."""

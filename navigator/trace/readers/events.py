@@ -34,6 +34,11 @@ class Args(msgspec.Struct, kw_only=True):
     device_id: int | str | None = msgspec.field(name="Device Id", default=None)
     device: int | str | None = None
     stream: int | str | None = None
+    kernel: msgspec.Raw = msgspec.Raw()
+    """Of a launch by HIP: the name of what it launches."""
+    graph_node: int | str | None = msgspec.field(name="graph node id", default=None)
+    """Of work that the replay of a CUDA graph did: the graph in the upper 32 bits, the node in the
+    lower ones."""
     direction: str = ""
     """Of a copy by an MTIA."""
     event_number: int | None = msgspec.field(name="seq_num", default=None)
@@ -64,6 +69,7 @@ _EVENTS = msgspec.json.Decoder(list[Event], strict=False)
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
 _EVENT = msgspec.json.Decoder(Event, strict=False)
 _ARGS = msgspec.json.Decoder(Args, strict=False)
+_ANY = msgspec.json.Decoder()
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NO_ARGS = Args()
 _ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
@@ -141,6 +147,12 @@ def plain_object(text: msgspec.Raw) -> dict[str, Any]:
 def encode(value: Any) -> bytes:
     """A value as JSON."""
     return msgspec.json.encode(value)
+
+
+def text_of(raw: msgspec.Raw) -> str:
+    """A string; empty for anything else."""
+    value = _decoded(_ANY, raw) if raw else None
+    return value if isinstance(value, str) else ""
 
 
 def split_name(text: str) -> tuple[str, str | None]:

@@ -220,5 +220,6 @@ def _notes(calls: Sequence[_Calls], gathered: _Gathered) -> Iterator[str]:
 def _peak_note(trace: Trace, peak: Peak | None) -> str:
     if peak is not None:
         return f"peak: {peak.source}"
-    devices = ", ".join(trace.meta.devices) or "the CPU"
+    nameless = "the device, which the trace does not name" if trace.table.kernels else "the CPU"
+    devices = ", ".join(trace.meta.devices) or nameless
     return f"no peak is known of {devices}: --peak bfloat16=989,bandwidth=3350 (TFLOP/s, GB/s)"

@@ -241,7 +241,8 @@ class _Events:
             "tid": _number(tid),
             "ts": launches.start[number],
             "dur": launches.duration[number],
-            "args": {"correlation": launches.correlation[number]},
+            "args": {"correlation": launches.correlation[number]}
+            | ({"kernel": launches.kernels[number]} if number in launches.kernels else {}),
         }
 
     def _kernel(self, number: int) -> Event:
@@ -254,6 +255,8 @@ class _Events:
         }
         if kernels.op[number] >= 0:
             args["External id"] = kernels.op[number] + 1
+        if number in kernels.graph_nodes:
+            args["graph node id"] = kernels.graph_nodes[number]
         return {
             "ph": "X",
             "cat": _WORK[kernels.work[number]],

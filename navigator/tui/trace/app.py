@@ -30,9 +30,10 @@ class TraceApp(TorchnavApp):
         return TraceScreen(self.context, self._recording)
 
 
-def show(file: Path, opener: Opener) -> int:
-    """Show a recorded trace until the reader quits; the exit code."""
-    return _run(opener, RecordedFile(file))
+def show(file: Path, opener: Opener, captures: Sequence[Path] = ()) -> int:
+    """Show a recorded trace until the reader quits; the exit code. ``captures`` are traces in
+    which the graphs that it replays were captured."""
+    return _run(opener, RecordedFile(file, captures))
 
 
 def follow(file: Path, command: Sequence[str], opener: Opener) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Protocol
 
-from navigator.trace.readers import read_trace
 from navigator.trace.readers.chrome import Feed
+from navigator.trace.readers.replays import read_with_captures
 from navigator.trace.running import RunningProgram
 from navigator.trace.trace import Trace
 
@@ -42,9 +42,9 @@ class RecordedFile:
     waiting = "reading the trace …"
     program: RunningProgram | None = None
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, captures: Sequence[Path] = ()) -> None:
         self.title = file.name
-        self._file = file
+        self._file, self._captures = file, captures
 
     def read(self, show: Show, progress: Callable[[int], object], stop: Event) -> None:
         def told(rows: int) -> bool:
@@ -54,7 +54,8 @@ class RecordedFile:
         def early(trace: Trace) -> None:
             show(trace, False)
 
-        show(read_trace(self._file, told, early), True)
+        trace, _ = read_with_captures(self._file, self._captures, told, early)
+        show(trace, True)
 
 
 class RecordedProgram:

@@ -1,0 +1,375 @@
+"""Replays of CUDA graphs, joined with the trace in which the graphs were captured.
+
+A replay is one launch with many kernels: which operators they are of, only the capture knows, and
+nothing runs while it is made. Its launches and the replay's kernels are the same in number and in
+order: a graph's nodes count in the order of the capture, which ``graph node id`` tells; without it
+kernels of one stream are in this order. HIP says of each launch what it launches: then the name
+decides, and of a name the order. Operators of the capture become rows below the replay, without a
+time of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from navigator.trace.model import DeviceWork
+from navigator.trace.readers import read_trace
+from navigator.trace.table import NONE, WORKS, Table
+from navigator.trace.trace import Trace
+
+Number = int
+"""Of a launch or a kernel, in its table."""
+
+
+class Capture(NamedTuple):
+    """The launches of one graph, in order."""
+
+    trace: Trace
+    begin: float
+    launches: Sequence[Number]
+
+
+class Replay(NamedTuple):
+    """One launch of a graph, and what ran of it, in the order of the capture where it is known."""
+
+    launch: Number
+    kernels: Sequence[Number]
+    is_ordered: bool
+    graph: int
+    """The graph's number, which count in the order in which graphs are made; 0 if not known."""
+
+
+class Joined(NamedTuple):
+    """What came of it."""
+
+    replays: int
+    kernels: int
+    joined: int
+    reasons: Sequence[str]
+    """Why kernels have no operator, each with how many."""
+
+    def __str__(self) -> str:
+        said = f"{self.joined} of {self.kernels} kernels of {self.replays} replays have operators"
+        return "; ".join([said, *self.reasons])
+
+
+def read_with_captures(
+    path: Path,
+    captures: Sequence[Path],
+    progress: Callable[[int], bool] | None = None,
+    early: Callable[[Trace], None] | None = None,
+) -> tuple[Trace, Joined | None]:
+    """``read_trace``, with the operators of graphs whose captures other traces hold.
+
+    Returns:
+        The trace, and what was joined; None without captures.
+
+    Raises:
+        BadTrace: One of the files is no trace; the message is one line.
+    """
+    trace = read_trace(path, progress, early)
+    if not captures:
+        return trace, None
+    return trace, join_captures(trace, [read_trace(one) for one in captures])
+
+
+def join_captures(trace: Trace, others: Sequence[Trace]) -> Joined:
+    """Give kernels of replays the operators that launched them while they were captured."""
+    captures = [capture for other in others for capture in captures_of(other)]
+    replays = replays_of(trace)
+    joiner = _Joiner(trace, captures)
+    joiner.join(replays)
+    count = sum(len(replay.kernels) for replay in replays)
+    reasons = [f"{number}: {reason}" for reason, number in joiner.reasons.items()]
+    return Joined(len(replays), count, joiner.joined, reasons)
+
+
+# ------------------------------------------------------------------- captures and replays
+
+
+def captures_of(trace: Trace) -> list[Capture]:
+    """Graphs that were captured while a trace was recorded: what was launched between the begin
+    and the end of a capture and did not run. In a trace without these, all that did not run."""
+    launches = trace.table.launches
+    ran = set(trace.table.kernels.correlation)
+    order = sorted(range(len(launches)), key=launches.start.__getitem__)
+    names = {number: launches.names[launches.name[number]] for number in order}
+    captured = [n for n in order if _work(names[n]) and launches.correlation[n] not in ran]
+    spans = list(_spans(trace, order, names))
+    found = [
+        Capture(trace, begin, [n for n in captured if begin <= launches.start[n] < end])
+        for begin, end in spans or [(float("-inf"), float("inf"))]
+    ]
+    return [capture for capture in found if capture.launches]
+
+
+def _spans(
+    trace: Trace, order: Sequence[Number], names: dict[Number, str]
+) -> Iterator[tuple[float, float]]:
+    """From the begin to the end of each capture."""
+    begin: float | None = None
+    for number in order:
+        if "BeginCapture" in names[number]:
+            begin = trace.table.launches.start[number]
+        elif "EndCapture" in names[number]:
+            yield float("-inf") if begin is None else begin, trace.table.launches.start[number]
+            begin = None
+    if begin is not None:
+        yield begin, float("inf")
+
+
+def _work(name: str) -> DeviceWork | None:
+    """What a call of the runtime makes a node of, by its name."""
+    if "Memcpy" in name:
+        return "memcpy"
+    if "Memset" in name:
+        return "memset"
+    return "kernel" if "Launch" in name and "Graph" not in name and "Host" not in name else None
+
+
+def replays_of(trace: Trace) -> list[Replay]:
+    """Launches of graphs, by time."""
+    launches, kernels = trace.table.launches, trace.table.kernels
+    graphs = [n for n, name in enumerate(launches.names.values) if "GraphLaunch" in name]
+    calls = [n for n in range(len(launches)) if launches.name[n] in graphs]
+    by_launch: dict[int, list[Number]] = {launches.correlation[n]: [] for n in calls}
+    for number, correlation in enumerate(kernels.correlation):
+        if correlation in by_launch:
+            by_launch[correlation].append(number)
+    calls.sort(key=launches.start.__getitem__)
+    found = [_replay(trace.table, n, by_launch[launches.correlation[n]]) for n in calls]
+    return [replay for replay in found if replay.kernels]
+
+
+def _replay(table: Table, launch: Number, numbers: list[Number]) -> Replay:
+    kernels = table.kernels
+    nodes = kernels.graph_nodes
+    if numbers and all(number in nodes for number in numbers):
+        ordered = sorted(numbers, key=nodes.__getitem__)
+        return Replay(launch, ordered, True, nodes[ordered[0]] >> _NODE_BITS)
+    streams = {kernels.place[number] for number in numbers}
+    ordered = sorted(numbers, key=kernels.start.__getitem__)
+    return Replay(launch, ordered, len(streams) == 1, 0)
+
+
+# ------------------------------------------------------------------------------ the join
+
+_NODE_BITS = 32
+"""Of a "graph node id", as cudaGraphNodeGetToolsId makes them, those that are the node's."""
+_NAMELESS = "the capture does not name what it launches, and "
+_NO_CAPTURE = "no capture is like their replay"
+_Key = tuple[str, str]
+"""Kind of work and name, empty where it is not known."""
+
+
+class _Joiner:
+    """Pairs kernels of replays with launches of captures, and makes rows of their operators."""
+
+    def __init__(self, trace: Trace, captures: Sequence[Capture]) -> None:
+        self._trace, self._table = trace, trace.table
+        self._captures = captures
+        self._keys = [[_launch_key(capture, n) for n in capture.launches] for capture in captures]
+        self._interned: dict[tuple[int, int], int] = {}
+        """Capture's trace and number of its stack -> number here."""
+        self.joined = 0
+        self.reasons: Counter[str] = Counter()
+
+    def join(self, replays: Sequence[Replay]) -> None:
+        alike: defaultdict[tuple[int, ...], list[Replay]] = defaultdict(list)
+        known: dict[tuple[_Key, ...], tuple[int, ...]] = {}
+        for replay in replays:
+            keys = self._kernel_keys(replay)
+            if keys not in known:
+                known[keys] = self._most_alike(keys, replay.is_ordered)
+            alike[known[keys]].append(replay)
+        for captures, those in alike.items():
+            for replay, capture in zip(those, self._chosen(captures, those), strict=True):
+                self._join(replay, capture, captures)
+        self._table.roots.sort(key=self._table.start.__getitem__)
+
+    def _kernel_keys(self, replay: Replay) -> tuple[_Key, ...]:
+        return tuple(_kernel_key(self._table, number) for number in replay.kernels)
+
+    def _most_alike(self, keys: Sequence[_Key], is_ordered: bool) -> tuple[int, ...]:
+        """Those with the largest part of launches and kernels that pair."""
+        likeness = [
+            2 * len(_pairs(launches, keys, is_ordered)[0]) / (len(launches) + len(keys))
+            for launches in self._keys
+        ]
+        most = max(likeness, default=0.0)
+        return tuple(number for number, one in enumerate(likeness) if one == most > 0)
+
+    def _chosen(self, captures: Sequence[int], replays: Sequence[Replay]) -> list[int | None]:
+        """Of captures that are alike the one of each replay. Graphs are numbered in the order in
+        which they were captured; without numbers those of the same operators are taken in turn,
+        and nothing tells others from one another."""
+        graphs = sorted({replay.graph for replay in replays})
+        if len(graphs) == len(captures) and 0 not in graphs:
+            return [captures[graphs.index(replay.graph)] for replay in replays]
+        if len({self._operators(capture) for capture in captures}) == 1:
+            return [captures[turn % len(captures)] for turn in range(len(replays))]
+        return [None] * len(replays)
+
+    def _operators(self, number: int) -> tuple[tuple[str, int], ...]:
+        """What a capture is of: names and inputs."""
+        capture = self._captures[number]
+        table = capture.trace.table
+        ops = [table.launches.op[launch] for launch in capture.launches]
+        return tuple((table.label(table.name[op]), table.inputs[op]) for op in ops if op >= 0)
+
+    def _join(self, replay: Replay, chosen: int | None, alike: Sequence[int]) -> None:
+        if chosen is None and len(self._captures) != 1:
+            several = f"{len(alike)} captures are like their replay" if alike else _NO_CAPTURE
+            self._refuse(replay.kernels, several)
+            return
+        capture = chosen or 0  # that of a single capture says why it is not like the replay
+        keys = self._kernel_keys(replay)
+        pairs, reason = _pairs(self._keys[capture], keys, replay.is_ordered)
+        self._refuse([n for at, n in enumerate(replay.kernels) if at not in pairs], reason)
+        self._graft(replay, self._captures[capture], pairs)
+
+    def _refuse(self, kernels: Sequence[Number], reason: str) -> None:
+        for number in kernels:
+            self._table.kernels.reasons[number] = f"replayed in a graph; {reason}"
+        if kernels:
+            self.reasons[reason] += len(kernels)
+
+    def _graft(self, replay: Replay, capture: Capture, pairs: dict[int, int]) -> None:
+        """Rows for the operators of a capture, below the launch of its replay."""
+        rows: dict[int, int] = {}
+        around = _row_around(self._table, replay.launch)
+        source = f"replayed; launched while {capture.trace.meta.path} was recorded"
+        for at, place in pairs.items():
+            number = replay.kernels[at]
+            op = capture.trace.table.launches.op[capture.launches[place]]
+            chain = list(_chain(capture, op))
+            if not chain:
+                self._refuse([number], "it was captured outside of any operator")
+                continue
+            for one in reversed(chain):
+                if one not in rows:
+                    above = rows.get(capture.trace.table.parent[one], around)
+                    rows[one] = self._copy(capture.trace, one, above, replay.launch)
+            self._table.kernels.assign(number, rows[op])
+            self._table.kernels.reasons[number] = source
+            self.joined += 1
+
+    def _copy(self, other: Trace, row: int, parent: int, launch: Number) -> int:
+        """A row of another trace, at the moment of a launch."""
+        table, source, launches = self._table, other.table, self._table.launches
+        inputs = source.inputs[row]
+        copied = table.append(
+            source.kind[row],
+            table.names.number(source.names[source.name[row]]),
+            launches.thread[launch],
+            launches.start[launch],
+            0.0,
+            table.raw_inputs.number(source.raw_inputs[inputs]) if inputs >= 0 else NONE,
+        )
+        table.phase[copied], table.origin[copied] = source.phase[row], source.origin[row]
+        table.stack[copied] = self._stack(other, source.stack[row])
+        for name, values in (("module", "modules"), ("place", "places"), ("keys", "key_sets")):
+            number = getattr(source, name)[row]
+            if number >= 0:
+                value = getattr(source, values)[number]
+                getattr(table, name)[copied] = getattr(table, values).number(value)
+        if row in source.outputs:
+            table.outputs[copied] = source.outputs[row]
+        if parent >= 0:
+            table.adopt(parent, copied)
+        else:
+            table.roots.append(copied)
+        return copied
+
+    def _stack(self, other: Trace, stack: int) -> int:
+        if stack < 0:
+            return NONE
+        key = (id(other), stack)
+        if key not in self._interned:
+            self._table.stacks.append(other.table.stacks[stack])
+            self._interned[key] = len(self._table.stacks) - 1
+        return self._interned[key]
+
+
+def _launch_key(capture: Capture, number: Number) -> _Key:
+    launches = capture.trace.table.launches
+    work = _work(launches.names[launches.name[number]]) or "kernel"
+    return _key(work, launches.kernels.get(number, ""))
+
+
+def _kernel_key(table: Table, number: Number) -> _Key:
+    kernels = table.kernels
+    return _key(WORKS[kernels.work[number]], kernels.names[kernels.name[number]])
+
+
+def _key(work: str, name: str) -> _Key:
+    """Copies and fills have no names of their own. HIP runs kernels of its runtime for both."""
+    if work == "memcpy" or "rocclr_copyBuffer" in name:
+        return "memcpy", ""
+    if work == "memset" or "rocclr_fillBuffer" in name:
+        return "memset", ""
+    return "kernel", name
+
+
+def _pairs(
+    launches: Sequence[_Key], kernels: Sequence[_Key], is_ordered: bool
+) -> tuple[dict[int, int], str]:
+    """Kernel -> launch, both by their place; and why others have none."""
+    if all(name for work, name in launches if work == "kernel"):
+        return _by_name(launches, kernels)
+    if len(launches) != len(kernels):
+        return {}, f"{_NAMELESS}made {len(launches)} nodes, of which {len(kernels)} ran"
+    if not is_ordered:
+        return {}, f"{_NAMELESS}the replay used several streams without numbers of nodes"
+    if not all(map(_may_be, launches, kernels)):
+        return {}, f"{_NAMELESS}copies, fills and kernels come in another order"
+    return {place: place for place in range(len(kernels))}, ""
+
+
+def _may_be(launch: _Key, kernel: _Key) -> bool:
+    return launch[0] == kernel[0] and launch[1] in ("", kernel[1])
+
+
+def _by_name(launches: Sequence[_Key], kernels: Sequence[_Key]) -> tuple[dict[int, int], str]:
+    """The n-th of a name is the n-th launch of it, where there are as many."""
+    places: defaultdict[_Key, list[int]] = defaultdict(list)
+    for place, key in enumerate(launches):
+        places[key].append(place)
+    counts = Counter(kernels)
+    even = {key: iter(found) for key, found in places.items() if len(found) == counts[key]}
+    pairs = {place: next(even[key]) for place, key in enumerate(kernels) if key in even}
+    return pairs, "the capture launched kernels of this name more or less often"
+
+
+# ------------------------------------------------------------------------------ the rows
+
+
+def _chain(capture: Capture, op: int) -> Iterator[int]:
+    """An operator and what it ran in, as far as that began after the capture."""
+    table = capture.trace.table
+    while op >= 0 and table.start[op] >= capture.begin:
+        yield op
+        op = table.parent[op]
+
+
+def _row_around(table: Table, launch: Number) -> int:
+    """The innermost row that a call of the runtime stands in, NONE outside of any."""
+    if table.launches.op[launch] >= 0:
+        return table.launches.op[launch]
+    moment, thread = table.launches.start[launch], table.launches.thread[launch]
+    waiting, found = list(table.roots), NONE
+    while waiting:
+        inside = [row for row in waiting if _covers(table, row, thread, moment)]
+        if not inside:
+            break
+        found = inside[-1]
+        waiting = list(table.children(found))
+    return found
+
+
+def _covers(table: Table, row: int, thread: int, moment: float) -> bool:
+    start = table.start[row]
+    return table.thread[row] == thread and start <= moment < start + table.duration[row]
