@@ -331,9 +331,10 @@ class TestIndex:
     def test_interrupted(self, tmp_path: Path, nowhere: Path) -> None:
         command = [*TORCHNAV, "index", "--cache", str(tmp_path / "c")]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(1)
+        while process.poll() is None and not (tmp_path / "c").exists():
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 130
         assert out == b""
         assert b"Traceback" not in err
