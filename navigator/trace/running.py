@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 
+from indexes.source.files import read_text
+
 _READ = {"x86_64": "0", "aarch64": "63", "riscv64": "63", "ppc64le": "3", "s390x": "3"}
 """Linux's number of the system call ``read`` on each machine."""
 _END_OF_FILE = "\x04"
@@ -146,7 +148,7 @@ def _names(folder: str) -> list[str]:
 
 def _text(file: str) -> str:
     try:
-        return Path(file).read_text(encoding="ascii")
+        return read_text(file)
     except OSError:
         return ""
 

@@ -56,7 +56,7 @@ def local_file(file: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="torchnav-") as folder:
         copy = Path(folder, os.path.basename(file))
-        with _told(file), fsspec().open(file, "rb") as source, copy.open("wb") as target:
+        with _told(file), fsspec().open(file) as source, copy.open("wb") as target:
             shutil.copyfileobj(source, target)
         yield copy
 

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexes.source.files import read_file
 from navigator.trace.model import Arrival, BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import fsspec, is_url
 from navigator.trace.ranks.summary import Compared, Spread
@@ -185,5 +186,5 @@ def _key(file: str) -> str:
 def _code() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(path.read_bytes())
+        digest.update(read_file(path))
     return digest.hexdigest()
