@@ -21,6 +21,9 @@ _NUMBER = re.compile(r"rank[\W_]{0,2}(\d+)", re.IGNORECASE)
 _ALONE = "main"
 """Stands for the rank of a process that has none, as of ``torchrun`` itself."""
 _TRIES = 10_000
+_HIGH = 512
+"""Descriptors from here on are ours: the program's begin where they do without us, and it may
+close all that it could have opened. Below the 1,024 that systems allow a process."""
 
 
 def rank_of(environ: Mapping[str, str] = os.environ) -> int | None:
@@ -63,7 +66,7 @@ def open_free(path: str, since: float | None = None) -> tuple[int, str]:
     With ``since``, in seconds of the epoch, a file that was written after that is left alone too.
     Returns the descriptor and the path. Raises OSError.
     """
-    descriptor = os.open(path, _flags(), 0o666)
+    descriptor = _out_of_the_way(os.open(path, _flags(), 0o666))
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         return descriptor, path
@@ -78,12 +81,22 @@ def open_free(path: str, since: float | None = None) -> tuple[int, str]:
 def _open_beside(path: str) -> tuple[int, str]:
     for other in _others(path):
         try:
-            descriptor = os.open(other, _flags() | os.O_EXCL, 0o666)
+            descriptor = _out_of_the_way(os.open(other, _flags() | os.O_EXCL, 0o666))
         except FileExistsError:
             continue
         _lock(descriptor)
         return descriptor, other
     raise FileExistsError(f"{path} is being written, and so is every name beside it")
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """The same open file under a high number, where there is one free."""
+    try:
+        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except (AttributeError, OSError):  # Windows; a lower limit of open files
+        return descriptor
+    os.close(descriptor)
+    return high
 
 
 def _others(path: str) -> Iterator[str]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
+from .hiding.handlers import on_termination
+from .hiding.tracebacks import hide_from_formatted, hide_from_stacks
+from .hiding.warned import hide_from_warnings
 from .run import Run, is_python
 from .session import Session
-from .tracebacks import hide_from_formatted, hide_from_stacks
-from .warned import hide_from_warnings
 from .writer import TraceFile
 
 
@@ -34,6 +32,7 @@ class Guard:
         self._ended = False
 
     def install(self) -> None:
+        self._restore_signals = on_termination(self.finish)
         atexit.register(self.finish)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
@@ -43,7 +42,6 @@ class Guard:
             _before(name, self._ending)
         for name in ("execv", "execve"):
             _before(name, self._replaced)
-        _on_termination(self.finish)
         self._run.watch_starts()
         hide_from_formatted()
         hide_from_stacks()
@@ -85,7 +83,9 @@ class Guard:
         self._file.close()
         self._run = self._run.forked()
         self._ended = not self._followed
-        if self._followed:
+        if not self._followed:
+            self._restore_signals()
+        else:
             self._file = self._run.open(sys.argv)
             self._recorder = self._start(self._file)
             atexit.unregister(self.finish)
@@ -102,17 +102,3 @@ def _before(name: str, action: Callable[..., None]) -> None:
 
     call.__name__ = call.__qualname__ = name
     setattr(os, name, call)
-
-
-def _on_termination(finish: Callable[[], None]) -> None:
-    """Do what the signals do by default, after the trace is written."""
-
-    def die(number: int, _frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        finish()
-        os.kill(os.getpid(), number)
-
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-            if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, die)

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from .hiding.tracebacks import hide_from_uncaught
 from .run import Run, is_helper
-from .tracebacks import hide_from_uncaught
 from .writer import TraceFile, metadata
 
 if TYPE_CHECKING:

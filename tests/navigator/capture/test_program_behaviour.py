@@ -278,20 +278,57 @@ def test_a_limit_stops_the_compiled_recorder_too(tmp_path: Path, library: str) -
 
 CLOSES = """\
 import os, torch
-os.closerange({first}, 256)
+os.closerange({first}, {end})
 mine = [os.open(f"mine{{n}}", os.O_CREAT | os.O_WRONLY) for n in range(8)]
 torch.ones(3).neg()
+if {first}:
+    print(mine)
 """
 
 
 @pytest.mark.parametrize("first", [0, 3])
 def test_a_program_may_close_all_files(tmp_path: Path, first: int) -> None:
     """Then nothing is written to those that it opens under the same numbers."""
-    done = run(tmp_path, CLOSES.format(first=first))
+    done = run(tmp_path, CLOSES.format(first=first, end=1024))
     assert done.returncode == 0
     assert all((tmp_path / f"mine{n}").read_bytes() == b"" for n in range(8))
     last = "the program closed the trace file; the trace ends after 0 operators\n"
     assert done.stderr == (f"torchnav: recording stopped: {last}" if first else "")
+
+
+def test_the_files_of_a_program_have_the_numbers_that_they_have_without_us(tmp_path: Path) -> None:
+    """And what it closes in good order is not ours."""
+    program = CLOSES.format(first=3, end=256)
+    plain, recorded = run(tmp_path, program, record=False), run(tmp_path, program)
+    assert plain.stdout.startswith("[3, 4, 5")
+    assert (recorded.stdout, recorded.stderr) == (plain.stdout, plain.stderr)
+    assert "neg" in names(read_trace(tmp_path / "trace.json"))
+
+
+HANGS = """\
+import ctypes, os, signal
+import torch
+print(signal.getsignal(signal.SIGTERM), signal.signal(signal.SIGHUP, signal.SIG_IGN))
+torch.ones(3).neg()
+told, tell = os.pipe()
+child = os.fork()
+if not child:
+    mutex, lock = ctypes.create_string_buffer(64), ctypes.PyDLL(None).pthread_mutex_lock
+    lock(mutex)
+    os.write(tell, b"hangs")
+    lock(mutex)
+os.read(told, 5)
+os.kill(child, signal.SIGTERM)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_signals_are_unhandled_for_the_program_and_end_a_forked_child(tmp_path: Path) -> None:
+    """Also one that waits in C and never comes back to Python."""
+    plain, recorded = run(tmp_path, HANGS, record=False), run(tmp_path, HANGS)
+    assert plain.stdout.endswith(f"{-signal.SIGTERM}\n")
+    assert recorded.stdout == plain.stdout
+    assert recorded.returncode == plain.returncode == 0
 
 
 ENDS = """\

@@ -14,13 +14,13 @@ from itertools import zip_longest
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _LAUNCHER = os.path.join(_HERE, "__main__.py")
 _HANDLER = "__torch_function__"
 
 
 def is_ours(code: CodeType) -> bool:
-    return os.path.dirname(code.co_filename) == _HERE
+    return code.co_filename.startswith(_HERE)
 
 
 # ------------------------------------------------------------------------- exceptions
