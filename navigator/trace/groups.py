@@ -42,7 +42,7 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
     groups: dict[str, Group] = {}
     key = group_key(trace, by)
     for row in rows if rows is not None else range(len(table)):
-        if table.kind[row] not in _TIMED:
+        if table.kind[row] not in _TIMED or row in table.untimed:
             continue
         name, term = key(row)
         group = groups.setdefault(name, Group(name, term=term))
@@ -65,7 +65,8 @@ def line_totals(trace: Trace, path: str) -> dict[int, Group]:
     totals: dict[int, Group] = {}
     for row, stack in enumerate(table.stack):
         line = lines.get(stack)
-        if line is not None and table.kind[row] in _TIMED:
+        timed = table.kind[row] in _TIMED and table.phase[row] != COMPILE
+        if line is not None and timed:
             total = totals.setdefault(line, Group(f"{path}:{line}"))
             total.count += 1
             total.own_us += own_time(trace, row)

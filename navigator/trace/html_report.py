@@ -15,7 +15,6 @@ from indexes.source.permalinks import permalink
 from navigator.text.clean import html_text as escaped
 from navigator.trace.groups import Group, gather
 from navigator.trace.model import TraceMeta, TraceOp
-from navigator.trace.table import OP
 from navigator.trace.timeline import Timeline, timeline
 from navigator.trace.wording import duration
 
@@ -90,9 +89,8 @@ def _facts(trace: Trace, linker: Linker) -> Iterator[tuple[str, str]]:
 def _examples(trace: Trace) -> dict[str, TraceOp]:
     """The first call of each operator: what it leads to stands for the others."""
     table, first = trace.table, dict[int, int]()
-    for row, kind in enumerate(table.kind):
-        if kind == OP:
-            first.setdefault(table.name[row], row)
+    for row in table.operators():
+        first.setdefault(table.name[row], row)
     return {table.label(name): trace.op(row) for name, row in first.items()}
 
 
@@ -172,7 +170,7 @@ def notebook_html(trace: Trace) -> str:
 
 
 def _fragment(trace: Trace) -> Iterator[str]:
-    operators = sum(kind == OP for kind in trace.table.kind)
+    operators = sum(1 for _ in trace.table.operators())
     yield f"<div><p><b>{operators:,} operators</b>"
     yield f", {len(trace.table.kernels):,} device kernels" if len(trace.table.kernels) else ""
     yield f", torch {escaped(trace.meta.torch)}</p>" if trace.meta.torch else "</p>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from navigator.text.markdown import code, place, words
+from navigator.trace.compiling.words import compiled_words
 from navigator.trace.link import Linker
 from navigator.trace.model import TraceOp
 from navigator.trace.trace import Trace
@@ -39,6 +40,8 @@ def _facts(trace: Trace, op: TraceOp, linker: Linker) -> Iterator[tuple[str, str
             place(source, answer.source.location) if answer.source else words(answer.library or "")
         )
         yield "device kernel", f"{code(kernel.name)} {where}".strip()
+    for text in compiled_words(trace.table, op.id, linker):
+        yield "torch.compile", words(text)
     yield "not resolved", words("; ".join(link.reasons))
     yield "source", _source(linker)
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from navigator.text.answers import wrap
 from navigator.trace.groups import gather
 from navigator.trace.readers.torch_trace import LOG
-from navigator.trace.table import OP, PHASES
+from navigator.trace.table import PHASES
 from navigator.trace.trace import Trace
 from navigator.trace.views.blocks import ledgers
 from navigator.trace.views.collectives import collectives_line
 from navigator.trace.views.memory import peak_line
+from navigator.trace.wording import duration
 
 _SHOWN = 20
 _DEEPEST = 9
@@ -23,7 +24,7 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
     """What ran, how often, what the trace lacks, and with which ``sources`` it is linked."""
     meta = trace.meta
     table = trace.table
-    rows = [row for row, kind in enumerate(table.kind) if kind == OP]
+    rows = list(table.operators())
     phases = Counter(PHASES[table.phase[row]] for row in rows)
     yield f"{meta.path}: {meta.format} trace{_torch(trace)}"
     if meta.command:
@@ -33,6 +34,7 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
     if meta.devices:
         yield f"devices    {', '.join(meta.devices)}"
     yield f"operators  {len(rows)}: " + ", ".join(f"{n} {phase}" for phase, n in phases.items())
+    yield from _compiler(trace)
     if meta.format != LOG:
         yield f"kernels    {len(table.kernels)} on devices"
     yield from (f"memory     {peak_line(trace, ledger)}" for ledger in ledgers(trace))
@@ -42,6 +44,14 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
     yield from (f"lacks      {what}" for what in meta.lacks)
     yield ""
     yield from _busiest(trace, rows) if meta.format != LOG else _compiled(trace)
+
+
+def _compiler(trace: Trace) -> Iterator[str]:
+    """How often and how long the program compiled."""
+    table = trace.table
+    if times := len(table.compilations):
+        took = duration(sum(table.duration[row] for row in table.compilations))
+        yield f"compiler   {times} time{'s' * (times != 1)}, {took}: --view compiled"
 
 
 def _torch(trace: Trace) -> str:

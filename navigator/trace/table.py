@@ -205,6 +205,11 @@ class Table:
             yield child
             waiting += list(self.children(child))[::-1]
 
+    def operators(self) -> Iterator[int]:
+        """The operators of the program: those that its compiler runs are none."""
+        kinds, phases = self.kind, self.phase
+        return (row for row in range(len(self)) if kinds[row] == OP and phases[row] != COMPILE)
+
     def compilation_around(self, row: int) -> int:
         """The outermost compilation in which a row stands, NONE where it stands in none."""
         found = NONE

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from navigator.trace.compiling.model import Graph, Kernel
-from navigator.trace.table import ENGINE, NODE, Table
+from navigator.trace.table import ENGINE, NODE, OP, Table
 
 _REGION = "Torch-Compiled Region: "
 """How torch/_dynamo/convert_frame.py names a run of what it compiled, before its number."""
@@ -38,14 +40,51 @@ def graph_of(table: Table, row: int) -> Graph | None:
     return None
 
 
+def compiled_from(table: Table, row: int) -> int | None:
+    """The row of the kernel that a row ran, or else of the graph; None for what ran neither."""
+    if row in table.untimed:
+        return None
+    compiled = kernel_of(table, row) or graph_of(table, row)
+    return compiled.row if compiled else None
+
+
 def kernel_of(table: Table, row: int) -> Kernel | None:
-    """The generated kernel that a row runs, by its name, or that it is a part of."""
+    """The kernel that a row runs, by its name, or that it is a part of."""
     graph = graph_of(table, row)
     if graph is None:
         return None
-    rows = (row, table.parent[row])
-    inside = [kernel for kernel in graph.kernels.values() if kernel.row in rows]
-    return inside[0] if inside else kernel_named(graph, table.name_of(row))
+    if row in table.untimed:
+        rows = (row, table.parent[row])
+        return next((one for one in graph.kernels.values() if one.row in rows), None)
+    return kernel_named(graph, table.name_of(row)) or _library_kernel(table, row, graph)
+
+
+def _library_kernel(table: Table, row: int, graph: Graph) -> Kernel | None:
+    """The call of a library's function, ``extern_kernels.mm``, that an operator is: of several of
+    one name by their order, where as many ran as there are in the graph."""
+    wanted = table.name_of(row).rpartition("::")[2]
+    kernels = [one for one in graph.kernels.values() if one.name.endswith(f".{wanted}")]
+    if table.kind[row] != OP or not kernels:
+        return None
+    run = _run_around(table, row)
+    ran = [one for one in _outermost(table, run) if table.name[one] == table.name[row]]
+    return kernels[ran.index(row)] if row in ran and len(ran) == len(kernels) else None
+
+
+def _run_around(table: Table, row: int) -> int:
+    """The run of the graph in which an operator stands: the region, or the Node of a backward."""
+    while table.parent[row] >= 0 and table.kind[row] != NODE and not region_number(table, row):
+        row = table.parent[row]
+    return row
+
+
+def _outermost(table: Table, run: int) -> Iterator[int]:
+    """The operators of a run that no other operator of it calls, by time."""
+    for row in table.children(run):
+        if table.kind[row] == OP:
+            yield row
+        elif not region_number(table, row):
+            yield from _outermost(table, row)
 
 
 def kernel_named(graph: Graph, name: str) -> Kernel | None:

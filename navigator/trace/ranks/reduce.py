@@ -12,7 +12,7 @@ from navigator.trace.collective_names import is_collective
 from navigator.trace.model import BadRank, NameTotal, Rank
 from navigator.trace.ranks.files import local_file
 from navigator.trace.readers import read_trace
-from navigator.trace.table import ANNOTATION, CALL, GONE, NODE, NONE, OP, PHASES, REGION
+from navigator.trace.table import ANNOTATION, CALL, COMPILE, GONE, NODE, NONE, OP, PHASES, REGION
 from navigator.trace.trace import Trace
 from navigator.trace.views.arrivals import arrivals
 
@@ -88,7 +88,7 @@ def _rows(trace: Trace) -> Iterator[_Work]:
             start,
             start + time,
             max(time - inside[row], 0.0),
-            timed=kind in (OP, NODE, REGION),
+            timed=kind in (OP, NODE, REGION) and table.phase[row] != COMPILE,
             outermost=kind not in (CALL, ANNOTATION)
             and (parent < 0 or table.kind[parent] in (CALL, ANNOTATION)),
         )

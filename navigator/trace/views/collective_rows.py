@@ -12,7 +12,7 @@ from math import prod
 from navigator.trace.builder import ENGINE_PREFIX
 from navigator.trace.inputs import item_size
 from navigator.trace.model import DeviceKernel, Input
-from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, NONE, OP, REGION
+from navigator.trace.table import ANNOTATION, BY_ENGINE, CALL, ENGINE, NODE, NONE, REGION
 from navigator.trace.trace import Trace
 
 _NAMESPACE = "c10d::"
@@ -59,7 +59,7 @@ def collectives(trace: Trace) -> list[Collective]:
     have the back end's spans in their place."""
     table = trace.table
     named = [_is_collective(name) for name, _ in table.names.values]
-    rows = [row for row, kind in enumerate(table.kind) if kind == OP and named[table.name[row]]]
+    rows = [row for row in table.operators() if named[table.name[row]]]
     spans = _spans(trace)
     rows.sort(key=table.start.__getitem__)
     work = _joined(trace, rows, spans)

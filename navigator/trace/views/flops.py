@@ -10,7 +10,7 @@ from math import prod
 from navigator.trace.figures.peaks import Peak, peak_of
 from navigator.trace.figures.work import Shape, Work, broadcast, bytes_of, has_formula, work_of
 from navigator.trace.model import Input, TraceOp
-from navigator.trace.table import OP
+from navigator.trace.table import COMPILE, OP
 from navigator.trace.trace import Trace
 from navigator.trace.views.view import Column, Links, View
 from navigator.trace.wording import with_prefix
@@ -92,6 +92,8 @@ class _Gathered:
         waiting = [root]
         while waiting:
             row = waiting.pop()
+            if self._table.phase[row] == COMPILE:  # on tensors without data
+                continue
             calls = self._calls_of(row) if self._table.kind[row] == OP else None
             if calls is not None:
                 self._add(calls, row)

@@ -18,7 +18,7 @@ from navigator.trace.figures.spans import (
     shares,
 )
 from navigator.trace.figures.steps import Step, steps_of
-from navigator.trace.table import OP, PHASES
+from navigator.trace.table import PHASES
 from navigator.trace.trace import Trace
 from navigator.trace.views.view import Column, Links, View
 
@@ -70,8 +70,8 @@ def _columns(trace: Trace) -> tuple[Column, ...]:
 
 def _sums(trace: Trace, parts: Sequence[Span]) -> list[_Sums]:
     table, sums = trace.table, [_Sums() for _ in parts]
-    for row, kind in enumerate(table.kind[: len(table)]):
-        step = part_at(parts, table.start[row]) if kind == OP else None
+    for row in table.operators():
+        step = part_at(parts, table.start[row])
         if step is not None:
             sums[step].operators += 1
     for row in operator_rows(trace):

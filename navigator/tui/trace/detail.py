@@ -41,19 +41,22 @@ class TraceDetail(Widget):
     _forward: TraceOp | None = None
     _link: OpLink | None = None
     _launched: tuple[Launched, ...] = ()
+    _compiled: tuple[str, ...] = ()
 
     def show(self, op: TraceOp | None, forward: TraceOp | None = None) -> None:
         """Show a row, and the forward operator of the Node it is in."""
         self._op, self._forward = op, forward
         self._pairs, self._formulas = (), ()
         self.set_class(False, "-pair")
-        self._link, self._launched = None, ()
+        self._link, self._launched, self._compiled = None, (), ()
         self.set_class(op is None, "-empty")
         self.refresh(layout=True)
 
-    def show_link(self, link: OpLink, launched: tuple[Launched, ...]) -> None:
+    def show_link(
+        self, link: OpLink, launched: tuple[Launched, ...], compiled: tuple[str, ...] = ()
+    ) -> None:
         """Where the row leads, found out a little later."""
-        self._link, self._launched = link, launched
+        self._link, self._launched, self._compiled = link, launched, compiled
         self.refresh(layout=True)
 
     def show_pairs(self, pairs: Sequence[Pair], formulas: Sequence[Formula] = ()) -> None:
@@ -70,6 +73,7 @@ class TraceDetail(Widget):
             return Content("\n").join(pair_lines(self._pairs, self._formulas, width))
         lines = [*_head(self._op, width), *self._node_lines(self._op)]
         lines += [_kernel_line(*one, width) for one in self._launched[:2]]
+        lines += [Content(one_line(text)) for text in self._compiled]
         lines += _link_lines(self._link)
         return Content("\n").join([line.truncate(width, ellipsis=True) for line in lines])
 

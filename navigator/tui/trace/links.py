@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.queries.index import Index
+from navigator.trace.compiling.words import compiled_words
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
 from navigator.trace.link import Linker, NodeLink, OpLink, schema_index
@@ -33,6 +34,8 @@ class Linked:
     reason: str
     ran: Ran | None = None
     """What the call ran, as far as it was recorded."""
+    compiled: tuple[str, ...] = ()
+    """What torch.compile has to do with it, a line each."""
 
 
 class TraceLinks:
@@ -62,7 +65,9 @@ class TraceLinks:
         ]
         visit = self._visit(op, link)
         reason = "; ".join(link.reasons) or f"{op.label} is no operator"
-        return Linked(row, link, tuple(launched), visit, reason, self._ran(op, link, linker))
+        compiled = tuple(compiled_words(self._trace.table, row, linker))
+        ran = self._ran(op, link, linker)
+        return Linked(row, link, tuple(launched), visit, reason, ran, compiled)
 
     def _ran(self, op: TraceOp, link: OpLink, linker: Linker) -> Ran | None:
         """What a call ran, if that was on one device."""

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import Location
+from navigator.trace.compiling.graphs import compiled_from
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.figures.pairs import pairs_of
 from navigator.trace.views import Row
@@ -190,7 +191,7 @@ class TraceWorkspace(ChainWorkspace):
         if found.row != self.pane.current or self.pane.trace is None:
             return
         if found.link is not None:
-            self.pane.detail.show_link(found.link, found.launched)
+            self.pane.detail.show_link(found.link, found.launched, found.compiled)
         self.chain.ran = found.ran
         if found.visit is not None:
             self.open(found.visit)
@@ -222,12 +223,15 @@ class TraceWorkspace(ChainWorkspace):
             say(self, "no formula of derivatives.yaml is behind this row")
 
     def action_partner(self) -> None:
-        """From an operator to the Node of its gradient, from a Node to its operator."""
+        """From an operator to the Node of its gradient, from a Node to its operator; from what
+        ran of a compiled graph to that graph, or to its kernel."""
         op, trace = self._op(), self.pane.trace
         if op is None or trace is None:
             return
         forward = self._forward(op)
         partner = forward.id if forward else trace.backward_of(op.id)
+        if partner is None:
+            partner = compiled_from(trace.table, op.id)
         if partner is None:
             say(self, "no matching backward call recorded")
         elif self.pane.list is not self.pane.ops or not self.pane.ops.select(partner):

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from navigator.cli.main import main
-from navigator.trace.compiling.graphs import graph_of, kernel_named, kernel_of
+from navigator.trace.compiling.graphs import compiled_from, graph_of, kernel_named, kernel_of
 from navigator.trace.groups import gather
 from navigator.trace.model import TraceOp
 from navigator.trace.readers import read_trace
+from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, no_links
 from tests.navigator.trace.test_chrome_export import there_and_back
@@ -103,6 +104,30 @@ def test_a_kernel_that_was_timed_is_found_by_its_name(broken: Trace) -> None:
     assert kernel_named(graph, fused.name) is fused
     assert kernel_named(graph, f"graph_0_{fused.name}") is fused
     assert kernel_named(graph, f"other_{fused.name}") is None
+
+
+def test_a_call_of_a_library_leads_to_its_kernel(broken: Trace) -> None:
+    graph = next(one for one in broken.table.graphs.values() if one.name == "0_backward")
+    (library,) = (one for one in graph.kernels.values() if one.name == "extern_kernels.mm")
+    ran = [op for op in named(broken, "aten::mm") if op.id not in broken.table.untimed]
+    ran = [op for op in ran if op.phase == "backward"]
+    assert len(ran) == 3
+    assert {compiled_from(broken.table, op.id) for op in ran} == {library.row}
+    region = named(broken, "Torch-Compiled Region: 0/0")[0]
+    forward = next(one for one in broken.table.graphs.values() if one.name == "0_forward")
+    assert compiled_from(broken.table, region.id) == forward.row
+    assert compiled_from(broken.table, forward.row) is None
+
+
+def test_operators_of_the_compiler_are_none_of_the_program(broken: Trace) -> None:
+    operators = set(broken.table.operators())
+    assert len(operators) == 95
+    assert not any(broken.op(row).phase == "compile" for row in operators)
+    lines = list(summary_lines(broken))
+    assert "operators  95: 68 forward, 27 backward" in lines
+    assert any(one.startswith("compiler   2 times, 7.") for one in lines)
+    work = {row["operator"]: row["count"] for row in VIEWS["flops"](broken, no_links).rows}
+    assert (work["aten::addmm.out"], work["aten::mm.out"]) == (3, 3)
 
 
 def view_rows(trace: Trace) -> dict[str, dict[str, object]]:
