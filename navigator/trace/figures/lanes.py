@@ -73,11 +73,16 @@ class Lane:
 
 
 def lanes_of(trace: Trace) -> list[Lane]:
-    """All lanes that have a span, from the phases of the run to its idle time."""
+    """Phases of the run, threads and streams, as far as they have a span."""
     found = [Lane("phases", list(_phases(trace)), is_work=False)]
     found += _threads(trace)
     found += _streams(trace)
-    found += _idle(trace)
+    return [lane for lane in found if lane.items]
+
+
+def lanes_between(trace: Trace) -> list[Lane]:
+    """Idle time and the critical path, which take a while to find in a long run."""
+    found = [*_idle(trace)]
     path = [
         Item(p.start, p.end, p.row, f"{p.name} ({p.kind})", "path") for p in critical_path(trace)
     ]

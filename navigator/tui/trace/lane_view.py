@@ -76,6 +76,11 @@ class LaneView(LineList):
         if old is not None:
             self._go_to(old.start)
 
+    def add(self, lanes: Sequence[Lane]) -> None:
+        """More lanes, below the others."""
+        shown = [lane for lane in self._lanes if lane not in lanes]
+        self.show([*shown, *lanes], self._zero)
+
     @property
     def row_count(self) -> int:
         return len(self._lanes) + 1 if self._lanes else 0

@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widgets import Label
 from textual.worker import get_current_worker
 
-from navigator.trace.figures.lanes import Lane, lanes_of
+from navigator.trace.figures.lanes import Lane, lanes_between, lanes_of
 from navigator.trace.filters import matching, parse_filter
 from navigator.trace.groups import GROUPS, hottest
 from navigator.trace.table import OP
@@ -41,6 +41,8 @@ from navigator.tui.widgets.pane import MainPane
 _SMALL = 50_000
 """Rows up to which the timeline is drawn whenever some come in; of more each time that there
 are half as many again, and when they are all there."""
+_LONG = 200_000
+"""Rows from which on no view is made before it is looked at."""
 _OWN = ("tree", "flat", "lanes")
 """What is no table; tables come behind."""
 
@@ -79,6 +81,8 @@ class TracePane(MainPane):
         self._offered: Sequence[str] = (*_OWN, *VIEWS)
         self._made: dict[str, View] = {}
         """Views of the whole trace."""
+        self._between: Sequence[Lane] = ()
+        """Lanes of what is between the operators of a whole trace."""
         self.links: Links = no_links
         """Joins the trace with an index, once there is one."""
         self._is_paused = False
@@ -174,8 +178,7 @@ class TracePane(MainPane):
         if done and not len(trace):
             self.show_message("the program ran no torch operator")
         elif done:
-            ask(self, "hottest", lambda: hottest(trace), self._open_at)
-            self._make(trace, list(VIEWS))
+            ask(self, "hottest", lambda: _first_look(trace), self._open_at)
         if done or len(trace) >= self._timed_from:
             self._timed_from = len(trace) * 3 // 2 if len(trace) > _SMALL else 0
             self._time_soon(partial(self._show_times, trace))
@@ -275,6 +278,8 @@ class TracePane(MainPane):
             self._show_tree()
         elif view == "lanes":
             ask(self, "rows", lambda: lanes_of(trace), self._show_lanes)
+            if self.is_done:
+                ask(self, "between", lambda: lanes_between(trace), self._add_lanes)
         elif view in VIEWS:
             made, links = self._made.get(view), self.links
             ask(self, "rows", lambda: _sheet(trace, view, text, made, links), self._show_table)
@@ -306,6 +311,8 @@ class TracePane(MainPane):
     def _show_table(self, sheet: Sheet) -> None:
         if sheet.view.name != self.view:
             return
+        if self.is_done and not self.text:
+            self._offer(self.view, sheet.view)
         self.query_one(ViewHead).show(sheet)
         self.table.show(sheet)
         self.query_one("#count", Label).update(f"{len(sheet.rows):,}")
@@ -315,12 +322,17 @@ class TracePane(MainPane):
         assert self.trace is not None
         is_first, row = not self.lanes.row_count, self.ops.current
         self.lanes.message = "the trace has no times"
-        self.lanes.show(lanes, self.trace.table.zero or 0.0)
+        self.lanes.show([*lanes, *self._between], self.trace.table.zero or 0.0)
         if is_first and row is not None:
             self.lanes.select_row(row)
         self._show_span()
         self.query_one("#count", Label).update("")
         self.post_message(self.Selected())
+
+    def _add_lanes(self, lanes: Sequence[Lane]) -> None:
+        """Idle time and the critical path, below what is shown."""
+        self._between = lanes
+        self.lanes.add(lanes)
 
     def on_lane_view_selected(self, message: LaneView.Selected) -> None:
         message.stop()
@@ -338,29 +350,35 @@ class TracePane(MainPane):
         message.stop()
         self.post_message(self.Selected())
 
+    def relink(self) -> None:
+        """There is an index, or another one: views of a whole trace are made anew with it, and
+        those without rows no longer offered. Of a long trace only when they are looked at."""
+        if self.trace is None or not self.is_done:
+            return
+        self._made = {}
+        if len(self.trace) <= _LONG:
+            self._make(self.trace, list(VIEWS))
+        if self.view in VIEWS:
+            self._fill_soon(self._fill)
+
     def _make(self, trace: Trace, names: Sequence[str]) -> None:
-        """One after the other make the views of a whole trace, and offer those with rows."""
+        """Make views one after the other."""
         name, rest = names[0], names[1:]
 
         def made(view: View) -> None:
-            if self.trace is not trace:
-                return
-            self._made[name] = view
-            if not view.rows and name != self.view:
-                self._offered = [one for one in self._offered if one != name]
-            self.show_state()
-            if rest:
-                self._make(trace, rest)
+            if self.trace is trace:
+                self._offer(name, view)
+                if rest:
+                    self._make(trace, rest)
 
         ask(self, "views", lambda: VIEWS[name](trace, self.links), made)
 
-    def relink(self) -> None:
-        """There is an index, or another one: what leads to source is made anew."""
-        if self.trace is not None and self.is_done:
-            self._offered = (*_OWN, *VIEWS)
-            self._make(self.trace, list(VIEWS))
-            if self.view in VIEWS:
-                self._fill_soon(self._fill)
+    def _offer(self, name: str, view: View) -> None:
+        """A view of the whole trace is offered if it has rows."""
+        self._made[name] = view
+        if not view.rows and name != self.view:
+            self._offered = [one for one in self._offered if one != name]
+        self.show_state()
 
     def turn_view(self, by: int) -> None:
         """To the next of the views that are offered."""
@@ -374,8 +392,10 @@ class TracePane(MainPane):
 
     def open_view(self, view: str) -> None:
         """Show a view; the keys stay in the list if they were there."""
-        had_keys = self.list.has_focus
+        had_keys, before = self.list.has_focus, self.view
         self._set_view(view)
+        if before in self._made and not self._made[before].rows:
+            self._offer(before, self._made[before])
         if had_keys:
             self.screen.set_focus(self.list)
         self._fill()
@@ -401,6 +421,12 @@ class TracePane(MainPane):
         self.filter.value = text
         self._fill_soon(self._fill)
         self.screen.set_focus(self.ops)
+
+
+def _first_look(trace: Trace) -> int | None:
+    """The innermost operator in which the program died, or else where the time goes."""
+    running = trace.table.unfinished
+    return max(running, key=trace.table.start.__getitem__) if running else hottest(trace)
 
 
 def _matched(trace: Trace, text: str, *, only_operators: bool) -> list[int]:

@@ -140,7 +140,8 @@ class TraceScreen(Screen[None]):
         problems = trace.meta.problems
         if problems:
             more = f"({len(problems) - 1} more: i)" if len(problems) > 1 else ""
-            self.query_one(NoticeBar).show(problems[0], more)
+            died = bool(trace.table.unfinished)
+            self.query_one(NoticeBar).show(problems[0], more, error=died)
 
     def _unreadable(self, error: TorchnavError) -> None:
         self.query_one(IndexProgress).hide()

@@ -288,6 +288,8 @@ def _name(op: TraceOp) -> list[Piece]:
         pieces.append((clean(f".{op.overload}"), "dim"))
     if op.origin:
         pieces.append((f" {op.origin}", "warn"))
+    if op.unfinished:
+        pieces.append((" died in it", "bad"))
     inputs = ", ".join(str(value) for value in op.inputs)
     if inputs:
         pieces.append((f" {one_line(inputs)}", "faint"))

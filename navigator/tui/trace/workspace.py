@@ -85,6 +85,8 @@ class TraceWorkspace(ChainWorkspace):
         self.pane.grow(trace, done=done)
         if is_other:
             self.link()
+        elif done:
+            self.pane.relink()
 
     def link(self) -> None:
         """There is a trace or an index, or another one: rows lead elsewhere."""
@@ -92,14 +94,13 @@ class TraceWorkspace(ChainWorkspace):
         if trace is not None and session is not None:
             links = self.links = TraceLinks(trace, session, self.context.opener.cache)
             self.pane.links = lambda: links.linker
-            self.pane.relink()
             self._follow_row()
             ask(self, "installed", links.use_installed, self._refined)
 
     def _refined(self, better: bool) -> None:
         if better:
             self._follow_row()
-            self.pane.relink()
+        self.pane.relink()
 
     # -------------------------------------------------------------- what a row leads to
 

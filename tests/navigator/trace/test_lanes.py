@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from navigator.trace.figures.lanes import Item, Lane, lanes_of
+from navigator.trace.figures.lanes import Item, Lane, lanes_between, lanes_of
 from navigator.trace.readers import read_trace
 from navigator.trace.table import OP, Table
 from navigator.trace.trace import Trace
@@ -52,7 +52,7 @@ def test_threads_show_what_calls_what() -> None:
 
 def test_a_real_profile_has_streams_and_idle_time() -> None:
     trace = read_trace(TRACES / "h100-bert-small.json.gz")
-    lanes = lanes_of(trace)
+    lanes = [*lanes_of(trace), *lanes_between(trace)]
     kinds = {lane.name.partition(" ")[0] for lane in lanes}
     assert {"phases", "thread", "critical"} <= kinds
     streams = [lane for lane in lanes if " stream " in lane.name]
@@ -64,4 +64,4 @@ def test_a_real_profile_has_streams_and_idle_time() -> None:
 
 
 def test_a_trace_without_rows_has_no_lanes() -> None:
-    assert lanes_of(Trace()) == []
+    assert lanes_of(Trace()) == lanes_between(Trace()) == []

@@ -8,12 +8,14 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from navigator.trace.groups import GROUPS, gather, hottest, own_time
 from navigator.trace.running import RunningProgram
+from navigator.trace.table import OP, Table
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Column, Row, View
 from navigator.tui.chain.chain_pane import ChainPane
@@ -21,7 +23,7 @@ from navigator.tui.config import Config
 from navigator.tui.session import Opener
 from navigator.tui.trace.app import TraceApp
 from navigator.tui.trace.output_log import Answer, OutputLog
-from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording
+from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording, Show
 from navigator.tui.trace.screen import TraceScreen
 from navigator.tui.trace.view_tabs import ViewTabs
 from tests.navigator.trace.conftest import TRACES
@@ -135,6 +137,35 @@ async def test_it_opens_below_the_line_that_costs_most(opener: Opener, tmp_path:
         assert "+3" in person.line("y = x @ x")
         await person.presses("enter")
         await person.sees("3▎ y = x @ x")
+
+
+class Made:
+    """A trace that is at hand."""
+
+    title, waiting = "made", ""
+    program: RunningProgram | None = None
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def read(self, show: Show, progress: Callable[[int], object], stop: Event) -> None:
+        show(self._trace, True)
+
+
+async def test_it_opens_on_the_operator_in_which_the_program_died(opener: Opener) -> None:
+    table = Table()
+    name, thread = table.names.number(("aten::mm", "")), table.threads.number(("1", "1"))
+    for start, duration in ((0, 90), (100, 5), (101, 4)):
+        table.roots.append(table.append(OP, name, thread, start, duration))
+    table.roots.pop()
+    table.adopt(1, 2)
+    table.unfinished |= {1, 2}
+    trace = Trace(table=table)
+    trace.meta.problems += ["died in aten::mm, train.py:12", "the last window is missing"]
+    async with sit(opener, Made(trace), 80, 24) as person:
+        tree = screen_of(person).pane.ops
+        await person.until(lambda: tree.current == 2)
+        await person.sees("died in aten::mm, train.py:12", "(1 more: i)", "mm died in it")
 
 
 def test_what_costs_most_is_an_operator_of_the_program(step: Trace) -> None:
