@@ -51,6 +51,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         self.annotations = 0
         """How many ``record_function`` blocks are open."""
         self._steps = _annotation_steps()
+        self.slot = recorder.running.take_slot(thread)
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -69,6 +70,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         output = None
         self.busy = number = recorder.next_number()
         start = time_ns()
+        recorder.running.begin(self.slot, (func, stack, recorder.paths.path), start)
         try:
             if recorder.marking:
                 with Marker(f"{MARK}{number}"):
@@ -81,6 +83,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
         finally:
             end = time_ns()
             self.busy = 0
+            recorder.running.end(self.slot)
             kind = (func, stack, recorder.paths.path, output)
             recorder.add_call(number, kind, self.thread, start, end - start)
             if self.top and (end > recorder.due or number > recorder.full_at):

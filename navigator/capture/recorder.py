@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .calls import CallLog
+from .calls import CallLog, RunningCalls
 from .compat import run_as_it_is
 from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
 from .frames import Stacks
@@ -61,6 +61,7 @@ class Recorder(Session):
         super().__init__(file)
         self._options = options
         self._log = CallLog(self._pid)
+        self.running = RunningCalls(self._pid)
         self._profiler = Profiler(options.memory)
         self._all_threads = threading.active_count() > 1 and not options.memory
         """Whether windows see every thread; one thread alone is seen as torch.profiler does."""
@@ -99,6 +100,7 @@ class Recorder(Session):
             return
         overloads = "capture_overload_names" in self._profiler.options
         self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
+        self.running.open(self._file.path, base_ns)
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
         mode = self._new_mode(top=True)
@@ -128,6 +130,7 @@ class Recorder(Session):
         self.due = min(self.due, time_ns())
 
     def abandon(self) -> None:
+        self.running.leave()
         self.active = False
         if self.marking:
             self.marking = False
@@ -180,6 +183,7 @@ class Recorder(Session):
                 yield
         finally:
             self._modes.discard(mode)
+            self.running.give_back(mode.slot)
 
     def run_backward(self, backward: Callable[[], Any]) -> Any:
         """Run a backward pass; the user's code that it calls is seen by a mode of its own."""

@@ -111,6 +111,7 @@ struct TailHeader {
   char magic[8];
   int64_t slots, slots_at, slot_size, depth, row_size;
   int64_t text_at, text_capacity, text_size[2], text_current, text_lost;
+  int64_t stopped;  // the recording has ended before the program
 };
 
 constexpr int64_t kRowsAt = kHeaderSize + kSlots * static_cast<int64_t>(sizeof(Slot));
@@ -135,6 +136,10 @@ class Tail {
     base_ = static_cast<char*>(got);
     prepare();
     return true;
+  }
+  void stop() {
+    std::lock_guard<std::mutex> guard(lock_);
+    if (base_ != nullptr) header()->stopped = 1;
   }
   Slot* slot(int64_t index) {
     return reinterpret_cast<Slot*>(base_ + kHeaderSize) + index;
@@ -169,7 +174,7 @@ class Tail {
     return kRowsAt + before * static_cast<int64_t>(sizeof(Row));
   }
   void prepare() {
-    *header() = {{}, kSlots, kHeaderSize, sizeof(Slot), kDepth, sizeof(Row), kTextAt, kText, {}, 0, 0};
+    *header() = {{}, kSlots, kHeaderSize, sizeof(Slot), kDepth, sizeof(Row), kTextAt, kText, {}, 0, 0, 0};
     for (int64_t index = 0; index < kSlots; ++index) {
       slot(index)->rows_at = rows_at(index);
       slot(index)->capacity = capacity(index);
@@ -1028,6 +1033,7 @@ PyObject* stop(PyObject*, PyObject*) {
   if (g_handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(g_handle);
   g_handle = at::INVALID_CALLBACK_HANDLE;
   leave_memory();
+  g_tail.stop();
   Py_RETURN_NONE;
 }
 

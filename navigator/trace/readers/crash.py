@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable
 
 from indexes.model.vocabulary import Location
@@ -37,9 +38,12 @@ class Crash:
         for one in tail.threads:
             self._add_ended(one)
         last = self._last_moment(tail)
-        running = [rows for one in tail.threads if (rows := self._add_running(one, last))]
-        self._table.unfinished.update(row for rows in running for row in rows)
-        self._meta.problems.insert(0, self._end(running))
+        running: defaultdict[int, list[int]] = defaultdict(list)
+        for one in tail.threads:
+            for row in self._add_running(one, last):
+                running[one.number].append(row)
+        self._table.unfinished.update(row for rows in running.values() for row in rows)
+        self._meta.problems.insert(0, self._end([*running.values()], tail))
         if self._missing:
             what = f"{self._missing:,} of the last operators are missing"
             self._meta.problems.insert(1, what)
@@ -90,21 +94,39 @@ class Crash:
 
     # ------------------------------------------------------------------------- in words
 
-    def _end(self, running: list[list[int]]) -> str:
+    def _end(self, running: list[list[int]], tail: Tail) -> str:
         """``died in aten::mm, train.py:12``"""
+        start = self._table.start.__getitem__
+        if tail.stopped:
+            return "the program died after the recording had ended"
         if running:
-            places = [f"{self._label(rows[-1])}, {self._line(rows)}" for rows in running]
+            ways = [sorted(rows, key=start) for rows in running]
+            places = [f"{self._label(rows[-1])}, {self._line(rows)}" for rows in ways]
             return "died in " + "; another thread was in ".join(places)
+        last = self._last_call(tail) or self._last_row()
+        return f"died outside of any operator, after {last}" if last else "died before any operator"
+
+    def _last_call(self, tail: Tail) -> str:
+        """The last call that had ended, of the recorder that keeps no rows."""
+        ended = [one.ended for one in tail.threads if one.ended]
+        if not ended:
+            return ""
+        try:
+            name, place = self._own.in_words(max(ended).at)
+        except KeyError:
+            return "a call that is not known"
+        return f"{name}, {self._short(place)}"
+
+    def _last_row(self) -> str:
+        """The operator that ended last, of those that the program called itself."""
         table = self._table
-        ends = [
+        ends = (
             (table.start[row] + table.duration[row], row)
             for row in range(len(table))
             if table.stack[row] >= 0
-        ]
-        if not ends:
-            return "died before its first operator"
-        _, row = max(ends)
-        return f"died outside of any operator, after {self._label(row)}, {self._line([row])}"
+        )
+        _, row = max(ends, default=(0.0, NONE))
+        return f"{self._label(row)}, {self._line([row])}" if row >= 0 else ""
 
     def _label(self, row: int) -> str:
         return self._table.label(self._table.name[row])
@@ -113,10 +135,11 @@ class Crash:
         """The user's line of the innermost row that has one."""
         stacks = (self._table.stack[row] for row in reversed(rows))
         places = (self._table.stacks[stack].location for stack in stacks if stack >= 0)
-        place = next((one for one in places if one is not None), None)
-        return self._short(place) if place else "user line not recorded"
+        return self._short(next((one for one in places if one is not None), None))
 
-    def _short(self, place: Location) -> str:
+    def _short(self, place: Location | None) -> str:
         """Beneath the folder of the run as seen from there."""
+        if place is None:
+            return "user line not recorded"
         path = os.path.relpath(place.path, self._meta.cwd or os.sep)
         return f"{place.path if path.startswith(os.pardir) else path}:{place.line}"

@@ -243,8 +243,15 @@ class OwnEvents:
 
     def close_rows(self) -> None:
         """The file of the compiled recorder ended: its last rows are complete."""
-        if self._calls_made:
+        if self.is_compiled:
             self._close_window({})
+
+    def in_words(self, call: int) -> tuple[str, Location | None]:
+        """The name and the user's line of a call, whose kind and place have one number. Raises
+        KeyError as above."""
+        stack, _ = self._ats[call]
+        place = self._table.stacks[stack].location if stack >= 0 else None
+        return self._table.label(self._calls_made[call].name), place
 
     def _microseconds(self, nanoseconds: int) -> float:
         return (nanoseconds - self._base_ns) / 1000

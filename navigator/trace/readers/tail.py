@@ -15,7 +15,7 @@ from navigator.trace.readers.own import OperatorRow
 
 SUFFIX = ".tail"
 _MAGIC = b"navtail1"
-_HEADER = struct.Struct("=8s11q")
+_HEADER = struct.Struct("=8s12q")
 _SLOT, _OPEN, _ROW = struct.Struct("=5q"), struct.Struct("=qii"), struct.Struct("=qqqqiii4x")
 
 
@@ -40,6 +40,8 @@ class TailThread(NamedTuple):
     for the output its device, see ``recorder.cpp``."""
     running: list[RunningRow]
     """Outermost first."""
+    ended: RunningRow | None
+    """Where no rows are kept: what ran last, if nothing is running."""
 
 
 class Tail(NamedTuple):
@@ -48,6 +50,8 @@ class Tail(NamedTuple):
     lines: bytes
     """Events of the recording, each followed by a comma; some may be in the recording too."""
     threads: list[TailThread]
+    stopped: bool
+    """Whether the recording had ended before the program did."""
 
 
 def read_tail(recording: Path) -> Tail | None:
@@ -79,20 +83,21 @@ def _parsed(data: bytes) -> Tail | None:
     )
     if magic != _MAGIC or row_size != _ROW.size or slot_size < _SLOT.size + depth * _OPEN.size:
         return None
-    first, second, current, _lost = rest
+    first, second, current, _lost, stopped = rest
     parts = [(0, first), (1, second)] if current else [(1, second), (0, first)]
     starts = [(text_at + part * capacity, size) for part, size in parts]
     lines = b"".join(data[start : start + min(size, capacity)] for start, size in starts)
     found = (_thread(data, at + slot * slot_size, depth) for slot in range(slots))
-    return Tail(lines, [one for one in found if one.number])
+    return Tail(lines, [one for one in found if one.number], bool(stopped))
 
 
 def _thread(data: bytes, at: int, depth: int) -> TailThread:
     number, running, written, rows_at, capacity = _SLOT.unpack_from(data, at)
     count = min(max(running, 0), depth)
-    inside = data[at + _SLOT.size :][: count * _OPEN.size]
-    opened = [RunningRow(*one) for one in _OPEN.iter_unpack(inside)]
-    return TailThread(number, written, _ring(data, rows_at, capacity, written), opened)
+    inside = data[at + _SLOT.size :][: depth * _OPEN.size]
+    rows = [RunningRow(*one) for one in _OPEN.iter_unpack(inside)]
+    ended = rows[0] if rows and rows[0].kind and not (count or capacity) else None
+    return TailThread(number, written, _ring(data, rows_at, capacity, written), rows[:count], ended)
 
 
 def _ring(data: bytes, at: int, capacity: int, written: int) -> list[OperatorRow]:

@@ -94,6 +94,26 @@ def test_what_ended_just_before_is_kept(library: str, tmp_path: Path, how: str) 
     assert all(op.device == "cpu" for op in trace.ops() if op.kind == "op")
 
 
+@pytest.mark.parametrize("thread", ["main", "thread"])
+def test_without_a_compiler_the_call_is_kept(tmp_path: Path, thread: str) -> None:
+    trace = died(tmp_path, "", "kill", "inside", thread, "3")
+    line = line_of(PROGRAM, "inside")
+    name = "torch.ops.torchnav_test.dies"
+    assert trace.meta.problems == [
+        f"died in {name}, program.py:{line}",
+        "the recording was cut off: the last window is missing",
+    ]
+    assert [(op.name, op.kind) for op in trace.ops() if op.unfinished] == [(name, "call")]
+
+
+def test_without_a_compiler_the_last_call_is_named(tmp_path: Path) -> None:
+    trace = died(tmp_path, "", "segfault", "after", "thread", "3")
+    place = f"program.py:{line_of(PROGRAM, 'after')}"
+    told = f"died outside of any operator, after torch.Tensor.exp, {place}"
+    assert trace.meta.problems[0] == told
+    assert not any(op.unfinished for op in trace.ops())
+
+
 def test_a_tail_that_is_damaged_is_no_tail(library: str, tmp_path: Path) -> None:
     died(tmp_path, library, "kill", "inside", "main", "3")
     tail = tmp_path / "trace.json.tail"
