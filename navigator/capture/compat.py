@@ -13,7 +13,22 @@ try:
 except ImportError:  # before 2.2
     from torch._utils import is_compiling
 
-__all__ = ["Marker", "is_compiling", "profiler_config", "run_as_it_is"]
+try:
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+except ImportError:  # before 2.1
+
+    def register_optimizer_step_post_hook(hook: Any) -> Any:
+        """There are none: optimizers are not watched."""
+        return torch.utils.hooks.RemovableHandle({})
+
+
+__all__ = [
+    "Marker",
+    "is_compiling",
+    "profiler_config",
+    "register_optimizer_step_post_hook",
+    "run_as_it_is",
+]
 
 Marker: Any = getattr(_profiler, "_RecordFunctionFast", torch.autograd.profiler.record_function)
 """A context manager that shows up in a profile under its name; the slower one before 2.2."""

@@ -71,7 +71,7 @@ class CompiledRecorder(Session):
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
         self._undo = [*follow_modules(_Paths(self._native)), *self._definitions.follow()]
         if self._memory:
-            self._undo += follow_own_profilers(self)
+            self._undo += [*follow_own_profilers(self), *self._storages.follow()]
         tail = open_tail(self._file.path, self._native.TAIL_SIZE)
         self._native.start(base_ns, self._stacks.classify, self._stack, self._memory, tail)
         if tail >= 0:

@@ -103,6 +103,8 @@ class Recorder(Session):
         self.running.open(self._file.path, base_ns)
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
+        if self._options.memory:
+            self._undo += self._storages.follow()
         mode = self._new_mode(top=True)
         mode.__enter__()
         self._here.mode = mode

@@ -16,6 +16,7 @@ import torch
 
 from .compile_log import CompileLog
 from .definitions import Definitions
+from .storages import Storages
 from .tail import remove_tail
 from .writer import TraceFile, metadata
 
@@ -36,6 +37,7 @@ class Session:
         self._compile_log: CompileLog | None = None
         self._announcer = Announcer(self._tick)
         self._definitions = Definitions()
+        self._storages = Storages()
         self._undo: list[Callable[[], None]] = []
         """Restore what was patched; empty when not started."""
         self.active = False
@@ -85,14 +87,15 @@ class Session:
         """Take off what ``start`` has put around the thread that called it."""
 
     def _defined(self, last: bool = False) -> list[bytes]:
-        """What the program has defined itself since the last time."""
+        """What the program has defined itself since the last time, and what its memory is for."""
+        storages = [metadata("storages", one, self._pid) for one in self._storages.fresh()]
         try:
             found = self._definitions.fresh(last)
         except Exception as error:  # noqa: BLE001 -- an odd class of the program must not end it
             self.note(f"what the program defines could not be read: {error!r}")
-            return []
+            return storages
         told = ({field: value for field, value in one._asdict().items() if value} for one in found)
-        return [metadata("definition", one, self._pid) for one in told]
+        return [*storages, *(metadata("definition", one, self._pid) for one in told)]
 
     def _is_here(self) -> bool:
         return self.active and os.getpid() == self._pid

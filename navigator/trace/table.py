@@ -130,6 +130,8 @@ class Table:
         self.roots: list[int] = []
         self.definitions: list[ProgramDefinition] = []
         """What the program defines itself, in the order of the file."""
+        self.storages: list[tuple[float, str, tuple[int, ...]]] = []
+        """When, what for and where: memory that Python knew, such as that of parameters."""
         self.kernels = KernelTable()
         self.launches = LaunchTable()
         self.allocations = AllocationTable()

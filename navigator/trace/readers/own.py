@@ -353,6 +353,12 @@ class OwnEvents:
         one = ProgramDefinition(kind, name, place, function, key, schema)
         self._table.definitions.append(one)
 
+    def _on_storages(self, args: dict[str, Any]) -> None:
+        moment = self._microseconds(int(args.pop("time_ns")))
+        for category, addresses in args.items():
+            told = tuple(int(address) for address in addresses)
+            self._table.storages.append((moment, category, told))
+
     def _on_problem(self, args: dict[str, Any]) -> None:
         self._meta.problems.append(str(args["message"]))
 

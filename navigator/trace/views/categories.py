@@ -1,8 +1,9 @@
-"""What memory is for, from who took it, when, and when it was given back.
+"""What memory is for: from who took it, when, and when it was given back.
 
-The words are those of ``torch.profiler``'s memory profile. That one follows the storage of each
-input; a trace does not have them, so that the rules here go by the operator, Node or optimizer
-step that was running, and what no rule decides is unknown.
+The words are those of ``torch.profiler``'s memory profile. Recordings of ours say, as it does,
+where parameters, gradients, state of optimizers and inputs of modules were. It also follows the
+storage of each operator's inputs; a trace does not have them, so that the other rules go by the
+operator, Node or optimizer step that was running, and what no rule decides is unknown.
 """
 
 from __future__ import annotations
@@ -16,15 +17,29 @@ from navigator.trace.table import ANNOTATION, BACKWARD, CALL, ENGINE, NODE, OP, 
 from navigator.trace.trace import Trace
 from navigator.trace.views.blocks import Block, Ledger
 
-Category = Literal["temporary", "activation", "gradient", "autograd", "optimizer state", "unknown"]
+Category = Literal[
+    "parameter",
+    "input",
+    "temporary",
+    "activation",
+    "gradient",
+    "autograd",
+    "optimizer state",
+    "unknown",
+]
 """``temporary``: given back by the operator or optimizer step that took it. ``activation``: made
 in the forward pass for the backward pass, or by a module. ``gradient``: made in a backward pass
-and outlives it. ``autograd``: made in a backward pass and gone at its end."""
+and outlives it. ``autograd``: made in a backward pass and gone at its end. ``input``: what a module
+is called with, made outside of any and without a Node."""
+
+_TOLD: tuple[Category, ...] = ("input", "gradient", "optimizer state", "parameter")
+"""What Python tells of, the strongest last."""
 
 RULES = (
     "category: temporary, given back by the operator or optimizer step that took it; gradient, "
     "outlives the backward pass that made it, autograd, does not; optimizer state, outlives the "
-    "step; activation, made in a module or kept for a backward pass; else unknown"
+    "step; activation, made in a module or kept for a backward pass; parameter, input and what "
+    "optimizers hold as Python told; else unknown"
 )
 
 
@@ -33,6 +48,7 @@ class Categories:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
+        self._by_device: dict[str, dict[int, Category]] = {}
         self._outside: defaultdict[int, list[float]] = defaultdict(list)
         """By thread: when what is no part of a backward pass began."""
         self._last: defaultdict[int, float] = defaultdict(float)
@@ -50,6 +66,9 @@ class Categories:
 
     def category(self, ledger: Ledger, block: Block) -> Category:
         """What a block of a ledger is for."""
+        told = self._told(ledger).get(block.taken)
+        if told is not None:
+            return told
         if block.row < 0:
             return "unknown"
         table = self._trace.table
@@ -112,6 +131,43 @@ class Categories:
             freer = table.allocations.op[ledger.moments[block.freed]]
             if freer >= 0 and table.phase[freer] == BACKWARD:
                 return "activation"
-        makes_node = any(one in table.reverse for one in self._above(block.row))
-        is_module = table.module[block.row] >= 0
-        return "activation" if makes_node or is_module else "unknown"
+        return "activation" if self._is_within_model(block.row) else "unknown"
+
+    def _is_within_model(self, row: int) -> bool:
+        """Whether it was made in a module or by what has a Node."""
+        table = self._trace.table
+        return table.module[row] >= 0 or any(one in table.reverse for one in self._above(row))
+
+    # ------------------------------------------------------------------ what Python knew
+
+    def _told(self, ledger: Ledger) -> dict[int, Category]:
+        """By the moment at which a block was taken."""
+        if ledger.device not in self._by_device:
+            self._by_device[ledger.device] = dict(self._find(ledger))
+        return self._by_device[ledger.device]
+
+    def _find(self, ledger: Ledger) -> Iterator[tuple[int, Category]]:
+        """The last one of a block counts, so that the strongest comes last."""
+        blocks: defaultdict[int, list[Block]] = defaultdict(list)
+        allocations = self._trace.table.allocations
+        for block in ledger.blocks:
+            blocks[allocations.address[ledger.moments[block.taken]]].append(block)
+        for category in _TOLD:
+            for moment, told, addresses in self._trace.table.storages:
+                for one in addresses if told == category else ():
+                    found = self._at(ledger, blocks.get(one, []), moment)
+                    if found is not None and not (told == "input" and self._is_models(found)):
+                        yield found.taken, category
+
+    def _is_models(self, block: Block) -> bool:
+        return block.row >= 0 and self._is_within_model(block.row)
+
+    def _at(self, ledger: Ledger, blocks: list[Block], moment: float) -> Block | None:
+        """The block that was at an address at a moment."""
+        for block in reversed(blocks):
+            if self._taken(ledger, block) <= moment:
+                return block if moment < self._freed(ledger, block) else None
+        return None
+
+    def _taken(self, ledger: Ledger, block: Block) -> float:
+        return self._trace.table.allocations.start[ledger.moments[block.taken]]

@@ -14,6 +14,7 @@ from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Row, no_links
 from navigator.trace.views.blocks import ledgers
+from navigator.trace.views.categories import Categories
 from navigator.trace.views.memory import MEMORY_BY
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import run
@@ -84,6 +85,8 @@ def test_categories_go_by_who_took_it_and_until_when(training: Trace) -> None:
     by_category = {row["category"]: row for row in rows_of(training, "memory-category")}
     state = by_category["optimizer state"]
     assert number(state, "kept_bytes") >= 8 * parameters, "two moments of four bytes"
+    assert number(by_category["parameter"], "kept_bytes") == 4 * parameters
+    assert number(by_category["input"], "bytes") == 2 * 4 * 64 * 32
     gradients = by_category["gradient"]
     assert number(gradients, "bytes") == 2 * 4 * parameters, "two steps"
     assert number(by_category["autograd"], "kept_bytes") == 0
@@ -107,6 +110,21 @@ def test_nodes_and_modules(training: Trace) -> None:
 def test_the_summary_says_the_peak(training: Trace) -> None:
     (line,) = (line for line in summary_lines(training) if line.startswith("memory "))
     assert "cpu: peak" in line
+
+
+def test_memory_is_told_as_it_was_at_the_moment(tmp_path: Path) -> None:
+    """The address of a parameter that is gone is soon that of something else."""
+    events = [(1.0, 8, 7, 8), (3.0, -8, 7, 0), (5.0, 8, 7, 8), (9.0, -8, 7, 0)]
+    trace = trace_of(tmp_path / "trace.json", events)
+    trace.table.storages += [
+        (4.0, "gradient", (7,)),
+        (6.0, "input", (7,)),
+        (7.0, "parameter", (7,)),
+    ]
+    (ledger,) = ledgers(trace)
+    categories = Categories(trace)
+    found = [categories.category(ledger, block) for block in ledger.blocks]
+    assert found == ["temporary", "parameter"]
 
 
 Event = tuple[float, int, int, int]
