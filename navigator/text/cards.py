@@ -155,15 +155,19 @@ def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
 
 
 def _one_line(line: CardLine, place: str, room: int) -> CardRow:
-    """What fits on one line: the path gives way first, then the note, then the text."""
+    """What fits on one line: the path gives way first, then the note, then the text, but a long
+    name of a file before the text. Of a file's name nothing is cut off."""
     name = _file_name(place)
     for said in (line.note, ""):
         beside = len(said) + 2 if said else 0
         if (left := room - len(line.text) - beside - 2) >= len(name) + 4:
             return CardRow(line, line.text, shortened_path(place, left), said)
-    text = shortened_way(line.text, room - len(name) - 2)
-    left = room - len(text) - 2
-    return CardRow(line, text[:room], name[-left:] if left > len(":1234") else "")
+    left = room - len(name) - 2
+    text = shortened_way(line.text, left)
+    is_cut = len(text) > left or text.endswith("...")
+    if is_cut and len(name) > room // 2:
+        return CardRow(line, shortened_way(line.text, room)[:room])
+    return CardRow(line, text if len(text) <= left else f"{text[: left - 3]}...", name)
 
 
 def _file_name(place: str) -> str:
