@@ -41,9 +41,13 @@ class Part(NamedTuple):
 
 def critical_path(trace: Trace) -> list[Part]:
     """The parts of the path by time; none of a trace without times."""
-    if not has_times(trace):
-        return []
-    return [part for part in reversed(list(_Walk(trace).parts())) if part.end > part.start]
+    return list(path_backwards(trace))[::-1]
+
+
+def path_backwards(trace: Trace) -> Iterator[Part]:
+    """The same from its end on, as it is found."""
+    if has_times(trace):
+        yield from (part for part in _Walk(trace).parts() if part.end > part.start)
 
 
 class _At(NamedTuple):
@@ -203,6 +207,8 @@ class _Walk:
 
     def _worker(self, piece: Piece, at: _At) -> _At | None:
         """The thread of the autograd engine that this one waited for."""
+        if not self._engine:
+            return None
         number = bisect_right(self._engine, (piece.end, float("inf"), 0)) - 1
         while number >= 0 and self._engine[number][0] > piece.start:
             end, start, thread = self._engine[number]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from navigator.trace.table import GONE, NONE
@@ -25,30 +26,37 @@ class Threads:
     """The pieces of each thread, by time. Times as the trace's columns have them."""
 
     def __init__(self, trace: Trace) -> None:
-        items: dict[int, list[Piece]] = {}
-        for thread, item in _items(trace):
-            items.setdefault(thread, []).append(item)
-        pieces = {thread: list(_pieces(found)) for thread, found in items.items()}
-        self._pieces = {thread: found for thread, found in pieces.items() if found}
-        self._starts = {n: [one.start for one in found] for n, found in self._pieces.items()}
+        self._launch_ops = trace.table.launches.op
+        spans: dict[int, list[_Span]] = {}
+        for thread, span in _spans(trace):
+            spans.setdefault(thread, []).append(span)
+        self._pieces: dict[int, _Pieces] = {}
+        for thread in list(spans):
+            pieces = _Pieces(spans.pop(thread))
+            if pieces.ids:
+                self._pieces[thread] = pieces
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._pieces)
 
     def first(self, thread: int) -> float:
         """When it was first in anything."""
-        return self._pieces[thread][0].start
+        return self._pieces[thread].starts[0]
 
     def before(self, thread: int, moment: float) -> Piece | None:
         """The last time of one kind before a moment, cut there; None before everything. Where
         the thread was in no row, the time since the last one."""
-        number = bisect_left(self._starts.get(thread, ()), moment) - 1
-        if number < 0:
+        pieces = self._pieces.get(thread)
+        number = bisect_left(pieces.starts, moment) - 1 if pieces else -1
+        if pieces is None or number < 0:
             return None
-        piece = self._pieces[thread][number]
-        if piece.end < moment:
-            return Piece(piece.end, moment, NONE)
-        return piece._replace(end=moment)
+        if pieces.ends[number] < moment:
+            return Piece(pieces.ends[number], moment, NONE)
+        one = pieces.ids[number]
+        if one >= 0:
+            return Piece(pieces.starts[number], moment, one)
+        launch = _FIRST_LAUNCH - one
+        return Piece(pieces.starts[number], moment, self._launch_ops[launch], launch)
 
     def within(self, thread: int, start: float, end: float) -> Iterator[Piece]:
         """What it was in between two moments, from the end on."""
@@ -85,37 +93,47 @@ class DeviceWaits:
         return "Async" not in name or self._done.get(launches.correlation[launch], end + 1) <= end
 
 
-def _items(trace: Trace) -> Iterator[tuple[int, Piece]]:
+_Span = tuple[float, float, int]
+"""(start, minus the end, row or _FIRST_LAUNCH minus the number of a launch), which sorts those that
+are around others before them."""
+_FIRST_LAUNCH = -2
+
+
+def _spans(trace: Trace) -> Iterator[tuple[int, _Span]]:
     """Rows and calls of the runtime, with their threads."""
     table, launches = trace.table, trace.table.launches
     for row in range(len(table)):
         if table.kind[row] != GONE:
             start = table.start[row]
-            yield table.thread[row], Piece(start, start + table.duration[row], row)
-    for number in range(len(launches)):
-        start = launches.start[number]
-        piece = Piece(start, start + launches.duration[number], launches.op[number], number)
-        yield launches.thread[number], piece
+            yield table.thread[row], (start, -start - table.duration[row], row)
+    for number, (start, duration) in enumerate(zip(launches.start, launches.duration, strict=True)):
+        yield launches.thread[number], (start, -start - duration, _FIRST_LAUNCH - number)
 
 
-def _pieces(items: Iterable[Piece]) -> Iterator[Piece]:
-    open_: list[Piece] = []
-    at = float("-inf")
-    for item in sorted(items, key=lambda one: (one.start, -one.end)):
-        yield from _closed(open_, at, item.start)
-        at = item.start
-        open_.append(item._replace(end=min(item.end, open_[-1].end)) if open_ else item)
-    yield from _closed(open_, at, float("inf"))
+class _Pieces:
+    """The pieces of one thread as columns."""
 
+    def __init__(self, spans: list[_Span]) -> None:
+        self.starts, self.ends, self.ids = array("d"), array("d"), array("q")
+        open_: list[tuple[float, int]] = []
+        at = float("-inf")
+        spans.sort()
+        for start, end, one in spans:
+            self._close(open_, at, start)
+            at = start
+            open_.append((min(-end, open_[-1][0]) if open_ else -end, one))
+        self._close(open_, at, float("inf"))
 
-def _closed(open_: list[Piece], at: float, until: float) -> Iterator[Piece]:
-    """Own time of what is open from one moment to another; what ends meanwhile is closed."""
-    while open_ and at < until:
-        inner = open_[-1]
-        end = min(inner.end, until)
-        if end > at:
-            yield inner._replace(start=at, end=end)
-            at = end
-        if inner.end > until:
-            return
-        open_.pop()
+    def _close(self, open_: list[tuple[float, int]], at: float, until: float) -> None:
+        """Own time of what is open from one moment to another; what ends meanwhile is closed."""
+        while open_ and at < until:
+            end, one = open_[-1]
+            stop = min(end, until)
+            if stop > at:
+                self.starts.append(at)
+                self.ends.append(stop)
+                self.ids.append(one)
+                at = stop
+            if end > until:
+                return
+            open_.pop()
