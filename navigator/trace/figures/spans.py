@@ -62,7 +62,7 @@ def operator_rows(trace: Trace) -> Iterator[int]:
     """Operators, Nodes and regions that no other one has called."""
     table = trace.table
     for row, kind in enumerate(table.kind[: len(table)]):
-        if kind in (OP, NODE, ENGINE, REGION):
+        if kind in (OP, NODE, ENGINE, REGION) and row not in table.untimed:
             parent = table.parent[row]
             if parent < 0 or table.kind[parent] in (CALL, ANNOTATION):
                 yield row

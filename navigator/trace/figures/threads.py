@@ -103,7 +103,7 @@ def _spans(trace: Trace) -> Iterator[tuple[int, _Span]]:
     """Rows and calls of the runtime, with their threads."""
     table, launches = trace.table, trace.table.launches
     for row in range(len(table)):
-        if table.kind[row] != GONE:
+        if table.kind[row] != GONE and row not in table.untimed:
             start = table.start[row]
             yield table.thread[row], (start, -start - table.duration[row], row)
     for number, (start, duration) in enumerate(zip(launches.start, launches.duration, strict=True)):

@@ -116,6 +116,8 @@ class OwnEvents:
             table.place[row] = table.places.number(str(told["place"]))
         if "compilation" in told:
             self._compiling.take(row, str(told["compilation"]))
+        if told.get("unfinished"):
+            table.unfinished.add(row)
         if told.get("phase") in PHASES:
             self._phases[row] = PHASES.index(told["phase"])
 

@@ -98,6 +98,9 @@ class _Events:
         for one in table.definitions:
             told = {**asdict(one), "path": one.location.path, "line": one.location.line}
             yield _meta("torchnav_definition", **told)
+        for moment, category, addresses in table.storages:
+            told = {"time_ns": round(moment * 1000), category: addresses}
+            yield _meta("torchnav_storages", **told)
         for compilation in table.compiled:
             yield _meta("torchnav_compiled", **compilation_facts(compilation))
 
@@ -182,6 +185,8 @@ class _Events:
             ours["keys"] = table.keys[row] + 1
         if table.place[row] >= 0:
             ours["place"] = table.places[table.place[row]]
+        if row in table.unfinished:
+            ours["unfinished"] = True
         if row in table.compilations:
             ours["compilation"] = table.compilations[row]
         if not self._is_timed and table.phase[row]:

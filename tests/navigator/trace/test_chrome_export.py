@@ -39,7 +39,7 @@ def facts(trace: Trace) -> Counter[tuple[object, ...]]:
 def _row(trace: Trace, row: int) -> tuple[object, ...]:
     op, made = trace.op(row), trace.backward_of(row)
     of_row = (op.label, op.kind, op.phase, op.origin, op.sequence, op.thread, op.inputs, op.output)
-    times = (op.start_us, op.duration_us)
+    times = (op.start_us, op.duration_us, op.unfinished)
     place = (op.user, op.user_exact, op.stack, op.module, op.device, op.layout, op.keys)
     kernels = [(k.name, k.kind, k.start_us, k.device, k.launch) for k in trace.kernels_of(row)]
     memory = [(a.bytes, a.address, a.total_bytes, a.device) for a in trace.allocations_of(row)]
@@ -61,6 +61,7 @@ def there_and_back(trace: Trace, folder: Path) -> list[dict[str, Any]]:
     assert (again.meta.complete, again.meta.problems) == (trace.meta.complete, trace.meta.problems)
     assert again.table.definitions == trace.table.definitions
     assert len(again.table.allocations) == len(trace.table.allocations)
+    assert again.table.storages == trace.table.storages
     events: list[dict[str, Any]] = json.loads(gzip.decompress(file.read_bytes()))["traceEvents"]
     return events
 
@@ -121,6 +122,16 @@ def lanes_nest(events: list[dict[str, Any]]) -> None:
         end = event["ts"] + event["dur"]
         assert not around or end <= around[-1] + 1e-3, event
         around.append(end)
+
+
+def test_what_memory_is_for_and_what_never_ended(tmp_path: Path) -> None:
+    program = "import torch\nnet = torch.nn.Linear(3, 3)\nnet(torch.ones(2, 3)).sum().backward()"
+    assert run(tmp_path, program, options=("--memory",)).returncode == 0
+    trace = read_trace(tmp_path / "trace.json")
+    assert len(trace.table.allocations) > 3
+    assert trace.table.storages
+    trace.table.unfinished.add(trace.roots()[-1])
+    there_and_back(trace, tmp_path)
 
 
 def test_a_trace_without_times_keeps_its_tree(tmp_path: Path) -> None:
