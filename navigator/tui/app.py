@@ -33,7 +33,7 @@ from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.panes.workspace import Workspace
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.screens.goto import GotoScreen
-from navigator.tui.screens.help import HelpScreen
+from navigator.tui.screens.help import LEGEND, HelpScreen
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Opener
 from navigator.tui.text import one_line
@@ -113,7 +113,9 @@ class TorchnavApp(App[int]):
         ):
             known = groups.setdefault(_TITLES.get(owner.__name__, _OTHERS), {})
             known |= {key.id: key for key in keys_of(owner, self.context.config.keys)}
-        self.push_screen(HelpScreen([(title, [*keys.values()]) for title, keys in groups.items()]))
+        legend = getattr(self.screen, "LEGEND", LEGEND)
+        titled = [(title, [*keys.values()]) for title, keys in groups.items()]
+        self.push_screen(HelpScreen(titled, legend))
 
     # ---------------------------------------------------------------------------- lists
 

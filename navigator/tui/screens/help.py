@@ -19,7 +19,7 @@ from navigator.tui.widgets.line_list import LineList, Piece, cut
 HelpRow = tuple[str, str, str]
 """(keys, what they do, id); a heading has only the first."""
 
-LEGEND: Sequence[HelpRow] = (
+MARKS: Sequence[HelpRow] = (
     ("Marks", "", ""),
     ("●", "exact: the source says so", ""),
     ("◆", "inferred: codegen or a macro, which is named", ""),
@@ -28,6 +28,9 @@ LEGEND: Sequence[HelpRow] = (
     ("∂", "is differentiable, also through what it calls", ""),
     ("▸", "an operator whose chain Enter shows here", ""),
     ("↑ ↻", "shown elsewhere, where Enter leads; ↻ on the way here: a loop", ""),
+)
+LEGEND: Sequence[HelpRow] = (
+    *MARKS,
     ("Words for the filter", "", ""),
     ("key:CUDA", "has a kernel for this dispatch key", ""),
     ("file:SoftMax", "has a kernel in such a file", ""),
@@ -72,8 +75,11 @@ class HelpScreen(ModalScreen[None]):
         )
     ]
 
-    def __init__(self, groups: Sequence[tuple[str, Sequence[Key]]]) -> None:
+    def __init__(
+        self, groups: Sequence[tuple[str, Sequence[Key]]], legend: Sequence[HelpRow] = LEGEND
+    ) -> None:
         super().__init__()
+        self._legend = legend
         self._groups = groups
 
     def compose(self) -> ComposeResult:
@@ -83,7 +89,7 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         keys = [row for group in self._groups for row in _rows(*group)]
-        self.query_one(HelpList).show([*keys, *LEGEND])
+        self.query_one(HelpList).show([*keys, *self._legend])
         where = one_line(str(config_path()))
         self.query_one(Comment).show(f"Keys can be changed by their id under [keys] in {where}")
 

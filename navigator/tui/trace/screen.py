@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from threading import Event
 from typing import ClassVar
@@ -20,6 +21,7 @@ from navigator.tui.context import Context
 from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.screens.about import AboutScreen
 from navigator.tui.screens.breakpoints import fit_terminal
+from navigator.tui.screens.help import MARKS, HelpRow
 from navigator.tui.source.source_pane import SourcePane
 from navigator.tui.trace.output_log import Answer, OutputLog
 from navigator.tui.trace.pane import TracePane
@@ -47,21 +49,28 @@ class TraceScreen(Screen[None]):
             "ctrl+c",
             "break",
             "Interrupt",
-            tooltip="Interrupt the program; again: end it and quit",
+            tooltip="Interrupt; again: quit",
             show=False,
-            id="trace.break",
-        ),
-        Binding(
-            "ctrl+x",
-            "interrupt",
-            "Interrupt the program",
-            show=False,
-            priority=True,
             id="trace.interrupt",
         ),
+        Binding("ctrl+x", "cancel", "Stop indexing", show=False, priority=True, id="index.cancel"),
         Binding("i", "about", "About this trace", show=False, id="about"),
         Binding("x", "hide_notice", "Hide the notice", show=False, id="notice.hide"),
     ]
+
+    LEGEND: ClassVar[Sequence[HelpRow]] = (
+        ("Rows of a trace", "", ""),
+        ("train.py:12", "your line that led to the rows below", ""),
+        ("← ↻ ⚙", "backward pass, optimizer, compiler", ""),
+        ("+12", "so many operators are folded below", ""),
+        ("Words for the filter", "", ""),
+        ("op:add phase:back", "rows of such an operator, of a phase", ""),
+        ("module:fc line:12", "that such a module or line led to", ""),
+        ("node:Mul origin:eng", "that such a Node ran, or why", ""),
+        ("dur:>1ms thread:7", "that took so long, of a thread", ""),
+        ("no:line no:kernel", "without: also no:module, no:node", ""),
+        *MARKS,
+    )
 
     class Grown(Message):
         """There are more rows, or there is a trace at last."""
@@ -137,7 +146,8 @@ class TraceScreen(Screen[None]):
             self._show_problems(message.trace)
 
     def _show_problems(self, trace: Trace) -> None:
-        problems = trace.meta.problems
+        stopped = ["reading was stopped: not all rows are here"] * self._stop.is_set()
+        problems = [*trace.meta.problems, *stopped]
         if problems:
             more = f"({len(problems) - 1} more: i)" if len(problems) > 1 else ""
             died = bool(trace.table.unfinished)
@@ -167,7 +177,7 @@ class TraceScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Where no program runs, none can be interrupted."""
-        of_program = action in ("output", "interrupt", "answer", "break")
+        of_program = action in ("output", "answer", "break")
         return not of_program or self._recording.program is not None
 
     def on_output_log_asked(self, message: OutputLog.Asked) -> None:
@@ -207,10 +217,11 @@ class TraceScreen(Screen[None]):
     def action_output(self) -> None:
         self.toggle_class("-output")
 
-    def action_interrupt(self) -> None:
-        if self._recording.program is not None:
-            self._recording.program.interrupt()
-            say(self, "the program was interrupted")
+    def action_cancel(self) -> None:
+        """Read no more of a trace, and index no more source."""
+        if self._recording.program is None and not self._is_done:
+            self._stop.set()
+        self.query_one(IndexProgress).cancel()
 
     def action_leave_trace(self) -> None:
         """Quit; a program that still runs is asked about first."""
@@ -222,7 +233,7 @@ class TraceScreen(Screen[None]):
             log.program.stop()
         else:
             self._is_leaving = True
-            say(self, "the program still runs: q again stops it, ctrl+x interrupts it")
+            say(self, "the program still runs: q again stops it, ctrl+c interrupts it")
             self.set_timer(5, partial(self._stay, log))
 
     def _stay(self, log: OutputLog) -> None:
