@@ -84,8 +84,8 @@ class CompileLog(logging.Handler):
             if len(open_) == 1:
                 self._begun()
                 self._track_provenance()
-                args = event.get("args") or {}
-                self._span("compile_begin", name=name, id=str(args.get("compile_id", "")))
+                number = str((event.get("args") or {}).get("compile_id") or "None")
+                self._span("compile_begin", name=name, id="" if number == "None" else number)
         elif event.get("ph") == "E" and name in open_:
             while open_.pop() != name:  # of what failed no end is told
                 pass

@@ -49,8 +49,8 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
 def _compiler(trace: Trace) -> Iterator[str]:
     """How often and how long the program compiled."""
     table = trace.table
-    if times := len(table.compilations):
-        took = duration(sum(table.duration[row] for row in table.compilations))
+    if times := len(rows := table.compiler_rows()):
+        took = duration(sum(table.duration[row] for row in rows))
         yield f"compiler   {times} time{'s' * (times != 1)}, {took}: --view compiled"
 
 

@@ -212,6 +212,12 @@ class Table:
         kinds, phases = self.kind, self.phase
         return (row for row in range(len(self)) if kinds[row] == OP and phases[row] != COMPILE)
 
+    def compiler_rows(self) -> list[int]:
+        """The rows of compilations, but for threads that help in them, which have no number; older
+        versions tell none at all."""
+        numbered = [row for row, number in self.compilations.items() if number]
+        return numbered or list(self.compilations)
+
     def compilation_around(self, row: int) -> int:
         """The outermost compilation in which a row stands, NONE where it stands in none."""
         found = NONE

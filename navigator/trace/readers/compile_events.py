@@ -26,7 +26,7 @@ class CompileEvents:
     def begin(self, thread: int, start: float, name: str, number: str) -> None:
         """A compilation of this number begins; ``name`` is the compiler's for what it does."""
         table = self._table
-        title = table.names.number((f"compile [{number}]" if number else name, None))
+        title = table.names.number((f"compile [{number}]" if number else f"compile: {name}", None))
         row = table.append(REGION, title, thread, start, 0.0)
         table.compilations[row] = number
         self._open[thread] = row

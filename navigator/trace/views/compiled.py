@@ -47,9 +47,10 @@ class _Runs:
         self.calls: Counter[tuple[str, bool]] = Counter()
         self.total: defaultdict[tuple[str, bool], float] = defaultdict(float)
         self.compiling: defaultdict[str, float] = defaultdict(float)
-        self.count = len(table.compilations)
-        for row, number in table.compilations.items():
-            self.compiling[number] += table.duration[row]
+        rows = table.compiler_rows()
+        self.count = len(rows)
+        for row in rows:
+            self.compiling[table.compilations[row]] += table.duration[row]
         for row, kind in enumerate(table.kind[: len(table)]):
             key = _ran(table, row, kind)
             if key is not None:

@@ -212,6 +212,8 @@ def test_profiles_of_others_tell_by_what_the_compiler_times(tmp_path: Path) -> N
     assert trace.table.compilations == {0: "3/1"}
     (row,) = VIEWS["compiled"](trace, no_links).rows
     assert (row["compilation"], row["graph"]) == ("3/1", None)
+    trace.table.compilations[5] = ""  # a thread that helps
+    assert trace.table.compiler_rows() == [0]
 
 
 def test_a_compilation_that_several_windows_see_is_one_row(tmp_path: Path) -> None:
@@ -252,3 +254,20 @@ def test_rows_of_json_lead_from_a_run_to_its_graph_and_from_a_kernel_to_source(
             assert row["user"]
             assert about["lines"]
             assert all(by_id[one]["parent"] == row["id"] for one in about["operator_ids"])
+
+
+def test_a_program_recorded_now(mixed: Trace) -> None:
+    """Without Inductor: what is compiled is the graph of AOTAutograd."""
+    table = mixed.table
+    (compilation,) = (row for row in table.compilations if table.compilations[row] == "0/0")
+    assert mixed.op(compilation).label == "compile compiled [0/0]"
+    inside = {row for row in range(len(mixed)) if mixed.op(row).phase == "compile"}
+    assert "aten::sin" in {mixed.op(row).name for row in inside - table.untimed}
+    regions = named(mixed, "Torch-Compiled Region: 0/0")
+    assert len(regions) == 3
+    (graph,) = {one.row for op in regions if (one := graph_of(table, op.id))}
+    below = [mixed.op(row).name for row in table.descendants(graph)]
+    assert below == ["aten::sin", "aten::cos", "aten::add"]
+    cosines = [graph_of(table, op.id) for op in named(mixed, "aten::cos") if op.id not in inside]
+    assert cosines.count(table.graphs[graph]) == 3
+    assert cosines.count(None) == len(cosines) - 3 > 0  # torch.func.grad makes others
