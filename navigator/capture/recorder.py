@@ -24,6 +24,7 @@ from .calls import CallLog, RunningCalls
 from .compat import run_as_it_is
 from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
 from .frames import Stacks
+from .hiding.graph_lines import hide_from_graphs
 from .mode import CallMode
 from .modules import ModulePaths, follow_modules, torch_folder
 from .profiler import Profiler, Window, accelerator_in_use
@@ -68,6 +69,7 @@ class Recorder(Session):
         self._last_window = False
         self._stopped = False
         """Whether windows are given up for good."""
+        self._has_compiled = False
         self._was_aside = False
         """Whether the program has run a profiler of its own."""
         self._windows = 0
@@ -140,7 +142,10 @@ class Recorder(Session):
         end_without_destructors()
 
     def _compiles(self) -> None:
-        run_as_it_is(CallMode.__torch_function__)
+        if not self._has_compiled:
+            self._has_compiled = True
+            run_as_it_is(CallMode.__torch_function__)
+            self._undo.append(hide_from_graphs())
 
     def _tick(self) -> None:
         self._file.write(self._log.announce())

@@ -115,7 +115,7 @@ torch.func.vmap(torch.func.grad(lambda v: v.sin().sum()))(torch.ones(2, 3))
 
 @torch.compile(backend="aot_eager")
 def compiled(z):
-    return z.sin() + z.cos()
+    return z.sin() + z.cos()  # LINE compiled
 
 
 print([compiled(torch.ones(4)).shape for _ in range(3)])

@@ -17,6 +17,7 @@ from navigator.trace.readers import read_trace
 from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, no_links
+from tests.navigator.trace.programs import MIXED, line_of
 from tests.navigator.trace.test_chrome_export import there_and_back
 
 PROGRAMS = Path(__file__).parents[2] / "data" / "compiled_program"
@@ -268,6 +269,7 @@ def test_a_program_recorded_now(mixed: Trace) -> None:
     (graph,) = {one.row for op in regions if (one := graph_of(table, op.id))}
     below = [mixed.op(row).name for row in table.descendants(graph)]
     assert below == ["aten::sin", "aten::cos", "aten::add"]
-    cosines = [graph_of(table, op.id) for op in named(mixed, "aten::cos") if op.id not in inside]
-    assert cosines.count(table.graphs[graph]) == 3
-    assert cosines.count(None) == len(cosines) - 3 > 0  # torch.func.grad makes others
+    lines = {line(mixed.op(row)) for row in table.descendants(graph)}
+    assert lines == {line_of(MIXED, "compiled")}
+    ran = [op for op in named(mixed, "aten::cos") if compiled_from(table, op.id) == graph]
+    assert {op.phase for op in ran} == {"forward"}
