@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from navigator.trace.figures.spans import Span, operator_rows, row_span
-from navigator.trace.table import ANNOTATION, GONE, OPTIMIZER
+from navigator.trace.figures.spans import Span, has_times, operator_rows, row_span
+from navigator.trace.table import ANNOTATION, COMPILE, GONE, OPTIMIZER
 from navigator.trace.trace import Trace
 
 _PROFILERS = re.compile(r"ProfilerStep#\d+")
@@ -37,6 +37,8 @@ class Steps(NamedTuple):
 def steps_of(trace: Trace) -> Steps:
     """By the profiler's own marks, else by ``record_function`` blocks that are called steps, else
     by ``Optimizer.step``, which ends one."""
+    if not has_times(trace):
+        return Steps("the trace has no times", ())
     for pattern, rule in (
         (_PROFILERS, "steps are torch.profiler's: prof.step()"),
         (_NAMED, "steps are the program's record_function blocks of this name"),
@@ -60,7 +62,8 @@ def _annotations(trace: Trace, pattern: re.Pattern[str]) -> list[int]:
     wanted = {n for n, (name, _) in enumerate(table.names.values) if pattern.fullmatch(name)}
     kinds = enumerate(table.kind[: len(table)])
     rows = [row for row, kind in kinds if kind == ANNOTATION and table.name[row] in wanted]
-    return sorted(rows, key=table.start.__getitem__)
+    of_program = (row for row in rows if table.phase[row] != COMPILE)
+    return sorted(of_program, key=table.start.__getitem__)
 
 
 def _outermost(trace: Trace, rows: Sequence[int]) -> list[int]:

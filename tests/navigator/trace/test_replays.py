@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from navigator.trace.readers.replays import captures_of, join_captures, replays_
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, no_links
 from navigator.trace.writers.chrome import write_chrome
+from navigator.tui.trace.recordings import RecordedFile
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.made import Event, block, kernel, launch, made, op, slice_, tensors
 
@@ -179,6 +181,15 @@ def test_a_replay_of_an_amd_gpu(tmp_path: Path) -> None:
     write_chrome(trace, file)
     again = read_trace(file)
     assert len(again) == len(trace)
+
+
+def test_the_screen_shows_them_joined() -> None:
+    shown: list[tuple[Trace, bool]] = []
+    recording = RecordedFile(REPLAY, [CAPTURE])
+    recording.read(lambda *told: shown.append(told), lambda _: None, threading.Event())
+    trace, is_all = shown[-1]
+    assert is_all
+    assert sum(k.op_id is not None for k in trace.kernels()) >= 544
 
 
 def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,8 +8,10 @@ import pytest
 
 from navigator.trace.figures.spans import gaps, length, merged, part_at, shares
 from navigator.trace.figures.steps import steps_of
+from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, no_links
+from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.made import Event, block, kernel, launch, made, op, slice_
 
 
@@ -99,3 +101,8 @@ def test_a_trace_without_steps_says_what_would_mark_them(step: Trace, tmp_path: 
     assert "ProfilerStep" in view.notes[0]
     recorded = VIEWS["steps"](step, no_links)
     assert [row["step"] for row in recorded.rows] == ["the step"]
+
+
+def test_a_function_that_is_compiled_is_no_step_and_ranks_are_no_times() -> None:
+    view = VIEWS["steps"](read_trace(TRACES.parent / "torch_trace"), no_links)
+    assert (view.rows, view.notes) == ([], ("the trace has no times",))
