@@ -118,6 +118,9 @@ def _describe(tensor: Any) -> tuple[Any, Any, Any] | None:
     if torch._C._is_tracing():
         return None
     try:
-        return tensor.dtype, tensor.shape, tensor.device
+        if tensor.layout is torch.strided:
+            return tensor.dtype, tensor.shape, tensor.device
+        layout = str(tensor.layout).removeprefix("torch.")
+        return tensor.dtype, tensor.shape, f"{tensor.device}/{layout}"
     except RuntimeError:
         return None

@@ -406,6 +406,18 @@ class Builder:
                 table.place[row] = table.places.number(place)
             elif table.kind[row] == OP and table.has_tensors(row):
                 table.place[row] = cpu
+            elif table.kind[row] == CALL:
+                self._place_factory(table.last_child[row], _place_of(table.outputs.get(row, "")))
+
+    def _place_factory(self, row: int, place: str) -> None:
+        """An operator that makes the result of a call from no tensor ran where that is, and so did
+        those of its kind that it called."""
+        table, waiting = self.table, [row] if row >= 0 and place else []
+        while waiting:
+            row = waiting.pop()
+            if table.kind[row] == OP and table.place[row] < 0 and not table.has_tensors(row):
+                table.place[row] = table.places.number(place)
+                waiting += table.children(row)
 
     def _set_default_place(self) -> None:
         table = self.table
@@ -455,3 +467,8 @@ class Builder:
     def announce_root(self, row: int) -> None:
         """Show a row before its window closes."""
         self.table.roots.append(row)
+
+
+def _place_of(output: str) -> str:
+    """``meta`` of ``float32[2, 8] meta``, the result of a call."""
+    return output.rpartition("] ")[2]

@@ -392,13 +392,15 @@ bool is_plain(const at::Tensor& tensor) {
   return !tensor.is_nested() && !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
 }
 
-// `strided`, `sparse_coo`
+// As Python names it: `strided`, `sparse_coo`, `_mkldnn`. In C++ it is `Sparse`, `SparseCsr`.
 std::string layout_name(const at::Tensor& tensor) {
   std::ostringstream layout;
   layout << tensor.layout();
   std::string name = layout.str();
   for (char& c : name) c = static_cast<char>(tolower(c));
-  return name;
+  if (name == "mkldnn") return "_" + name;
+  if (name == "sparse") return "sparse_coo";
+  return name.rfind("sparse", 0) == 0 ? "sparse_" + name.substr(6) : name;
 }
 
 void note_tensor(Columns& columns, const at::Tensor& tensor) {
