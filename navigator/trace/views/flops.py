@@ -28,6 +28,7 @@ _COLUMNS = (
     Column("inputs", "inputs"),
 )
 _TENSOR = re.compile(r"(\w+)\[([\d, ]*)\]")
+_TF32 = re.compile("tf32|tensorop", re.IGNORECASE)
 _POINTWISE, _REDUCTION = "pointwise", "reduction"
 
 
@@ -181,12 +182,11 @@ def _outputs(text: str) -> list[tuple[str, Shape]]:
 def _row(trace: Trace, calls: _Calls, peak: Peak) -> dict[str, object]:
     flops = calls.work.flops * calls.count
     moved = calls.bytes * calls.count if calls.bytes is not None else None
-    names = trace.table.kernels.names
-    tf32 = any("tf32" in names[number].lower() for number in calls.kernels)
-    limit, width = peak.of(calls.dtype, tf32), peak.bandwidth
+    width = peak.bandwidth
     seconds = calls.time / 1e6
     speed = flops / seconds if seconds else None
     rate = moved / seconds if seconds and moved is not None else None
+    limit = _limit(trace, calls, peak, speed or 0.0)
     return {
         "time_us": calls.time,
         "count": calls.count,
@@ -202,6 +202,18 @@ def _row(trace: Trace, calls: _Calls, peak: Peak) -> dict[str, object]:
         "op_id": calls.op.id,
         "term": f"op:{calls.op.label}",
     }
+
+
+def _limit(trace: Trace, calls: _Calls, peak: Peak, speed: float) -> float | None:
+    """The peak in TFLOP/s for the type that was computed in. Tensor cores take float32 as TF32:
+    names of kernels say so, and so does a speed that is out of reach otherwise."""
+    names = trace.table.kernels.names
+    limit = peak.of(calls.dtype)
+    if calls.dtype == "float32":
+        tf32 = any(_TF32.search(names[number]) for number in calls.kernels)
+        if tf32 or (limit is not None and speed > limit * 1e12):
+            return peak.of(calls.dtype, tf32=True) or limit
+    return limit
 
 
 def _notes(calls: Sequence[_Calls], gathered: _Gathered) -> Iterator[str]:

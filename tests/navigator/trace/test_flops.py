@@ -150,6 +150,19 @@ def test_speed_is_that_of_the_kernels_and_of_the_known_device(tmp_path: Path) ->
     assert two["of_peak"] == pytest.approx(2 * 1024**3 / 20e-6 / 494.5e12)
 
 
+@pytest.mark.parametrize(
+    ("name", "time", "limit"),
+    [("sgemm", 100, 67.0), ("cutlass_80_tensorop_s1688gemm", 100, 494.5), ("sgemm", 10, 494.5)],
+)
+def test_tensor_cores_take_float32_as_tf32(
+    tmp_path: Path, name: str, time: float, limit: float
+) -> None:
+    events = [op("aten::mm", 0, 9, **tensors([1024, 1024], [1024, 1024])), launch(5, 1)]
+    trace = made(tmp_path, [*events, kernel(name, 20, time, 1)], "NVIDIA H100 80GB HBM3")
+    (row,) = VIEWS["flops"](trace, no_links).rows
+    assert row["of_peak"] == pytest.approx(2 * 1024**3 / (time * 1e-6) / (limit * 1e12))
+
+
 def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     events = [op("aten::mm", 0, 10, **tensors([8, 8], [8, 8]))]
     for device in ("NVIDIA H999", ""):
