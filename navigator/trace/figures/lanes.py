@@ -146,7 +146,7 @@ def _streams(trace: Trace) -> Iterator[Lane]:
         by_place.setdefault(place, []).append(item)
     for place, items in by_place.items():
         device, stream = kernels.places[place]
-        yield Lane(f"{device} stream {stream}", _apart(items))
+        yield Lane(f"device {device} stream {stream}", _apart(items))
 
 
 def _idle(trace: Trace) -> Iterator[Lane]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -37,6 +38,8 @@ from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.filter_input import FilterInput
 from navigator.tui.widgets.line_list import LineList
 from navigator.tui.widgets.pane import MainPane
+
+T = TypeVar("T")
 
 _SMALL = 50_000
 """Rows up to which the timeline is drawn whenever some come in; of more each time that there
@@ -219,15 +222,13 @@ class TracePane(MainPane):
         began = monotonic()
         if began < self._rest_until:
             if self._timer is None:
-                self._timer = self.set_timer(self._rest_until - began, self._after_rest)
+                self._timer = self.set_timer(min(self._rest_until - began, 1.0), self._after_rest)
             return
-        if self.view not in ("tree", "flat") or self.text:
-            self._fill_soon(self._fill)
-        elif self.ops.rows.is_flat:
+        if self.view not in ("tree", "flat") or self.text or self.ops.rows.is_flat:
             self._fill()
         else:
             self.ops.grown()
-        self._rest_until = monotonic() + 9 * (monotonic() - began)
+            self._rest_until = monotonic() + 9 * (monotonic() - began)
 
     def _after_rest(self) -> None:
         self._timer = None
@@ -277,19 +278,28 @@ class TracePane(MainPane):
         if view == "tree" and not text:
             self._show_tree()
         elif view == "lanes":
-            ask(self, "rows", lambda: lanes_of(trace), self._show_lanes)
+            self._ask(lambda: lanes_of(trace), self._show_lanes)
             if self.is_done:
                 ask(self, "between", lambda: lanes_between(trace), self._add_lanes)
         elif view in VIEWS:
             made, links = self._made.get(view), self.links
-            ask(self, "rows", lambda: _sheet(trace, view, text, made, links), self._show_table)
+            self._ask(lambda: _sheet(trace, view, text, made, links), self._show_table)
         else:
-            ask(
-                self,
-                "rows",
+            self._ask(
                 lambda: _matched(trace, text, only_operators=view == "flat"),
                 lambda rows: self._show_flat(text, rows),
             )
+
+    def _ask(self, question: Callable[[], T], then: Callable[[T], object]) -> None:
+        """Ask for the rows of a view. Because a trace has grown it is asked again only when nine
+        times as long has passed as the answer took."""
+        began, self._rest_until = monotonic(), inf
+
+        def answered(found: T) -> None:
+            self._rest_until = monotonic() + 9 * (monotonic() - began)
+            then(found)
+
+        ask(self, "rows", question, answered)
 
     def _show_tree(self) -> None:
         tree = self.ops

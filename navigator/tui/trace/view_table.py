@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,11 +16,13 @@ from navigator.tui.widgets.line_list import LineList, Piece
 
 _BAR = 12
 _GAP = "  "
-_LEAST = 8
-"""Columns of text are not made narrower than that."""
+_LEAST = (8, 4)
+"""Columns of text are not made narrower than that, or if need be than that."""
 _READABLE = 28
 """As long as bars leave so much of a text they are drawn."""
 _NOTES = 3
+_TALL = 32
+"""In a terminal of so many rows all of these notes are shown, else one."""
 _SUMS = ("us", "bytes", "count")
 """Units of numbers that a bar may stand for."""
 
@@ -59,12 +61,13 @@ def fitted(sheet: Sheet, width: int) -> list[int]:
     widths = list(sheet.widths)
     texts = [at for at, column in enumerate(sheet.columns) if not column.unit]
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - width
-    while over > 0 and texts:
-        widest = max(texts, key=widths.__getitem__)
-        if widths[widest] <= _LEAST:
-            break
-        widths[widest] -= 1
-        over -= 1
+    for least in _LEAST:
+        while over > 0 and texts:
+            widest = max(texts, key=widths.__getitem__)
+            if widths[widest] <= least:
+                break
+            widths[widest] -= 1
+            over -= 1
     return widths
 
 
@@ -117,6 +120,11 @@ class ViewHead(Widget):
     _sheet: Sheet | None = None
     _text = ""
 
+    @property
+    def _most(self) -> int:
+        """How many notes there is room for."""
+        return _NOTES if self.app.size.height >= _TALL else 1
+
     def show(self, sheet: Sheet) -> None:
         self._sheet, self._text = sheet, ""
         self.refresh(layout=True)
@@ -133,14 +141,22 @@ class ViewHead(Widget):
         if sheet is None:
             return Content("")
         width = self.size.width
-        notes = [one_line(note) for note in sheet.view.notes[:_NOTES]]
-        lines = [Content.styled(f" {shorten(note, width - 1)}", "dim") for note in notes]
+        lines = [Content.styled(line, "dim") for line in _note_lines(sheet, width, self._most)]
         if sheet.rows:
             shown = fit(sheet, width)
             titles = aligned([one.title for one in sheet.columns], sheet.columns, shown.widths)
             text = " " * (1 + shown.bar) + _GAP.join(titles)
             lines.append(Content.styled(shorten(text.rstrip(), width), "underline"))
         return Content("\n").join(lines)
+
+
+def _note_lines(sheet: Sheet, width: int, most: int) -> Iterator[str]:
+    """The first notes of a view, the last of them with how many are left out."""
+    notes = [one_line(note) for note in sheet.view.notes]
+    left = len(notes) - most
+    for at, note in enumerate(notes[:most], 1):
+        more = f" (+{left} more notes)" if at == most and left > 0 else ""
+        yield f" {shorten(note, width - 1 - len(more))}{more}"
 
 
 class ViewTable(LineList):
