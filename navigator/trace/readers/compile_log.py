@@ -15,9 +15,10 @@ from typing import Any
 import msgspec
 
 from indexes.model.vocabulary import Location
-from navigator.trace.compiling.model import Compilation, Graph, Kernel, Node, Note
+from navigator.trace.compiling.model import Compilation, Graph, Node, Note
 from navigator.trace.model import StackFrame
 from navigator.trace.readers.events import json_object
+from navigator.trace.readers.generated_code import graph_name, kernels_of_code
 
 _LINE = re.compile(r"[VIWE]\d{4} [\d:.]+ \d+ \S+\] (?P<header>\{.*)")
 _FILE = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in (?P<function>[^,]+)")
@@ -27,9 +28,6 @@ _CALL = re.compile(
     r"(?P<result>\w+)(?:: \"(?P<type>[^\"]*)\")? = torch\.ops\.(?P<space>\w+)\.(?P<name>\w+)"
     r"(?:\.(?P<overload>\w+))?\("
 )
-_AOT_ID = re.compile(r"# AOT ID: \['(?P<id>[^']+)'\]")
-_HANDLE = re.compile(r"# \[Provenance debug handles\] (?P<handle>\S+)")
-_FRAGMENT = re.compile(r"#\s+%(?P<node>\w+) : .*= call_function")
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
 _BREAK = re.compile(r"Graph break in user code at (?P<path>.+):(?P<line>\d+)")
 _REASON = re.compile(r"(?:Graph Break )?Reason: (?P<text>.+)")
@@ -177,16 +175,8 @@ def _code(one: Compilation, header: dict[str, Any], payload: list[str]) -> None:
         one.graphs.append(graph)
     graph.has_code = True
     graph.path = _generated(header)
-    fragment: list[str] = []
-    for line in payload:
-        if match := _AOT_ID.search(line):
-            graph.name = match["id"]
-        elif match := _FRAGMENT.search(line):
-            fragment.append(match["node"])
-        elif match := _HANDLE.search(line):
-            name = match["handle"].rpartition(":")[0]
-            graph.kernels[match["handle"]] = Kernel(name, nodes=tuple(fragment) or None)
-            fragment = []
+    graph.name = graph_name(payload) or graph.name
+    graph.kernels = kernels_of_code(payload)
 
 
 def _generated(header: dict[str, Any]) -> str:

@@ -116,7 +116,9 @@ def _sureness(kernel: Kernel) -> str:
     """How its operators were found, where the log does not tell them."""
     if kernel.nodes is not None:
         return ""
-    return " (operator by its name)" if "." in kernel.name else " (operators by their line)"
+    if "." in kernel.name:
+        return " (operator by its name)"
+    return " (operators by their line)" if kernel.frames else " (operators not told)"
 
 
 def _place(kind: str) -> str:
