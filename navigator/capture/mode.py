@@ -56,6 +56,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        __tracebackhide__ = True  # pytest and others leave out a frame that has this
         if is_compiling():
             return func(*args, **(kwargs or {}))
         recorder = self.recorder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 import weakref
@@ -12,6 +13,7 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from .compat import is_compiling
+from .hiding.tracebacks import strip
 
 
 class ModulePaths(threading.local):
@@ -67,9 +69,13 @@ def follow_modules(paths: ModulePaths) -> list[Callable[[], None]]:
         if not is_compiling():
             paths.enter(module)
 
-    def after(module: Any, _inputs: Any, _output: Any) -> None:
-        if not is_compiling():
-            paths.leave(module)
+    def after(module: Any, _inputs: Any, output: Any) -> None:
+        if is_compiling():
+            return
+        paths.leave(module)
+        error = sys.exc_info()[1] if output is None else None
+        if error is not None:  # for who reads it without the traceback module, as pytest does
+            error.__traceback__ = strip(error.__traceback__)
 
     # Dynamo warns about global hooks; that these may run once more is all there is to it.
     warnings.filterwarnings(

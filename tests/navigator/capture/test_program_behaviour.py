@@ -422,6 +422,13 @@ with torch.autograd.detect_anomaly():
         (torch.zeros(2, requires_grad=True).sqrt() * 0).sum().backward()
     except RuntimeError as error:
         print(error)
+try:
+    torch.nn.Sequential(torch.nn.Linear(3, 3))(x)
+except RuntimeError as error:
+    entry = error.__traceback__
+    while entry:
+        print(entry.tb_lineno, entry.tb_frame.f_code.co_name)
+        entry = entry.tb_next
 def warn():
     F.softmax(torch.ones(3))
     F.softmax(torch.ones(3))
@@ -441,8 +448,8 @@ print([(one.filename, one.lineno, str(one.message)) for one in caught])
 def test_stacks_and_warnings_are_those_of_the_program(
     tmp_path: Path, how: str, request: pytest.FixtureRequest
 ) -> None:
-    """What is printed of a stack has no frame of ours, and a warning is shown once for each of
-    the program's lines."""
+    """What is printed of a stack has no frame of ours, nor has what the program reads of an
+    exception, and a warning is shown once for each of the program's lines."""
     options = ("--native", request.getfixturevalue("library")) if how == "compiled" else ()
     plain, recorded = run(tmp_path, STACKS, record=False), run(tmp_path, STACKS, options=options)
     assert plain.stderr.count("Implicit dimension choice for softmax") == 3
