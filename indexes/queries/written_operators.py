@@ -130,8 +130,9 @@ class WrittenOperators:
     def _spaces_read(self, path: str, last: str) -> dict[str, str]:
         """What a file calls ``torch.ops`` and the namespaces in it; those too that it imports
         under a name and reads ``last`` from."""
-        imports, found = self._imports(path), self._spaces(path)
-        for name in _owners(self._text(path).data, last) - found.keys():
+        data, imports = self._text(path).data, self._imports(path)
+        found = self._spaces(path) if b"ops" in data else {}
+        for name in _owners(data, last) & imports.keys() - found.keys():
             space = self._imported(imports.get(name, ""), _FURTHEST)
             found = found if space is None else {**found, name: space}
         return found
