@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
@@ -63,9 +63,44 @@ def follow_parameters(recorder: Recorder) -> Undo:
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
         if is_compiling():
             return original(cls, *args, **kwargs)
-        return recorder.make_parameter(lambda: original(cls, *args, **kwargs))
+        return recorder.run_unseen(lambda: original(cls, *args, **kwargs), "torch.nn", "Parameter")
 
     return replace(torch.nn.Parameter, "__new__", new)
+
+
+def follow_process_groups(recorder: Recorder) -> Iterator[Undo]:
+    """See what Python asks of a process group in C++, which no mode is told of: a collective that
+    ``barrier`` or the constructor of DDP begins would have no line."""
+    module = getattr(torch._C, "_distributed_c10d", None)
+    if module is None:
+        return
+    group, public = module.ProcessGroup, torch.distributed
+    for name, value in [*vars(group).items()]:
+        if _returns_work(value):
+            yield _followed(recorder, group, name, f"{public.__name__}.{group.__name__}")
+    for name, value in [*vars(public).items()]:
+        if value is vars(module).get(name) and f"{name}(process_group: " in str(value.__doc__):
+            yield _followed(recorder, public, name, public.__name__)
+
+
+def _returns_work(function: Any) -> bool:
+    """By the signatures in the documentation of what is bound from C++."""
+    lines = str(function.__doc__).splitlines() if callable(function) else []
+    return any(" -> " in line and line.endswith(("::Work", ".Work")) for line in lines)
+
+
+def _followed(recorder: Recorder, owner: Any, name: str, known_as: str) -> Undo:
+    original = vars(owner)[name]  # of a class what binds, not what is bound
+    call = getattr(owner, name)
+
+    @functools.wraps(call)
+    def followed(*args: Any, **kwargs: Any) -> Any:
+        if is_compiling():
+            return call(*args, **kwargs)
+        return recorder.run_unseen(lambda: call(*args, **kwargs), known_as, name)
+
+    setattr(owner, name, followed)
+    return functools.partial(setattr, owner, name, original)
 
 
 def follow_threads(recorder: Recorder) -> list[Undo]:

@@ -22,7 +22,13 @@ import torch
 
 from .calls import CallLog, RunningCalls
 from .compat import run_as_it_is
-from .follow import follow_backward, follow_parameters, follow_profilers, follow_threads
+from .follow import (
+    follow_backward,
+    follow_parameters,
+    follow_process_groups,
+    follow_profilers,
+    follow_threads,
+)
 from .frames import Stacks
 from .hiding.graph_lines import hide_from_graphs
 from .mode import CallMode
@@ -105,6 +111,7 @@ class Recorder(Session):
         self.running.open(self._file.path, base_ns)
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
+        self._undo += follow_process_groups(self)
         if self._options.memory:
             self._undo += self._storages.follow()
         mode = self._new_mode(top=True)
@@ -208,12 +215,12 @@ class Recorder(Session):
             args = {"call": outer.busy, "start_ns": started, "duration_ns": time_ns() - started}
             self._file.write([metadata("backward", args, self._pid, outer.thread)])
 
-    def make_parameter(self, make: Callable[[], Any]) -> Any:
-        """Make an ``nn.Parameter``, which detaches a tensor without telling any mode."""
+    def run_unseen(self, function: Callable[[], Any], module: str, name: str) -> Any:
+        """Run what torch tells no mode of, under the name that the user knows it by."""
         mode: CallMode | None = getattr(self._here, "mode", None)
         if mode is None or mode.busy or not self.active:
-            return make()
-        return mode.run(make, "torch.nn", "Parameter")
+            return function()
+        return mode.run(function, module, name)
 
     def _new_mode(self, top: bool = False) -> CallMode:
         mode = CallMode(self, threading.get_native_id(), top)

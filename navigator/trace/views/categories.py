@@ -36,10 +36,11 @@ _TOLD: tuple[Category, ...] = ("input", "gradient", "optimizer state", "paramete
 """What Python tells of, the strongest last."""
 
 RULES = (
-    "category: temporary, given back by the operator or optimizer step that took it; gradient, "
-    "outlives the backward pass that made it, autograd, does not; optimizer state, outlives the "
-    "step; activation, made in a module or kept for a backward pass; parameter, input and what "
-    "optimizers hold as Python told; else unknown"
+    "temporary: given back by the operator or optimizer step that took it",
+    "gradient: outlives the backward pass that made it; autograd: does not",
+    "activation: made in a module, or kept for a backward pass",
+    "optimizer state: outlives the step, or is what the optimizer holds",
+    "parameter, input: as the recorder was told; unknown: none of these",
 )
 
 

@@ -59,7 +59,7 @@ def memory_view(trace: Trace, _links: Links, by: MemoryBy) -> View:
     rows.sort(key=_weight)
     columns = (*_COLUMNS, Column(by, by))
     notes = [line for ledger in found for line in ledger_lines(trace, ledger)]
-    rules = [RULES] if found and by == "category" else []
+    rules = RULES if found and by == "category" else ()
     name = "memory" if by == MEMORY_BY[0] else f"memory-{by}"
     return View(name, f"memory by {by}", columns, rows, (*(notes or [NO_MEMORY]), *rules))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -26,7 +27,14 @@ replica = DistributedDataParallel(nn.Linear(4, 2))
 replica(torch.ones(3, 4)).sum().backward()
 total = torch.zeros(5, dtype=torch.float64)
 dist.all_reduce(total)  # line 9
+dist.barrier()  # line 10
 dist.destroy_process_group()
+"""
+WRONG = """
+import torch.distributed as dist
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+dist.group.WORLD.allreduce("text")
 """
 Span = tuple[str, str, int, float, float]
 """(category, name, thread, start, duration)"""
@@ -48,8 +56,19 @@ def rows_of(trace: Trace) -> list[Row]:
 def test_the_cause_is_what_asked(parallel: Trace) -> None:
     rows = rows_of(parallel)
     assert [row["cause"] for row in rows].count("DDP: reducer, hook of AccumulateGrad") == 1
-    assert rows[-1]["cause"] == "torch.distributed.distributed_c10d.all_reduce()"
-    assert str(rows[-1]["user"]).endswith("program.py:9")
+    *made, reduced, barrier = [(row["cause"], str(row["user"])) for row in rows]
+    assert {user.rpartition("/")[2] for _, user in made} == {"program.py:6", "program.py:7"}
+    assert reduced[0] == "torch.distributed.distributed_c10d.all_reduce()"
+    assert reduced[1].endswith("program.py:9")
+    assert barrier[0] == "torch.distributed.ProcessGroup.barrier()"
+    assert barrier[1].endswith("program.py:10")
+
+
+def test_an_error_of_a_process_group_is_as_without_us(tmp_path: Path) -> None:
+    alone, recorded = (run(tmp_path, WRONG, record=record) for record in (False, True))
+    assert recorded.returncode == alone.returncode == 1
+    told = [re.sub(r"0x[0-9a-f]+", "0x", done.stderr) for done in (alone, recorded)]
+    assert told[0] == told[1]
 
 
 def test_bytes_are_of_the_largest_argument(parallel: Trace) -> None:
