@@ -297,7 +297,12 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     type=_FILE,
     help="Write it as a plain Chrome trace for Perfetto and chrome://tracing; packed as .json.gz.",
 )
-@click.option("--view", metavar="VIEW", help="A table: operator, module, line, node, kernel ...")
+@click.option(
+    "--view",
+    metavar="VIEW",
+    help="A table: operator, module, line, kernel, steps, flops, idle, critical, memory ... "
+    "A name that is none lists them all.",
+)
 @click.option("--full", is_flag=True, help="All rows of the view.")
 @click.option(
     "--peak",
