@@ -65,6 +65,8 @@ def uses(settings: Settings, symbol: str, limit: int) -> None:
     if not hits:
         match = index.meant(symbol)
         raise NotFound(f"no use of {match.text} found")
+    if index.resolve(symbol).kind == "operator":
+        say(f"torchnav: lines that name it, as torch.ops does: torchnav callers {symbol}")
     _write_hits(settings, index, hits, limit)
 
 

@@ -293,6 +293,11 @@ class TestCheckout:
         hits = answer("uses", "mul_stub", *small_tree)["hits"]
         assert {"aten/src/ATen/native/cuda/BinaryMulKernel.cu"} <= {hit["path"] for hit in hits}
 
+    def test_uses_of_an_operator_say_who_looks_in_texts(self, small_tree: tuple[str, ...]) -> None:
+        done = run("uses", "mul.Tensor", *small_tree)
+        assert done.returncode == 0
+        assert "torchnav callers mul.Tensor" in done.stderr
+
     def test_tables(self, small_tree: tuple[str, ...]) -> None:
         stubs = run("export", "stubs", *small_tree).stdout.splitlines()
         rows = [json.loads(line) for line in stubs]
