@@ -73,7 +73,12 @@ class CompiledRecorder(Session):
         if self._memory:
             self._undo += [*follow_own_profilers(self), *self._storages.follow()]
         tail = open_tail(self._file.path, self._native.TAIL_SIZE)
-        self._native.start(base_ns, self._stacks.classify, self._stack, self._memory, tail)
+        memory = self._native.start(base_ns, self._stacks.classify, self._stack, self._memory, tail)
+        if self._memory and not memory:
+            self.note(
+                "memory is not recorded: this process was forked while another thread ran an "
+                "operator, and the allocator may wait for it for ever"
+            )
         if tail >= 0:
             os.close(tail)
         self._announcer.start()

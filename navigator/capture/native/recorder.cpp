@@ -266,6 +266,8 @@ int64_t g_base_ns = 0;
 std::string g_pid;
 at::CallbackHandle g_handle = at::INVALID_CALLBACK_HANDLE;
 bool g_memory = false;
+bool g_others_run = false;     // another thread was within an operator at the last fork
+bool g_forked_beside = false;  // at the fork of this process, or of one that it comes from
 PyObject* g_classify = nullptr;  // (path) -> 0 hidden, 1 torch, 2 library, 3 user
 PyObject* g_describe = nullptr;  // (number, [(path, line, function)]) -> a line of the recording
 std::mutex g_buffers_lock;
@@ -977,6 +979,7 @@ void memory_line(std::string& out, const std::string& tid, const Row* first, con
 
 // A fork copies this memory while other threads may be changing it.
 void hold_locks() {
+  g_others_run = g_open.load() > static_cast<int64_t>(here().open.size());
   g_buffers_lock.lock();
   for (const auto& buffer : g_buffers) buffer->lock.lock();
   for (Interner* one : {&g_kinds_of_call, &g_keys, &g_outputs, &g_ats}) one->lock().lock();
@@ -992,6 +995,13 @@ void release_locks() {
   for (Interner* one : {&g_ats, &g_outputs, &g_keys, &g_kinds_of_call}) one->lock().unlock();
   for (const auto& buffer : g_buffers) buffer->lock.unlock();
   g_buffers_lock.unlock();
+}
+
+// Of the threads only this one is left. The allocators' own lock may be held for ever by another.
+void release_in_child() {
+  release_locks();
+  g_forked_beside = g_forked_beside || g_others_run;
+  g_open = static_cast<int64_t>(here().open.size());
 }
 
 // Another recording, maybe that of a forked child, has told what this one must tell again.
@@ -1015,7 +1025,7 @@ PyObject* start(PyObject*, PyObject* args) {
   }
   if (!g_tail.map(tail) && !g_tail.map(-1)) return PyErr_NoMemory();
   forget();
-  g_memory = memory != 0;
+  g_memory = memory != 0 && !g_forked_beside;
   g_base_ns = base;
   g_pid = std::to_string(static_cast<long>(getpid()));
   Py_INCREF(classify);
@@ -1027,7 +1037,7 @@ PyObject* start(PyObject*, PyObject* args) {
   g_handle = at::addGlobalCallback(
       at::RecordFunctionCallback(enter, leave).needsInputs(true).needsOutputs(true));
   if (g_memory) watch_memory();
-  Py_RETURN_NONE;
+  return PyBool_FromLong(g_memory);
 }
 
 PyObject* stop(PyObject*, PyObject*) {
@@ -1156,7 +1166,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_torchnav_native", nullptr, -1
 
 PyMODINIT_FUNC PyInit__torchnav_native(void) {
   for (int64_t slot = kSlots; slot-- > 0;) g_free_slots.push_back(slot);
-  pthread_atfork(hold_locks, release_locks, release_locks);
+  pthread_atfork(hold_locks, release_locks, release_in_child);
   PyObject* module = PyModule_Create(&definition);
   if (module != nullptr) PyModule_AddIntConstant(module, "TAIL_SIZE", kTailSize);
   return module;

@@ -91,3 +91,43 @@ def test_the_programs_own_profiler_has_the_allocators(library: str, tmp_path: Pa
     adds = [op for op in trace.ops() if op.label == "aten::addmm"]
     having = [bool(trace.allocations_of(op.id)) for op in adds]
     assert having == [True] * 4 + [False] * 4 + [True] * 2
+
+
+FORKS = """\
+import os, threading
+import torch
+end = threading.Event()
+
+
+def work():
+    while not end.is_set():
+        torch.ones(8).add(1)
+
+
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+done = 0
+for _ in range(8):
+    child = os.fork()
+    if child == 0:
+        torch.ones(3).neg()
+        os._exit(0)
+    done += os.waitpid(child, 0)[1] == 0
+end.set()
+for thread in threads:
+    thread.join()
+print(done)
+"""
+
+
+def test_forks_beside_threads_never_wait_for_the_allocator(library: str, tmp_path: Path) -> None:
+    done = run(tmp_path, FORKS, options=("--memory", "--children", "--native", library))
+    assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr
+    files = list(tmp_path.glob("trace-*.json"))
+    assert len(files) == 8
+    for file in files:
+        trace = read_trace(file)
+        assert trace.meta.complete
+        told = any("memory is not recorded" in one for one in trace.meta.problems)
+        assert bool(allocations(trace)) != told
