@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
 from indexes.readers.yaml.schema import parse_schema
 from indexes.serialize.answers import Object, shape, to_object
-from navigator.trace.compiling.answers import compiled_row
+from navigator.trace.compiling.answers import compiled_row, kernel_row_of
+from navigator.trace.compiling.graphs import is_told
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
 from navigator.trace.link import Linker, OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
@@ -27,9 +28,9 @@ def trace_rows(trace: Trace, linker: Linker) -> Iterator[Object]:
     took or gave back; then the device work and the memory of none."""
     for op in trace.ops():
         yield op_row(trace, op, linker)
-        yield from (kernel_row(kernel, linker) for kernel in trace.kernels_of(op.id))
+        yield from (kernel_row(one, linker, trace) for one in trace.kernels_of(op.id))
         yield from map(allocation_row, trace.allocations_of(op.id))
-    yield from (kernel_row(one, linker) for one in trace.kernels() if one.op_id is None)
+    yield from (kernel_row(one, linker, trace) for one in trace.kernels() if one.op_id is None)
     yield from map(allocation_row, trace.allocations_of(None))
 
 
@@ -64,7 +65,7 @@ def op_row(trace: Trace, op: TraceOp, linker: Linker) -> Object:
         schema=_schema(link),
         kernel=_kernel(link.kernel),
         derivative=_derivative(op, link),
-        inductor=linker.compiler_places(link.full_name) if op.id in trace.table.untimed else None,
+        inductor=linker.compiler_places(link.full_name) if is_told(trace.table, op.id) else None,
         compiled=compiled_row(trace.table, op.id),
         resolved=link.resolved,
         reason="; ".join(link.reasons) or None,
@@ -116,13 +117,14 @@ def allocation_row(one: Allocation) -> Object:
     )
 
 
-def kernel_row(kernel: DeviceKernel, linker: Linker) -> Object:
+def kernel_row(kernel: DeviceKernel, linker: Linker, trace: Trace) -> Object:
     answer = linker.kernel_name(kernel)
     return to_object(
         kernel,
         "kind id name work=kind op_id launch? start_us duration_us device stream source launcher "
-        "library confidence rule reason",
+        "library confidence rule kernel_id? reason",
         kind="device_kernel",
+        kernel_id=kernel_row_of(trace.table, kernel.op_id, kernel.name),
         source=_symbol(answer.source),
         launcher=_symbol(answer.launcher),
         library=answer.library,

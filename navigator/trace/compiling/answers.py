@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexes.model.errors import TorchnavError
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
-from navigator.trace.compiling.graphs import graph_of, kernel_of
+from navigator.trace.compiling.graphs import graph_of, is_told, kernel_named, kernel_of
 from navigator.trace.compiling.model import Graph, Kernel
 from navigator.trace.table import OP, Table
 
@@ -22,8 +22,16 @@ def compiled_row(table: Table, row: int) -> Object | None:
     kernel = kernel_of(table, row)
     if kernel is not None and kernel.row == row:
         return _kernel(table, graph, kernel)
-    role = "operator" if row in table.untimed else "run"
+    role = "operator" if is_told(table, row) else "run"
     return {"role": role, "graph_id": graph.row, "kernel_id": kernel.row if kernel else None}
+
+
+def kernel_row_of(table: Table, op: int | None, name: str) -> int | None:
+    """The row of the generated kernel that a device ran under this name, for an operator or region
+    of a compiled graph."""
+    graph = graph_of(table, op) if op is not None else None
+    kernel = kernel_named(graph, name) if graph else None
+    return kernel.row if kernel else None
 
 
 def _graph(table: Table, graph: Graph) -> Object:

@@ -13,10 +13,15 @@ _BACKWARD = "CompiledFunctionBackward"
 """The Node of torch/_functorch/_aot_autograd whose formula is a compiled backward graph."""
 
 
+def is_region(name: str) -> bool:
+    """Whether rows of this name are runs of compiled functions."""
+    return name.startswith(_REGION)
+
+
 def region_number(table: Table, row: int) -> str:
     """``0/1`` of a row that is a run of a compiled function; empty for another."""
     name = table.name_of(row)
-    return name.removeprefix(_REGION).strip() if name.startswith(_REGION) else ""
+    return name.removeprefix(_REGION).strip() if is_region(name) else ""
 
 
 def graph_of(table: Table, row: int) -> Graph | None:
@@ -40,9 +45,19 @@ def graph_of(table: Table, row: int) -> Graph | None:
     return None
 
 
+def is_told(table: Table, row: int) -> bool:
+    """Whether a row is a graph, or a kernel or operator of it, as the compiler tells them: nothing
+    that ran."""
+    for _ in range(3):  # operator, kernel, graph
+        if row in table.graphs:
+            return True
+        row = table.parent[row] if row >= 0 else row
+    return False
+
+
 def compiled_from(table: Table, row: int) -> int | None:
     """The row of the kernel that a row ran, or else of the graph; None for what ran neither."""
-    if row in table.untimed:
+    if is_told(table, row):
         return None
     compiled = kernel_of(table, row) or graph_of(table, row)
     return compiled.row if compiled else None
@@ -53,7 +68,7 @@ def kernel_of(table: Table, row: int) -> Kernel | None:
     graph = graph_of(table, row)
     if graph is None:
         return None
-    if row in table.untimed:
+    if is_told(table, row):
         rows = (row, table.parent[row])
         return next((one for one in graph.kernels.values() if one.row in rows), None)
     return kernel_named(graph, table.name_of(row)) or _library_kernel(table, row, graph)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from navigator.trace.compiling.graphs import graph_of, region_number
+from navigator.trace.compiling.graphs import graph_of, is_region, region_number
 from navigator.trace.compiling.model import Compilation, Graph, Note
 from navigator.trace.table import GONE, NODE, Table
 from navigator.trace.trace import Trace
@@ -51,7 +51,10 @@ class _Runs:
         self.count = len(rows)
         for row in rows:
             self.compiling[table.compilations[row]] += table.duration[row]
+        regions = {number for number, (name, _) in enumerate(table.names.values) if is_region(name)}
         for row, kind in enumerate(table.kind[: len(table)]):
+            if kind != NODE and table.name[row] not in regions:
+                continue
             key = _ran(table, row, kind)
             if key is not None:
                 self.calls[key] += 1

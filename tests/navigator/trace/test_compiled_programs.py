@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from navigator.cli.main import main
+from navigator.trace.compiling.answers import kernel_row_of
 from navigator.trace.compiling.graphs import compiled_from, graph_of, kernel_named, kernel_of
 from navigator.trace.groups import gather
 from navigator.trace.model import TraceOp
@@ -105,6 +106,9 @@ def test_a_kernel_that_was_timed_is_found_by_its_name(broken: Trace) -> None:
     assert kernel_named(graph, fused.name) is fused
     assert kernel_named(graph, f"graph_0_{fused.name}") is fused
     assert kernel_named(graph, f"other_{fused.name}") is None
+    region = named(broken, "Torch-Compiled Region: 0/0")[0]
+    assert kernel_row_of(broken.table, region.id, fused.name) == fused.row
+    assert kernel_row_of(broken.table, None, fused.name) is None
 
 
 def test_a_call_of_a_library_leads_to_its_kernel(broken: Trace) -> None:
@@ -251,6 +255,8 @@ def test_rows_of_json_lead_from_a_run_to_its_graph_and_from_a_kernel_to_source(
         about = row["compiled"]
         if about["role"] == "run":
             assert by_id[about["graph_id"]]["compiled"]["role"] == "graph"
+        if about["role"] == "operator":
+            assert by_id[about["graph_id"]]["compiled"]["role"] == "graph"
         if about["role"] == "kernel":
             assert row["user"]
             assert about["lines"]
@@ -273,3 +279,17 @@ def test_a_program_recorded_now(mixed: Trace) -> None:
     assert lines == {line_of(MIXED, "compiled")}
     ran = [op for op in named(mixed, "aten::cos") if compiled_from(table, op.id) == graph]
     assert {op.phase for op in ran} == {"forward"}
+
+
+def test_rows_of_a_log_say_what_they_are_too(
+    small_tree: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main([*small_tree, "export", "trace", str(PROGRAMS.parent / "torch_trace"), "--json"]) == 0
+    )
+    rows = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    roles = Counter(row["compiled"]["role"] for row in rows if row.get("compiled"))
+    assert (roles["graph"], roles["kernel"], roles["run"]) == (4, 10, 0)
+    operators = [row for row in rows if row["kind"] == "op"]
+    assert roles["operator"] >= len(operators) > 40
+    assert any(row.get("inductor") for row in operators)
