@@ -13,8 +13,10 @@ from navigator.trace.trace import Trace
 
 MOST_COUNTED = 1000
 """Operators below a folded row are counted so far."""
+_NO_LINE = 0
+"""Ids of lines are negative."""
 _Entry = tuple[int, int, int, int]
-"""(id, depth, number of the line that led to it, where that line is shown)"""
+"""(id, depth, number of the line that led to it, id of that line)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class TraceRows:
         self.depths: Sequence[int] = array("h")
         self._lines: dict[int, LineRows] = {}
         self._above: Sequence[int] = array("i")
-        """Where the line is shown that led to each row, -1 for none."""
+        """The id of the line that led to each row."""
         self._numbers: dict[Location | None, int] = {None: NONE}
         self._of_stack: list[int] = []
         """Number of a stack -> number of its line of the program."""
@@ -71,26 +73,28 @@ class TraceRows:
             self.ids, self.depths = self._flat, bytes(len(self._flat))
             self._above = ()
             return
+        roots = self._entries(self._trace.roots(), 0, NONE, _NO_LINE)
+        self.ids, self.depths, self._above = self._laid_out(roots)
+
+    def _laid_out(self, entries: list[_Entry]) -> tuple[array[int], array[int], array[int]]:
+        """Ids, depths and the lines above of entries and of what is open below them."""
         ids, depths, above = array("i"), array("h"), array("i")
-        waiting = self._entries(self._trace.roots(), 0, NONE, NONE)[::-1]
+        waiting = entries[::-1]
         while waiting:
             one, depth, line, shown = waiting.pop()
             ids.append(one)
             depths.append(min(depth, 1000))
             above.append(shown)
-            waiting += self._below(one, depth, line, shown, len(ids) - 1)[::-1]
-        self.ids, self.depths, self._above = ids, depths, above
+            if one < 0 or one in self._open:
+                waiting += self._below(one, depth, line, shown)[::-1]
+        return ids, depths, above
 
-    def _below(self, one: int, depth: int, line: int, shown: int, at: int) -> list[_Entry]:
-        """What is shown below an entry that is shown at ``at``."""
-        if one < 0:
-            return (
-                []
-                if one in self._folded
-                else [(row, depth + 1, line, at) for row in self._lines[one].rows]
-            )
-        if one not in self._open:
+    def _below(self, one: int, depth: int, line: int, shown: int) -> list[_Entry]:
+        """What is shown below a row or a line."""
+        if not self.is_open(one):
             return []
+        if one < 0:
+            return [(row, depth + 1, line, one) for row in self._lines[one].rows]
         return self._entries(self._trace.children(one), depth + 1, line, shown)
 
     def _entries(self, rows: Iterable[int], depth: int, line: int, shown: int) -> list[_Entry]:
@@ -123,7 +127,9 @@ class TraceRows:
 
     def line_above(self, index: int) -> int:
         """Where the line is shown that led to what is shown at ``index``; -1 for none."""
-        return self._above[index] if index < len(self._above) else NONE
+        line = self._above[index] if index < len(self._above) else _NO_LINE
+        place = self.at(line) if line < 0 else None
+        return place if place is not None else -1
 
     # ------------------------------------------------------------------------ folding
 
@@ -139,11 +145,26 @@ class TraceRows:
         return one not in self._folded if one < 0 else one in self._open
 
     def toggle(self, one: int) -> None:
+        """Open or fold: only what stands below is laid out anew."""
         if one < 0:
             self._folded ^= {one}
         else:
             self._open ^= {one}
-        self.refresh()
+        ids, depths, above = self.ids, self.depths, self._above
+        place = self.at(one)
+        if place is None or not isinstance(above, array):
+            self.refresh()
+            return
+        assert isinstance(ids, array)
+        assert isinstance(depths, array)
+        depth, end = depths[place], place + 1
+        while end < len(ids) and depths[end] > depth:
+            end += 1
+        line = one if one < 0 else above[place]
+        number = self._line_of(~line) if line < 0 else NONE
+        inner = self._laid_out(self._below(one, depth, number, above[place]))
+        rest = slice(place + 1, end)
+        ids[rest], depths[rest], above[rest] = inner
 
     def operators_below(self, one: int) -> int:
         """How many operators stand below, 1,000 for that many and more."""
