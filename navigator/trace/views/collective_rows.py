@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
@@ -55,15 +55,18 @@ class Collective:
 
 
 def collectives(trace: Trace) -> list[Collective]:
-    """Every call into a process group, by time. Traces from before those calls were operators
-    have the back end's spans in their place."""
+    """Every call into a process group, by time. What was no operator yet in older versions, or
+    was not recorded as one, has the back end's span in its place."""
     table = trace.table
     named = [_is_collective(name) for name, _ in table.names.values]
     rows = [row for row in table.operators() if named[table.name[row]]]
     spans = _spans(trace)
     rows.sort(key=table.start.__getitem__)
     work = _joined(trace, rows, spans)
-    return [_collective(trace, row, work.get(row, [])) for row in rows or spans]
+    joined, known = {one for found in work.values() for one in found}, frozenset(spans)
+    alone = [one for one in spans if one not in joined and known.isdisjoint(_above(trace, one))]
+    rows = sorted([*rows, *alone], key=table.start.__getitem__)
+    return [_collective(trace, row, work.get(row, [])) for row in rows]
 
 
 def _is_collective(name: str) -> bool:
@@ -175,23 +178,23 @@ def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[i
     for span in spans:
         over = next((one for one in _above(trace, span) if one in known), NONE)
         (elsewhere if over < 0 else work[over]).append(span)
-    waiting = [row for row in rows if row not in work]
+    waiting = {row: _sizes(trace, row) for row in rows if row not in work}
     in_order = len(waiting) == len(elsewhere)
     for span in elsewhere:
         fitting = _fitting(trace, span, waiting)
         if fitting:
             row = fitting[0 if in_order else -1]  # some are missing: the one just before
             work[row].append(span)
-            waiting.remove(row)
+            del waiting[row]
     return work
 
 
-def _fitting(trace: Trace, span: int, waiting: Iterable[int]) -> list[int]:
+def _fitting(trace: Trace, span: int, waiting: Mapping[int, set[int]]) -> list[int]:
     """What may have begun a span: earlier, with as many elements, of its name where one is."""
     table = trace.table
     start, sizes = table.start[span], _sizes(trace, span)
     earlier = takewhile(lambda row: table.start[row] <= start, waiting)
-    fitting = [row for row in earlier if not sizes or sizes & _sizes(trace, row)]
+    fitting = [row for row in earlier if not sizes or sizes & waiting[row]]
     letters = _letters(table.name_of(span).partition(":")[2])
     named = [row for row in fitting if letters in _letters(table.name_of(row))]
     return named or (fitting if sizes else [])

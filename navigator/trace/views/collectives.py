@@ -31,8 +31,8 @@ def collectives_view(trace: Trace, links: Links) -> View:
     for one in found:
         place = _source(linker.link(trace.op(one.row))) if linker else None
         rows.append(_row(trace, one, place))
-    line = collectives_line(trace, found)
-    return View("collectives", line or "no collectives", _COLUMNS, rows, tuple(_notes(found)))
+    line, notes = collectives_line(trace, found), tuple(_notes(found)) if found else ()
+    return View("collectives", line or "no collectives", _COLUMNS, rows, notes)
 
 
 def _source(link: OpLink) -> Location | None:

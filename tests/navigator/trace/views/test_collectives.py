@@ -159,6 +159,20 @@ def test_nccl_spans_count_where_no_operator_was_recorded(tmp_path: Path) -> None
     assert (row["operator"], row["cause"]) == ("nccl:all_reduce", "sync")
 
 
+def test_a_span_of_which_no_call_was_recorded_stands_for_it(tmp_path: Path) -> None:
+    events = spans(
+        ("user_annotation", "gloo:broadcast", 2, 0, 3),
+        ("user_annotation", "nccl:coalesced", 1, 5, 9),
+        ("user_annotation", "nccl:all_reduce", 1, 6, 2),
+        ("cpu_op", "c10d::allreduce_", 1, 20, 5),
+        ("user_annotation", "nccl:all_reduce", 1, 21, 3),
+    )
+    rows = rows_of(trace_of(tmp_path / "trace.json", events))
+    operators = [row["operator"] for row in rows]
+    assert operators == ["gloo:broadcast", "nccl:coalesced", "c10d::allreduce_"]
+    assert [row["work_us"] for row in rows] == [None, None, 3]
+
+
 def test_what_is_unknown_is_said(tmp_path: Path) -> None:
     trace = trace_of(tmp_path / "trace.json", spans(("cpu_op", "c10d::barrier", 1, 0, 5)))
     view = VIEWS["collectives"](trace, no_links)
