@@ -39,7 +39,7 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
         yield f"kernels    {len(table.kernels)} on devices"
     yield from (f"memory     {peak_line(trace, ledger)}" for ledger in ledgers(trace))
     if calls := collectives_line(trace):
-        yield f"collective {calls}"
+        yield f"c10d       {calls}"
     yield from (f"problem    {problem}" for problem in meta.problems)
     yield from (f"lacks      {what}" for what in meta.lacks)
     yield ""

@@ -13,6 +13,7 @@ from indexes.queries.index import Index
 from navigator.trace.link import Linker
 from navigator.trace.model import Arrival
 from navigator.trace.readers import read_trace
+from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Row, no_links
 from navigator.trace.views.arrivals import Skew, arrivals, skews
@@ -75,6 +76,11 @@ def test_bytes_are_of_the_largest_argument(parallel: Trace) -> None:
     reduced, own = (row for row in rows_of(parallel) if row["operator"] == "c10d::allreduce_")
     assert (reduced["tensors"], reduced["bytes"]) == ("float32([10])", 40)
     assert (own["tensors"], own["bytes"]) == ("float64([5])", 40)
+
+
+def test_the_summary_counts_them(parallel: Trace) -> None:
+    (line,) = (line for line in summary_lines(parallel) if line.startswith("c10d "))
+    assert f"{len(rows_of(parallel))} collectives of " in line
 
 
 def spans(*events: Span, shapes: Sequence[int] = ()) -> Iterable[object]:
