@@ -17,7 +17,7 @@ from navigator.trace.wording import duration
 from navigator.tui.text import one_line, shorten
 from navigator.tui.widgets.line_list import LineList
 
-_NAMES = 22
+_NAMES = 24
 """Columns for the names of the lanes and how busy they are."""
 _LEVELS = "▁▂▃▄▅▆▇█"
 _INKS = {

@@ -179,7 +179,7 @@ class TracePane(MainPane):
         elif not self._is_paused:
             self._refresh_rows()
         if done and not len(trace):
-            self.show_message("the program ran no torch operator")
+            self._show_no_rows(trace)
         elif done:
             ask(self, "hottest", lambda: _first_look(trace), self._open_at)
         if done or len(trace) >= self._timed_from:
@@ -193,6 +193,15 @@ class TracePane(MainPane):
             self.ops.is_following = False
             self.ops.select(row)
             self.ops.scroll_to(y=self.ops.cursor - self.ops.size.height // 2, animate=False)
+
+    def _show_no_rows(self, trace: Trace) -> None:
+        """Say that there is no operator; what there may be instead are kernels."""
+        if len(trace.table.kernels):
+            self.show_message("no operators are in the trace; its kernels are in other views")
+            if self.view == "tree":
+                self.open_view("kernel")
+        else:
+            self.show_message("the program ran no torch operator")
 
     def show_message(self, text: str) -> None:
         """Show why there are no rows."""

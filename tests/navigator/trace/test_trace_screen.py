@@ -168,6 +168,20 @@ async def test_it_opens_on_the_operator_in_which_the_program_died(opener: Opener
         await person.sees("died in aten::mm, train.py:12", "(1 more: i)", "mm died in it")
 
 
+async def test_a_trace_of_kernels_alone_opens_on_them(opener: Opener) -> None:
+    table = Table()
+    for start in range(5):
+        table.kernels.append(0, "a_kernel", ("0", "7"), start * 10.0, 5.0, -1)
+    table.zero = 0.0
+    async with sit(opener, Made(Trace(table=table)), 80, 24) as person:
+        pane = screen_of(person).pane
+        await person.sees("total  calls  kernel", "25.0us      5  a_kernel")
+        assert pane.table.has_focus
+        await person.presses("alt+v")
+        await person.until(lambda: pane.view == "lanes")
+        await person.sees("device 0 stream 7", "device 0 idle")
+
+
 def test_what_costs_most_is_an_operator_of_the_program(step: Trace) -> None:
     table = step.table
     row = hottest(step)
