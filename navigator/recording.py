@@ -110,7 +110,6 @@ class Recording(ContextDecorator):
         if self._recorder is None:
             return
         self._recorder.finish()
-        self._recorder.leave()
         self._recorder = None
         self._trace = read_trace(self._written)
         if self._folder is not None:

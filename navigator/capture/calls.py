@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from .frames import Stack
 from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key
+from .limits.window import Part
 from .profiler import Window
 from .tail import open_tail
 from .writer import encode, metadata
@@ -93,7 +94,7 @@ class CallLog:
         head = f'{{"ph":"M","name":"torchnav_call","pid":{self._pid},"tid":{thread},"args":{{'
         return head.encode() + times + self._text(kind) + b"}}"
 
-    def window(self, window: Window) -> list[bytes]:
+    def window(self, window: Window, part: Part | None = None) -> list[bytes]:
         """Lines for what a window saw and for the calls made in it, which are then forgotten."""
         with self._lock:
             count = len(self._calls)
@@ -103,7 +104,11 @@ class CallLog:
             calls = dict(zip(numbers, kinds, strict=True))
             lines: list[bytes] = []
             self._arrows.next_window()
-            for event in window.saved.events:
+            events = window.saved.events
+            if part is not None:
+                modules = {number: self._kinds[kind].module for number, kind in calls.items()}
+                events = part.of(events, modules)
+            for event in events:
                 number = marker_number(event)
                 if number < 0:
                     if not self._is_needless(event):

@@ -18,6 +18,7 @@ import torch
 from .build import NAME
 from .follow import follow_own_profilers
 from .frames import Stacks
+from .limits.options import Limits
 from .modules import ModulePaths, follow_modules, torch_folder
 from .session import Session
 from .tail import open_tail
@@ -40,40 +41,53 @@ def load(path: str) -> ModuleType | None:
 class _Paths(ModulePaths):
     """Tells the recorder in which module a thread is."""
 
-    def __init__(self, native: Any) -> None:
+    def __init__(self, native: Any, limits: Limits) -> None:
         super().__init__()
         self._native = native
+        self._limits = limits
 
     def enter(self, module: Any) -> None:
         super().enter(module)
-        self._native.set_module(self.path)
+        self._native.set_module(self.path, self._limits.matches(self.path))
 
     def leave(self, module: Any) -> None:
         super().leave(module)
-        self._native.set_module(self.path)
+        self._native.set_module(self.path, self._limits.matches(self.path))
 
 
 class CompiledRecorder(Session):
     """Records with the library; the same calls as ``Recorder``."""
 
-    def __init__(self, file: TraceFile, native: Any, memory: bool = False) -> None:
-        super().__init__(file)
+    def __init__(
+        self, file: TraceFile, native: Any, limits: Limits | None = None, memory: bool = False
+    ) -> None:
+        super().__init__(file, limits)
         self._native = native
         self._memory = memory
         """Whether allocations are recorded too."""
         self._was_aside = False
         self._stacks = Stacks(torch_folder())
         self._windows = 0
+        self._base_ns = 0
         self._lock = threading.Lock()
 
     def start(self) -> None:
         base_ns = time_ns()
         self._begin(base_ns, overloads=True, recorder="compiled", lacks=[])
-        self._undo = [*follow_modules(_Paths(self._native)), *self._definitions.follow()]
+        self._base_ns = base_ns
+        paths = _Paths(self._native, self.limits)
+        self._undo += [*follow_modules(paths), *self._definitions.follow()]
         if self._memory:
             self._undo += [*follow_own_profilers(self), *self._storages.follow()]
+        if self.active:
+            self._see()
+        self._announcer.start()
+
+    def _see(self) -> None:
         tail = open_tail(self._file.path, self._native.TAIL_SIZE)
-        memory = self._native.start(base_ns, self._stacks.classify, self._stack, self._memory, tail)
+        limits = self.limits.operators, bool(self.limits.only)
+        describe = self._stacks.classify, self._stack
+        memory = self._native.start(self._base_ns, *describe, self._memory, tail, *limits)
         if self._memory and not memory:
             self.note(
                 "memory is not recorded: this process was forked while another thread ran an "
@@ -81,7 +95,6 @@ class CompiledRecorder(Session):
             )
         if tail >= 0:
             os.close(tail)
-        self._announcer.start()
 
     def pause(self) -> None:
         super().pause()
@@ -110,11 +123,9 @@ class CompiledRecorder(Session):
         self._native.step_back()
 
     def _tick(self) -> None:
+        self._file.write([*self._events(), *self._defined()])
         if self.active:
-            self._file.write([*self._events(), *self._defined()])
-            if self._file.problem:
-                self.active = False
-                self._native.stop()
+            self._check_limits()
 
     def _stop(self) -> None:
         self._native.stop()
@@ -129,8 +140,7 @@ class CompiledRecorder(Session):
 
     def _events(self, last: bool = False) -> list[bytes]:
         with self._lock:
-            stacks, lines, count, whole = self._native.take()
-            self._file.operators += count
+            stacks, lines, _, whole = self._native.take()
             events: list[bytes] = stacks
             if lines:
                 events.append(lines[:-2])

@@ -6,6 +6,7 @@ Each function patches one place and returns what restores it.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 
+_OPTIMIZERS = importlib.import_module("torch.optim.optimizer")
+"""``torch.optim`` takes its own submodule out of its names."""
+
 Undo = Callable[[], None]
 """Puts back what was replaced."""
 
@@ -35,10 +39,55 @@ class Giving(Protocol):
 
 
 def replace(owner: Any, name: str, value: Any) -> Undo:
-    """Replace an attribute."""
+    """Replace an attribute. What the program has put over it since is not undone."""
     original = getattr(owner, name)
     setattr(owner, name, value)
-    return functools.partial(setattr, owner, name, original)
+    ours = getattr(owner, name)
+
+    def undo() -> None:
+        if getattr(owner, name) == ours:
+            setattr(owner, name, original)
+
+    return undo
+
+
+def follow_steps(ended: Callable[[Any], None], block: str = "") -> list[Undo]:
+    """Call ``ended`` with what ends a step: an optimizer, a profiler that is told of steps or,
+    with ``block``, every ``record_function`` of that name; ``NAME#7`` is one of ``NAME``."""
+    if block:
+        return [_follow_blocks(ended, block)]
+    undo = [_follow_profiled_steps(ended)]
+    register = getattr(_OPTIMIZERS, "register_optimizer_step_post_hook", None)
+    if register is not None:  # since 2.0
+        hook = register(lambda optimizer, *_: None if is_compiling() else ended(optimizer))
+        undo.append(hook.remove)
+    return undo
+
+
+def _follow_blocks(ended: Callable[[Any], None], block: str) -> Undo:
+    owner = torch.autograd.profiler.record_function
+    original = owner.__exit__
+
+    @functools.wraps(original)
+    def leave(self: Any, *error: Any) -> Any:
+        result = original(self, *error)
+        if not is_compiling() and self.name.partition("#")[0] == block:
+            ended(owner)
+        return result
+
+    return replace(owner, "__exit__", leave)
+
+
+def _follow_profiled_steps(ended: Callable[[Any], None]) -> Undo:
+    owner = torch.profiler.profile
+    original = owner.step
+
+    @functools.wraps(original)
+    def step(self: Any) -> None:
+        original(self)
+        ended(self)
+
+    return replace(owner, "step", step)
 
 
 def follow_backward(recorder: Recorder) -> Undo:
@@ -109,7 +158,7 @@ def follow_threads(recorder: Recorder) -> list[Undo]:
     original = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
     def bootstrap(thread: threading.Thread) -> None:
-        if not recorder.active:
+        if recorder.is_over:
             original(thread)
             return
         with recorder.mode_of_thread():

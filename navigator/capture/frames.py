@@ -72,7 +72,8 @@ class Stacks:
         return found if found is not None else self._add(tuple(key), frame)
 
     def has_foreign(self, frame: FrameType | None) -> bool:
-        """Whether any frame from ``frame`` outwards is torch's own, outside of module calls."""
+        """Whether any frame from ``frame`` outwards is torch's own, outside of module calls and of
+        modes such as ``torch.device``, which only hand a call on."""
         while frame is not None:
             if self._is_foreign(frame.f_code):
                 return True
@@ -82,7 +83,8 @@ class Stacks:
     def _is_foreign(self, code: CodeType) -> bool:
         kind = self._kinds.get(id(code))
         is_torch = (kind if kind is not None else self._learn(code)) == _TORCH
-        return is_torch and not code.co_filename.startswith(self._modules)
+        hands_on = code.co_name == "__torch_function__"
+        return is_torch and not hands_on and not code.co_filename.startswith(self._modules)
 
     def _learn(self, code: CodeType) -> int:
         kind = self.classify(code.co_filename)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.overrides import TorchFunctionMode
+from torch.overrides import (
+    TorchFunctionMode,
+    _get_current_function_mode_stack,
+    _pop_mode,
+    _push_mode,
+)
 
 from .compat import Marker, is_compiling
 from .kineto import MARK
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .recorder import Recorder
 
 
@@ -64,7 +72,7 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
             return func(*args, **(kwargs or {}))
         step = self._steps.get(id(func))
         if step or not recorder.active:
-            self.annotations += step or 0
+            self.annotations = max(self.annotations + (step or 0), 0)  # one began before us
             return func(*args, **(kwargs or {}))
         frame = sys._getframe(1)
         stack = recorder.stacks.of(frame)
@@ -112,6 +120,51 @@ class _Unseen:
 
     def __hash__(self) -> int:
         return hash(self.__name__)
+
+
+# ----------------------------------------------------------- where a mode is not innermost
+
+
+put_over = _push_mode
+"""Make a mode the innermost one of this thread."""
+
+
+def put_under(mode: CallMode) -> None:
+    """Make it the outermost mode of this thread: those that the program has entered it leaves
+    innermost first."""
+    others = _take_all()
+    _push_mode(mode)
+    for other in others:
+        _push_mode(other)
+
+
+def take_off(mode: CallMode) -> bool:
+    """Take it off this thread's modes. False where it is not there, as while it handles a call."""
+    others = _take_all()
+    for other in others:
+        if other is not mode:
+            _push_mode(other)
+    return mode in others
+
+
+def _take_all() -> list[Any]:
+    """All modes of this thread, the outermost first."""
+    return [_pop_mode() for _ in _get_current_function_mode_stack()][::-1]
+
+
+class BetweenCalls:
+    """Does something in the main thread, between two instructions of its Python: from within a
+    call no mode can be taken off, for torch puts it back when the call ends."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        def act(_: Any) -> int:
+            action()
+            return 0
+
+        self._call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(act)
+
+    def soon(self) -> None:
+        ctypes.pythonapi.Py_AddPendingCall(self._call, None)
 
 
 def _describe(tensor: Any) -> tuple[Any, Any, Any] | None:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .hiding.tracebacks import hide_from_uncaught
+from .limits.options import Limits, count_of, pattern_of, size_of, steps_of
 from .run import Run, is_helper
 from .writer import TraceFile, metadata
 
@@ -28,6 +29,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 def main(arguments: Sequence[str]) -> None:
     """The command line of the recorder. Ends as the program ends."""
     options = _parser().parse_args(arguments)
+    try:
+        _limits(options)
+    except ValueError as error:
+        _parser().error(str(error))
     program = options.program[options.program[:1] == ["--"] :]
     if not program:
         _parser().error("which program? Give a script, or -m and a module")
@@ -63,6 +68,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--window", type=float, default=1.0, metavar="SECONDS")
     parser.add_argument("--memory", action="store_true", help="record allocations too")
     parser.add_argument("--no-compile-log", dest="compile_log", action="store_false")
+    parser.add_argument("--steps", default="", metavar="A:B", help="record steps A to B - 1")
+    parser.add_argument("--step-name", default="", metavar="NAME", help="of record_function")
+    parser.add_argument("--only", default="", metavar="module:PATTERN", help="in these modules")
+    parser.add_argument("--max-ops", default="", metavar="N", help="end after N operators")
+    parser.add_argument("--max-size", default="", metavar="SIZE", help="end at 100MB")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
     parser.add_argument("--native-folder", metavar="FOLDER", help="use it if it is built in here")
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
@@ -81,10 +91,12 @@ def _record(run: Run, file: TraceFile) -> None:
 def _start(options: argparse.Namespace, file: TraceFile) -> Session:
     from .recorder import Options, Recorder
 
+    limits = _limits(options)
+    file.limit = limits.size
     library = options.native or _built(options)
-    recorder = _compiled(library, file, options.memory) if library else None
+    recorder = _compiled(library, file, limits, options.memory) if library else None
     if recorder is None:
-        recorder = Recorder(file, Options(options.window, memory=options.memory))
+        recorder = Recorder(file, Options(options.window, memory=options.memory), limits)
     recorder.compile_texts = options.compile_log
     recorder.start()
     return recorder
@@ -124,13 +136,28 @@ def _begin_to_build(options: argparse.Namespace) -> str:
     return begin_to_build(options.native_folder, Torch.of(torch))
 
 
-def _compiled(path: str, file: TraceFile, memory: bool) -> Any:
+def _limits(options: argparse.Namespace) -> Limits:
+    """What the options leave of the run. Raises ValueError."""
+    limits = Limits(step=options.step_name)
+    if options.steps:
+        first, last = steps_of(options.steps)
+        limits = limits._replace(first=first, last=last)
+    if options.only:
+        limits = limits._replace(only=pattern_of(options.only))
+    if options.max_ops:
+        limits = limits._replace(operators=count_of(options.max_ops))
+    if options.max_size:
+        limits = limits._replace(size=size_of(options.max_size))
+    return limits
+
+
+def _compiled(path: str, file: TraceFile, limits: Limits, memory: bool) -> Any:
     """The compiled recorder; None, and a note in the trace, where it cannot be loaded."""
     from .compiled import CompiledRecorder, load
 
     native = load(path)
     if native is not None:
-        return CompiledRecorder(file, native, memory)
+        return CompiledRecorder(file, native, limits, memory)
     note = "the compiled recorder could not be loaded: the other one was used"
     file.write([metadata("problem", {"message": note}, os.getpid())])
     return None

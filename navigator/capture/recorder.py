@@ -31,7 +31,9 @@ from .follow import (
 )
 from .frames import Stacks
 from .hiding.graph_lines import hide_from_graphs
-from .mode import CallMode
+from .limits.options import Limits
+from .limits.window import Part
+from .mode import BetweenCalls, CallMode, put_over, put_under, take_off
 from .modules import ModulePaths, follow_modules, torch_folder
 from .profiler import Profiler, Window, accelerator_in_use
 from .session import Session, end_without_destructors
@@ -64,8 +66,8 @@ class Options:
 class Recorder(Session):
     """Records with ``torch.profiler`` and a function mode."""
 
-    def __init__(self, file: TraceFile, options: Options) -> None:
-        super().__init__(file)
+    def __init__(self, file: TraceFile, options: Options, limits: Limits | None = None) -> None:
+        super().__init__(file, limits)
         self._options = options
         self._log = CallLog(self._pid)
         self.running = RunningCalls(self._pid)
@@ -83,6 +85,12 @@ class Recorder(Session):
         self._accelerator = False
         self._modes: set[CallMode] = set()
         self._here = threading.local()
+        self._waits = False
+        """Whether the main thread's mode is to be put on or taken off as soon as that can be."""
+        self._between_calls = BetweenCalls(self._put_or_take)
+        self._base_ns = 0
+        self._cut_ns = _NEVER
+        """From when on nothing is wanted any more."""
         self.stacks = Stacks(torch_folder())
         self.paths = ModulePaths()
         self.marking = False
@@ -107,6 +115,7 @@ class Recorder(Session):
             self._file.close()
             return
         overloads = "capture_overload_names" in self._profiler.options
+        self._base_ns = base_ns
         self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
         self.running.open(self._file.path, base_ns)
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
@@ -114,19 +123,45 @@ class Recorder(Session):
         self._undo += follow_process_groups(self)
         if self._options.memory:
             self._undo += self._storages.follow()
-        mode = self._new_mode(top=True)
-        mode.__enter__()
-        self._here.mode = mode
         self._announcer.start()
-        self._open_window()
+        if self.active:
+            self._see()
 
-    def leave(self) -> None:
-        """Take the function mode of the thread that called ``start`` off again; it must be the
-        innermost one."""
+    def _see(self) -> None:
+        if torch._C._autograd._profiler_enabled():
+            self._note_aside()
+        elif torch._C._current_graph_task_id() < 0:  # else it would see this backward pass alone
+            self._open_window()
+        if not self.leave_or_enter():
+            self.note("a step began within a backward pass: its first operators are missing")
+        self._waits = not _in_main_thread() or not self.leave_or_enter()
+
+    def leave_or_enter(self) -> bool:
+        """Put the function mode of this thread on while calls are recorded, and take it off when
+        they are not any more. False where that must wait for a call or a backward pass to end."""
         mode: CallMode | None = getattr(self._here, "mode", None)
-        if mode is not None:
-            mode.__exit__(None, None, None)
+        if self.active and mode is None and torch._C._current_graph_task_id() < 0:
+            self._here.mode = self._new_mode(top=True)
+            put_under(self._here.mode)
+        elif not self.active and mode is not None and take_off(mode):
+            self._modes.discard(mode)
             self._here.mode = None
+        return self.active == (getattr(self._here, "mode", None) is not None)
+
+    def _put_or_take(self) -> None:
+        self._waits = not self.leave_or_enter()
+        if self.active and not self._waits and not self.marking:
+            self.due = 0
+
+    def _end(self) -> None:
+        super()._end()
+        self._waits = not self.leave_or_enter() or not _in_main_thread()
+
+    def _end_soon(self) -> None:
+        self._cut_ns = time_ns()
+        self.due = 0
+        if not self.marking:
+            self._end()
 
     def pause(self) -> None:
         super().pause()
@@ -158,6 +193,8 @@ class Recorder(Session):
         self._file.write(self._log.announce())
         if self._file.problem or (accelerator_in_use() and not self._accelerator):
             self.due = min(self.due, time_ns())
+        if self._waits:
+            self._between_calls.soon()
 
     def _stop(self) -> None:
         self._close_window()
@@ -172,7 +209,7 @@ class Recorder(Session):
 
     def before_thread(self, frame: FrameType | None) -> None:
         """The program is about to start a thread: from here on every thread is recorded."""
-        if not self.active or self._all_threads or self._last_window or self._options.memory:
+        if self._all_threads or self._last_window or self._options.memory:
             return
         self._all_threads = True
         if not self.marking:
@@ -192,10 +229,11 @@ class Recorder(Session):
         """See the calls of the current thread while the block runs."""
         mode = self._new_mode()
         self._here.mode = mode
+        put_over(mode)
         try:
-            with mode:
-                yield
+            yield
         finally:
+            take_off(mode)
             self._modes.discard(mode)
             self.running.give_back(mode.slot)
 
@@ -278,6 +316,8 @@ class Recorder(Session):
         return not self.stacks.has_foreign(frame)
 
     def _open_window(self) -> None:
+        if self._cut_ns != _NEVER:
+            self._end()
         if not self.active:
             return
         self._accelerator = accelerator_in_use()
@@ -285,7 +325,7 @@ class Recorder(Session):
         self._opened_ns = time_ns()
         self.due = self._opened_ns + int(self._options.window_s * 1e9)
         if self._options.window_calls:
-            self.full_at = self.next_number() + self._options.window_calls
+            self.full_at = self.next_number() + self._calls_in_window()
         self.marking = True
 
     def _close_window(self) -> None:
@@ -298,7 +338,13 @@ class Recorder(Session):
             self._write_window(self._profiler.stop(tempfile.gettempdir()), closed_ns)
         except OSError as error:
             self._file.fail(error)
-        self.active = not self._file.problem
+        self._check_limits()
+
+    def _calls_in_window(self) -> int:
+        """A call runs an operator at least: those that are still wanted limit it too."""
+        calls = self._options.window_calls
+        left = self.limits.operators - self._file.operators
+        return min(calls, max(left, 1)) if self.limits.operators else calls
 
     def _write_window(self, window: Window, closed_ns: int) -> None:
         self._windows += 1
@@ -311,8 +357,20 @@ class Recorder(Session):
             "places": window.places,
             "devices": window.saved.header.get("deviceProperties", []),
         }
-        events = [*self._log.window(window), *self._defined()]
-        self._file.write([*events, metadata("window", args, self._pid)])
+        part = self._part()
+        events = [*self._log.window(window, part), *self._defined()]
+        self._left_out = part is not None and part.left_out
+        self._file.write(events)
+        self._file.tell([metadata("window", args, self._pid)])
+
+    def _part(self) -> Part | None:
+        """What of this window is wanted; None for all of it."""
+        limits = self.limits
+        if not (limits.only or limits.operators or self._cut_ns != _NEVER):
+            return None
+        until = (self._cut_ns - self._base_ns) / 1000
+        left = limits.operators - self._file.operators if limits.operators else _NEVER
+        return Part(until, left, limits)
 
     def _after_unfinished(self, count: int) -> None:
         """A window of the other kind never touches the open operators; a third one might."""

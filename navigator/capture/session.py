@@ -7,6 +7,7 @@ import ctypes
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from time import sleep, time_ns
@@ -16,6 +17,8 @@ import torch
 
 from .compile_log import CompileLog
 from .definitions import Definitions
+from .follow import Undo, follow_steps
+from .limits.options import Limits
 from .storages import Storages
 from .tail import remove_tail
 from .writer import TraceFile, metadata
@@ -31,36 +34,51 @@ class Session:
     compile_texts = True
     """Whether to record what torch.compile makes of the program, beside when it does."""
 
-    def __init__(self, file: TraceFile) -> None:
+    def __init__(self, file: TraceFile, limits: Limits | None = None) -> None:
         self._pid = os.getpid()
         self._file = file
+        self.limits = limits or Limits()
         self._compile_log: CompileLog | None = None
         self._announcer = Announcer(self._tick)
         self._definitions = Definitions()
         self._storages = Storages()
-        self._undo: list[Callable[[], None]] = []
-        """Restore what was patched; empty when not started."""
+        self._undo: list[Undo] = []
+        """Restore what was patched; empty when nothing is."""
+        self._uncount: list[Undo] = []
+        """Count no more steps. Not before the end: an optimizer goes through its hooks."""
+        self._started = False
+        """Whether the file waits for its end."""
+        self._told_full = False
+        self._left_out = False
+        """Whether operators were left out that are too many."""
+        self._step = 0
+        self._counted: weakref.ref[Any] | None = None
+        """What ends the steps: the optimizer or the profiler that was the first to do so."""
         self.active = False
-        """Whether calls are recorded; ends early when the file cannot be written."""
+        """Whether calls are recorded; begins late and ends early where only a part is wanted, and
+        ends when the file cannot be written."""
 
     def note(self, problem: str) -> None:
         """Record something that could not be seen, for whoever reads the trace."""
-        self._file.write([metadata("problem", {"message": problem}, self._pid)])
+        self._file.tell([metadata("problem", {"message": problem}, self._pid)])
 
     def finish(self) -> None:
         """Write what there is and stop. Does nothing the second time or in a forked child."""
-        if not self._undo or os.getpid() != self._pid:
+        if not self._started or os.getpid() != self._pid:
             return
+        self._started = False
         self._announcer.stop()
-        self._stop()
-        self.active = False
+        self._end()
         if self._compile_log is not None:
             self._compile_log.stop()
-        for undo in self._undo:
+        for undo in self._uncount:
             undo()
-        self._undo = []
+        if self._step < self.limits.first:
+            self.note(self._never())
         end = metadata("end", {"calls": self._calls()}, self._pid)
-        self._file.write([*self._rest(), *self._defined(last=True), end])
+        self._file.write([*self._rest(), *self._defined(last=True)])
+        self._check_limits()
+        self._file.tell([end])
         self._file.close()
         remove_tail(self._file.path)
 
@@ -97,8 +115,78 @@ class Session:
         told = ({field: value for field, value in one._asdict().items() if value} for one in found)
         return [*storages, *(metadata("definition", one, self._pid) for one in told)]
 
+    # ------------------------------------------------------------------------- limits
+
+    def step_ended(self, source: Any) -> None:
+        """A step of the program has ended, says this optimizer, profiler or class of blocks."""
+        if not self._is_here():
+            return
+        counted = self._counted() if self._counted is not None else None
+        if counted is None:
+            self._counted, counted = weakref.ref(source), source
+        if counted is not source:
+            return
+        self._step += 1
+        if self._step == self.limits.first and self._undo:
+            self.active = True
+            self._see()
+        if self._step == self.limits.last:
+            self._end_soon()
+
+    def _never(self) -> str:
+        """Why nothing was recorded, where a first step was to be awaited."""
+        if self._counted is not None:
+            return f"nothing was recorded: the program ended in step {self._step}"
+        by = f"no record_function block {self.limits.step} ended"
+        if not self.limits.step:
+            by = "no Optimizer.step or step of a profiler ended; --step-name NAME counts blocks"
+        return f"nothing was recorded: no step was counted, {by}"
+
+    def _check_limits(self) -> None:
+        """End the recording if nothing more can or shall be written."""
+        file, limits = self._file, self.limits
+        if self._told_full:
+            return
+        if file.problem:
+            self._end()
+        elif file.full:
+            self._full(f"{limits.size:,} bytes", f"--max-size {limits.size}")
+        elif self._left_out or 0 < limits.operators <= file.operators:
+            self._full(f"{limits.operators:,} operators", f"--max-ops {limits.operators}")
+
+    def _full(self, what: str, option: str) -> None:
+        """A limit is reached: say so, and let the program go on as if it were not recorded."""
+        self._told_full = True
+        told = f"recording stopped at {what}: {option}"
+        self.note(f"{told}; what ran after that is not in the trace")
+        self._file.say(f"{told}; the program goes on" if self._started else told)
+        self._end()
+
+    def _end(self) -> None:
+        """See no more operators, and undo all that was done to see them."""
+        if not self._undo:
+            return
+        self._stop()
+        self.active = False
+        for undo in self._undo:
+            undo()
+        self._undo = []
+
+    def _end_soon(self) -> None:
+        """The same where something may be open that must end first."""
+        self._end()
+
+    def _see(self) -> None:
+        """Begin to see operators."""
+        raise NotImplementedError
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will be recorded any more."""
+        return not self._undo
+
     def _is_here(self) -> bool:
-        return self.active and os.getpid() == self._pid
+        return self._started and os.getpid() == self._pid
 
     def _begin(self, base_ns: int, **facts: Any) -> None:
         args = {
@@ -113,9 +201,14 @@ class Session:
             "definitions": True,
         }
         self._file.write([metadata("run", args | facts, self._pid)])
+        for told in self.limits.told():
+            self.note(told)
         self._compile_log = CompileLog(self._file, self.compile_texts, self._compiles)
         self._compile_log.start()
-        self.active = True
+        self._started = True
+        self.active = not self.limits.first
+        if self.limits.steps:
+            self._uncount = follow_steps(self.step_ended, self.limits.step)
 
     def _compiles(self) -> None:
         """torch.compile begins to compile something."""

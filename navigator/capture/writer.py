@@ -5,12 +5,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 from .names import open_free
+
+_KEPT_FREE = 16_000
+"""Bytes of a limited file, at most a tenth, that are kept for how the recording ends."""
+_ROWS = re.compile(rb'"name":"torchnav_ops",[^{]*\{"count":(\d+)')
 
 
 class TraceFile:
@@ -30,7 +35,13 @@ class TraceFile:
         self._owner = os.getpid()
         self._closed = False
         self.operators = 0
-        """How many were written; who writes them as rows counts them itself."""
+        """How many were written."""
+        self.size = 0
+        """Bytes written."""
+        self.limit = 0
+        """How many bytes it has at most; 0 for no limit."""
+        self.full = False
+        """Whether something was left out because of the limit."""
         self.problem = ""
         """Why nothing is written any more."""
         self._append(b"[\n")
@@ -38,18 +49,28 @@ class TraceFile:
 
     def write(self, lines: Iterable[bytes]) -> None:
         """Append events, each one JSON object. A no-op in a forked child and after ``close``."""
-        text = b",\n".join(lines)
-        if not text or os.getpid() != self._owner:
-            return
-        with self._lock:
-            if not self._closed and not self.problem:
-                self._append(text + b",\n")
+        text = b",\n".join(lines) + b",\n"
+        room = self.limit - min(_KEPT_FREE, self.limit // 10) - self.size
+        if self.limit and (self.full or len(text) > room):
+            self.full = True
+            text = b"".join(text[: max(room, 0)].rpartition(b",\n")[:2])
+        self._put(text)
+
+    def tell(self, lines: Iterable[bytes]) -> None:
+        """The same for the few that say what the file lacks: a limit does not hold for them."""
+        self._put(b",\n".join(lines) + b",\n")
+
+    def _put(self, text: bytes) -> None:
+        if len(text) > 2 and os.getpid() == self._owner:
+            with self._lock:
+                if not self._closed and not self.problem:
+                    self._append(text)
 
     def fail(self, error: OSError) -> None:
         """There is nothing more to write: say why in the trace, if that can still be written."""
         reason = error.strerror or str(error)
         message = {"message": f"recording stopped: {reason}"}
-        self.write([metadata("problem", message, self._owner)])
+        self.tell([metadata("problem", message, self._owner)])
         self.problem = self.problem or reason
 
     def close(self) -> None:
@@ -90,7 +111,9 @@ class TraceFile:
         except OSError as error:
             self.problem = error.strerror or str(error)
         whole = data.rfind(b"\n", 0, done) + 1  # of a line that is cut no reader knows
+        self.size += done
         self.operators += data.count(b'"cpu_op"', 0, whole)
+        self.operators += sum(int(found[1]) for found in _ROWS.finditer(data, 0, whole))
 
 
 def _identity(descriptor: int) -> tuple[int, int] | None:

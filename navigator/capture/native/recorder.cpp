@@ -44,7 +44,7 @@ constexpr int kFrameLimit = 40;
 constexpr int kUserFrames = 3;
 constexpr size_t kListLimit = 64;
 constexpr size_t kKnownLimit = 1 << 18;
-constexpr size_t kRowsInLine = 4096;
+constexpr size_t kRowsInLine = 512;
 
 // ------------------------------------------------------------------------ shared state
 
@@ -260,8 +260,11 @@ class Interner {
 };
 
 std::atomic<bool> g_on{false};
+std::atomic<int> g_recording{0};    // its number: one that began in another is not told
 std::atomic<int64_t> g_open{0};     // operators that are running
 std::atomic<int64_t> g_started{0};  // operators that ever began
+int64_t g_limit = 0;  // operators that are recorded at most; 0 for all
+bool g_only = false;  // only in modules that are wanted
 int64_t g_base_ns = 0;
 std::string g_pid;
 at::CallbackHandle g_handle = at::INVALID_CALLBACK_HANDLE;
@@ -291,6 +294,7 @@ thread_local bool t_ended = false;  // memory may be given back after the thread
 struct Thread {
   std::shared_ptr<Buffer> buffer = std::make_shared<Buffer>();
   const std::string* module = nullptr;
+  bool wanted = false;  // what runs in this module, where not all is
   std::vector<Open> open;
   std::string key;  // kept for its memory
   Thread() {
@@ -690,6 +694,7 @@ int python_stack() {
 
 struct Context : at::ObserverContext {
   int64_t start = 0;
+  int recording = 0;
   int kind = 0;
   int at = 0;
   const Thread* thread = nullptr;
@@ -871,8 +876,10 @@ bool leave_memory() {
 
 std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   if (!g_on.load(std::memory_order_relaxed)) return nullptr;
-  auto context = std::make_unique<Context>();
   Thread& thread = here();
+  if (g_only && !thread.wanted) return nullptr;
+  if (g_started++ >= g_limit && g_limit != 0) return nullptr;
+  auto context = std::make_unique<Context>();
   // A frame that is the same as when what runs around this began has not gone on since.
   const void* frame = current_frame();
   int stack = 0;
@@ -888,8 +895,8 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& fn) {
   context->thread = &thread;
   context->depth = thread.open.size() - 1;
   if (g_memory) watch_memory();
-  g_started++;
   g_open++;
+  context->recording = g_recording.load(std::memory_order_relaxed);
   context->start = now_ns();
   const TailOpen running{context->start - g_base_ns, context->kind, context->at};
   thread.tell(&running);
@@ -901,7 +908,7 @@ void leave(const at::RecordFunction& fn, at::ObserverContext* pointer) {
   if (context == nullptr) return;
   const int64_t duration = now_ns() - context->start;
   Thread& thread = here();
-  if (g_on.load(std::memory_order_relaxed)) {
+  if (context->recording == g_recording.load(std::memory_order_relaxed)) {
     const int output = output_number(thread, fn);
     thread.buffer->add({context->start - g_base_ns, duration, fn.seqNr(),
                         static_cast<int64_t>(fn.forwardThreadId()), context->kind, output,
@@ -1017,8 +1024,12 @@ void forget() {
 PyObject* start(PyObject*, PyObject* args) {
   long long base = 0;
   PyObject *classify = nullptr, *describe = nullptr;
-  int memory = 0, tail = -1;
-  if (!PyArg_ParseTuple(args, "LOOpi", &base, &classify, &describe, &memory, &tail)) return nullptr;
+  int memory = 0, tail = -1, only = 0;
+  long long limit = 0;
+  if (!PyArg_ParseTuple(args, "LOOpi|Lp", &base, &classify, &describe, &memory, &tail, &limit,
+                        &only)) {
+    return nullptr;
+  }
   if (g_handle != at::INVALID_CALLBACK_HANDLE) {
     PyErr_SetString(PyExc_RuntimeError, "already recording");
     return nullptr;
@@ -1027,6 +1038,10 @@ PyObject* start(PyObject*, PyObject* args) {
   forget();
   g_memory = memory != 0 && !g_forked_beside;
   g_base_ns = base;
+  g_limit = limit;
+  g_only = only != 0;
+  g_started = 0;
+  g_recording++;
   g_pid = std::to_string(static_cast<long>(getpid()));
   Py_INCREF(classify);
   Py_XSETREF(g_classify, classify);
@@ -1052,6 +1067,7 @@ PyObject* stop(PyObject*, PyObject*) {
 // What comes from now on is not for the file; nor, in a forked child, what is still running.
 PyObject* leave_tail(PyObject*, PyObject*) {
   g_tail.map(-1);
+  g_recording++;  // what runs now is told by nobody
   Py_RETURN_NONE;
 }
 
@@ -1135,10 +1151,12 @@ PyObject* take(PyObject*, PyObject*) {
                        count, whole ? Py_True : Py_False);
 }
 
-PyObject* set_module(PyObject*, PyObject* path) {
+PyObject* set_module(PyObject*, PyObject* args) {
   Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(path, &size);
-  if (data == nullptr) return nullptr;
+  const char* data = nullptr;
+  int wanted = 1;
+  if (!PyArg_ParseTuple(args, "s#|p", &data, &size, &wanted)) return nullptr;
+  here().wanted = wanted != 0;
   if (size == 0) {
     here().module = nullptr;
   } else {
@@ -1149,13 +1167,15 @@ PyObject* set_module(PyObject*, PyObject* path) {
 }
 
 PyMethodDef methods[] = {
-    {"start", start, METH_VARARGS, "start(base_ns, classify, describe, memory, tail)"},
+    {"start", start, METH_VARARGS,
+     "start(base_ns, classify, describe, memory, tail, limit=0, only=False)"},
     {"stop", stop, METH_NOARGS, "Record no more."},
     {"leave_tail", leave_tail, METH_NOARGS, "Write no more into the tail."},
     {"step_aside", step_aside, METH_NOARGS, "Let the program's profiler have this thread."},
     {"step_back", step_back, METH_NOARGS, "It has ended."},
     {"take", take, METH_NOARGS, "(stacks, lines, operators, whole) since the last time."},
-    {"set_module", set_module, METH_O, "The nn.Module path of this thread."},
+    {"set_module", set_module, METH_VARARGS,
+     "set_module(path, wanted=True): the nn.Module path of this thread."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
 from indexes.source.torch_install import OWN, target_python
+from navigator.capture.limits.options import count_of, pattern_of, size_of, steps_of
 from navigator.capture.names import expand, rank_of
 from navigator.capture.tail import SUFFIX
 from navigator.cli.session import (
@@ -38,6 +39,7 @@ _KEPT = 20
 """How many recordings without a name stay in the cache folder."""
 _VIEW_ROWS = 40
 """Rows of a view that are printed without --full."""
+_LIMITS = {"steps": steps_of, "only": pattern_of, "max-ops": count_of, "max-size": size_of}
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _TRACE = click.Path(path_type=Path)
 
@@ -75,6 +77,29 @@ _TRACE = click.Path(path_type=Path)
     "that compiles anew, once, what its cache holds without it.",
 )
 @click.option(
+    "--steps",
+    metavar="A:B",
+    help="Record steps A to B - 1 alone, counted from 0: 10:13, 10: or 7. A step ends with the "
+    "Optimizer.step of the optimizer that steps first, or with step() of the program's profiler.",
+)
+@click.option(
+    "--step-name", metavar="NAME", help="A step is a record_function block of this name instead."
+)
+@click.option("--skip", metavar="N", type=click.IntRange(min=0), help="Steps to run unrecorded.")
+@click.option(
+    "--warmup", metavar="N", type=click.IntRange(min=0), help="Steps after those, unrecorded too."
+)
+@click.option(
+    "--record", metavar="N", type=click.IntRange(min=1), help="Steps to record after those."
+)
+@click.option(
+    "--only",
+    metavar="module:PATTERN",
+    help="Record operators in the forward of modules alone whose path matches, as blocks.*.attn.",
+)
+@click.option("--max-ops", metavar="N", help="Stop to record after so many operators.")
+@click.option("--max-size", metavar="SIZE", help="Stop to record at a file of this size: 100MB.")
+@click.option(
     "--compiled/--no-compiled",
     default=None,
     help="Record with the compiled recorder: a tenth of the overhead, dispatch keys; no device "
@@ -95,6 +120,7 @@ _TRACE = click.Path(path_type=Path)
 @pass_settings
 def trace(
     settings: Settings,
+    /,
     compare: tuple[Path, Path] | None,
     full: bool,
     output: Path | None,
@@ -106,6 +132,7 @@ def trace(
     compile_log: bool,
     compiled: bool | None,
     program: tuple[str, ...],
+    **limits: Any,
 ) -> int:
     """Run SCRIPT as Python would and record every operator that it calls.
 
@@ -122,12 +149,13 @@ def trace(
         output, program = _output_after_script(program)
     if not module and not os.path.exists(program[0]):
         raise UsageError(f"cannot run {program[0]}: no such file")
+    part = _limits(**limits)
     show = output is None and sys.stdin.isatty() and sys.stdout.isatty()
     show = show if screen is None else screen
     pattern = str((output or _cache_file(settings, program[0])).absolute())
     file = _writable(Path(expand(pattern, rank_of(), os.getpid())))
     options = ["--window", str(window)] + ["--memory"] * memory + ["-m"] * module
-    options += ["--children"] * children + ["--no-compile-log"] * (not compile_log)
+    options += ["--children"] * children + ["--no-compile-log"] * (not compile_log) + part
     chosen = _interpreter()
     if compiled is None:
         options += ["--native-folder", str(_native_folder(settings))]
@@ -157,6 +185,38 @@ def _compare(
             write_lines([""] * bool(number))
         _print_view(settings, view, full)
     return 0
+
+
+def _limits(
+    *,
+    steps: str | None = None,
+    step_name: str | None = None,
+    only: str | None = None,
+    max_ops: str | None = None,
+    max_size: str | None = None,
+    **schedule: int | None,
+) -> list[str]:
+    """What is recorded, as options of the recorder."""
+    if any(number is not None for number in schedule.values()):
+        if steps:
+            raise UsageError("--steps says it all: leave out --skip, --warmup and --record")
+        steps = _steps(**{name: number or 0 for name, number in schedule.items()})
+    values = {"steps": steps, "only": only, "max-ops": max_ops, "max-size": max_size}
+    try:
+        for name, read in _LIMITS.items():
+            if values[name] is not None:
+                read(str(values[name]))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if step_name and not steps:
+        raise UsageError("which steps? --steps 10:13, or --skip, --warmup and --record")
+    values["step-name"] = step_name
+    return [f"--{name}={value}" for name, value in values.items() if value is not None]
+
+
+def _steps(skip: int, warmup: int, record: int) -> str:
+    first = skip + warmup
+    return f"{first}:{first + record}" if record else f"{first}:"
 
 
 def _output_after_script(program: tuple[str, ...]) -> tuple[Path | None, tuple[str, ...]]:

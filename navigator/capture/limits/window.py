@@ -1,0 +1,96 @@
+"""What of a window of the profiler is wanted, where not all of it is."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..kineto import marker_number
+from .options import Limits
+
+_SPAN = re.compile(rb'"tid": (?P<tid>\d+), "ts": (?P<ts>[\d.]+)(?:, "dur": (?P<dur>[\d.]+))?')
+
+
+@dataclass(slots=True)
+class Part:
+    """What of a window is wanted."""
+
+    until: float
+    """Operators that start later, in microseconds as in the events, are not."""
+    most: int
+    """Nor more operators than these: calls are kept or left out as a whole."""
+    limits: Limits
+    left_out: bool = False
+    """Whether there were more."""
+
+    def of(self, events: list[bytes], modules: dict[int, str]) -> list[bytes]:
+        """The events that are wanted; ``modules`` are those of the calls, by number."""
+        spans = [Span.of(event) for event in events]
+        until = start_of_rest([s for s in spans if s and s.start < self.until], self.most)
+        self.left_out = until < self.until
+        until = min(self.until, until)
+        inside = None
+        if self.limits.only:
+            wanted = (s for s in spans if s and self.limits.matches(modules.get(s.marker, "")))
+            inside = Spans(span for span in wanted if span.marker >= 0)
+        return [
+            event
+            for event, span in zip(events, spans, strict=True)
+            if span is None or (span.start < until and (inside is None or span in inside))
+        ]
+
+
+class Span(NamedTuple):
+    """When an event of the host ran, in microseconds, and where."""
+
+    thread: int
+    start: float
+    end: float
+    operator: bool
+    """Whether it counts: neither a marker nor a block of ``record_function``."""
+    marker: int
+    """Number of the call that it marks, else -1."""
+
+    @classmethod
+    def of(cls, event: bytes) -> Span | None:
+        """None for what belongs to no moment of the host: metadata, and work of a device."""
+        found = _SPAN.search(event)
+        if found is None or b'"stream":' in event:
+            return None
+        marker, start = marker_number(event), float(found["ts"])
+        operator = marker < 0 and b'"cat": "cpu_op"' in event
+        end = start + float(found["dur"] or 0)
+        return cls(int(found["tid"]), start, end, operator, marker)
+
+
+class Spans:
+    """Says whether an event lies in one of some spans, of which no two of a thread overlap."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._threads: dict[int, list[tuple[float, float]]] = {}
+        for span in spans:
+            self._threads.setdefault(span.thread, []).append((span.start, span.end))
+        for found in self._threads.values():
+            found.sort()
+
+    def __contains__(self, span: Span) -> bool:
+        found = self._threads.get(span.thread, [])
+        at = bisect_right(found, (span.start, float("inf"))) - 1
+        return at >= 0 and span.end <= found[at][1]
+
+
+def start_of_rest(spans: Iterable[Span | None], most: int) -> float:
+    """When the first call starts that does not fit whole into so many operators; infinite where
+    all fit."""
+    host = [span for span in spans if span and (span.operator or span.marker >= 0)]
+    operators = sorted(span.start for span in host if span.operator)
+    if len(operators) <= most:
+        return float("inf")
+    until, before = operators[most], float("inf")
+    while until < before:
+        before = until
+        until = min((s.start for s in host if s.start < until < s.end), default=until)
+    return until
