@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -44,7 +45,14 @@ def main(arguments: Sequence[str]) -> None:
     file = started.open(command)
     started.tell_children()
     on_torch_import(lambda: _record(started, file))
+    if options.summary:
+        atexit.register(_say_without_torch, file)
     run(program, as_module)
+
+
+def _say_without_torch(file: TraceFile) -> None:
+    if "torch" not in sys.modules:
+        file.say("the program did not import torch: nothing was recorded")
 
 
 def begin_child() -> None:
@@ -72,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--step-name", default="", metavar="NAME", help="of record_function")
     parser.add_argument("--only", default="", metavar="module:PATTERN", help="in these modules")
     parser.add_argument("--max-ops", default="", metavar="N", help="end after N operators")
+    parser.add_argument("--summary", action="store_true", help="say at the end what there is")
     parser.add_argument("--max-size", default="", metavar="SIZE", help="end at 100MB")
     parser.add_argument("--native", metavar="LIBRARY", help="record with the compiled recorder")
     parser.add_argument("--native-folder", metavar="FOLDER", help="use it if it is built in here")

@@ -334,10 +334,11 @@ class Recorder(Session):
             return
         self.marking = False
         closed_ns = time_ns()
-        try:
-            self._write_window(self._profiler.stop(tempfile.gettempdir()), closed_ns)
-        except OSError as error:
-            self._file.fail(error)
+        with self._writing():
+            try:
+                self._write_window(self._profiler.stop(tempfile.gettempdir()), closed_ns)
+            except OSError as error:
+                self._file.fail(error)
         self._check_limits()
 
     def _calls_in_window(self) -> int:

@@ -7,6 +7,7 @@ import functools
 import glob
 import json
 import os
+import shlex
 import shutil
 import sys
 import time
@@ -37,6 +38,8 @@ class Run:
         """The name of the process that started this one; empty in the first."""
         self.name = expand(options.out, rank_of(), os.getpid())
         """The path that the pattern stands for here. Processes without a rank may share it."""
+        self._folder = os.path.dirname(self.name) if parent else os.getcwd()
+        """Where the user is."""
         self.missed = 0
         """Processes that were started and are not recorded."""
         self.remark = ""
@@ -89,6 +92,8 @@ class Run:
         if self.parent and not file.operators and not file.problem:
             file.remove()
         file.report()
+        if self.options.summary and not self.parent:
+            file.say(self._summary(file))
         if self.missed:
             file.say(self.missing())
         if self.remark:
@@ -97,6 +102,17 @@ class Run:
             more = f" and {len(found) - _NAMED} more" * (len(found) > _NAMED)
             named = ", ".join(os.path.basename(one) for one in found[:_NAMED])
             file.say(f"{_processes(len(found))} recorded too: {named}{more}")
+
+    def _summary(self, file: TraceFile) -> str:
+        """How much was recorded, what of the run's time that took, and how to look at it."""
+        seconds = (time.time_ns() - file.since_ns) / 1e9
+        share = file.spent_ns / 1e7 / max(seconds, 1e-3)
+        path = os.path.relpath(file.path, self._folder)
+        path = file.path if path.startswith(os.pardir) else path
+        return (
+            f"{file.operators:,} operator{'s' * (file.operators != 1)}, {_bytes(file.size)}, "
+            f"{share:.0f} % of {seconds:.1f} s for writing; torchnav open {shlex.quote(path)}"
+        )
 
     def missing(self) -> str:
         """How many children are not recorded, and what would change that."""
@@ -172,6 +188,12 @@ def _is_script(name: str) -> bool:
     except (OSError, ValueError):
         return False
     return line.startswith(b"#!") and b"python" in line
+
+
+def _bytes(count: int) -> str:
+    """``1.2 MB``"""
+    power = min((len(str(count)) - 1) // 3, 3)
+    return f"{count / 1000**power:.1f} {('', 'k', 'M', 'G')[power]}B" if power else f"{count} bytes"
 
 
 def _processes(count: int) -> str:

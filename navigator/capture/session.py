@@ -8,8 +8,8 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from time import sleep, time_ns
 from typing import Any
 
@@ -39,7 +39,7 @@ class Session:
         self._file = file
         self.limits = limits or Limits()
         self._compile_log: CompileLog | None = None
-        self._announcer = Announcer(self._tick)
+        self._announcer = Announcer(self._write_now)
         self._definitions = Definitions()
         self._storages = Storages()
         self._undo: list[Undo] = []
@@ -185,6 +185,15 @@ class Session:
         """Whether nothing will be recorded any more."""
         return not self._undo
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Count the time that the block takes as that of writing."""
+        started = time_ns()
+        try:
+            yield
+        finally:
+            self._file.spent_ns += time_ns() - started
+
     def _is_here(self) -> bool:
         return self._started and os.getpid() == self._pid
 
@@ -212,6 +221,10 @@ class Session:
 
     def _compiles(self) -> None:
         """torch.compile begins to compile something."""
+
+    def _write_now(self) -> None:
+        with self._writing():
+            self._tick()
 
     def _tick(self) -> None:
         """A few times a second, in a thread of our own."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
+from time import time_ns
 from typing import Any
 
 from .names import open_free
@@ -38,6 +39,9 @@ class TraceFile:
         """How many were written."""
         self.size = 0
         """Bytes written."""
+        self.since_ns = time_ns()
+        self.spent_ns = 0
+        """Time that went into writing, by who measures it."""
         self.limit = 0
         """How many bytes it has at most; 0 for no limit."""
         self.full = False

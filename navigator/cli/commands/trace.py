@@ -161,6 +161,7 @@ def trace(
         options += ["--native-folder", str(_native_folder(settings))]
     elif compiled:
         options += _native(settings, chosen)
+    options += ["--summary"] * (not show)
     out = str(file) if show else pattern
     command = [chosen, _recorder("__main__.py"), "-o", out, *options, "--", *program]
     if show:

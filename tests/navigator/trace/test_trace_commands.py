@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from navigator.cli.main import main
+from navigator.trace.readers import read_trace
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import STEP, line_of
 
@@ -166,8 +168,15 @@ def test_a_program_has_its_own_streams_and_status(tmp_path: Path) -> None:
         (tmp_path / "t.json").unlink(missing_ok=True)
         done = torchnav("trace", "--no-compiled", *arguments, cwd=tmp_path, stdin="typed\n")
         assert done.stdout == "['x', '-o', 'y'] typed\n", done.stderr
-        assert (done.returncode, done.stderr) == (4, "")
-        assert b"aten::add.Tensor" in (tmp_path / "t.json").read_bytes()
+        assert done.returncode == 4
+        written = (tmp_path / "t.json").read_bytes()
+        assert b"aten::add.Tensor" in written
+        operators = len([op for op in read_trace(tmp_path / "t.json").ops() if op.kind == "op"])
+        assert re.fullmatch(
+            rf"torchnav: {operators} operators, {len(written) / 1000:.1f} kB, "
+            r"\d+ % of \d+\.\d s for writing; torchnav open t\.json\n",
+            done.stderr,
+        )
 
 
 def test_without_a_terminal_it_records_into_the_cache(tmp_path: Path) -> None:
@@ -175,4 +184,23 @@ def test_without_a_terminal_it_records_into_the_cache(tmp_path: Path) -> None:
     done = torchnav("trace", "--no-compiled", "program.py", cwd=tmp_path)
     assert done.returncode == 0
     (file,) = (tmp_path / "cache" / "traces").glob("program-*.json")
-    assert done.stderr == f"torchnav: recording to {file}\n" or str(file) in done.stderr
+    first, last = done.stderr.splitlines()
+    assert first == f"recording to {file}"
+    assert last.endswith("torchnav open " + os.path.relpath(file, tmp_path))
+
+
+def test_a_program_without_torch_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("print('mine')\n")
+    done = torchnav("trace", "-o", "t.json", "program.py", cwd=tmp_path)
+    assert done.stdout == "mine\n"
+    assert done.stderr == ("torchnav: the program did not import torch: nothing was recorded\n")
+
+
+def test_a_closed_stderr_is_not_written_to(tmp_path: Path) -> None:
+    """Its number may be that of a file of the program."""
+    (tmp_path / "program.py").write_text(
+        "import os, torch\ntorch.ones(2)\nos.close(2)\nos.open('mine', os.O_CREAT | os.O_WRONLY)\n"
+    )
+    done = torchnav("trace", "--no-compiled", "-o", "t.json", "program.py", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "mine").read_bytes() == b""
