@@ -1186,6 +1186,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_torchnav_native", nullptr, -1
 
 PyMODINIT_FUNC PyInit__torchnav_native(void) {
   for (int64_t slot = kSlots; slot-- > 0;) g_free_slots.push_back(slot);
+  if (!g_tail.map(-1)) return PyErr_NoMemory();  // modules are told before operators are
   pthread_atfork(hold_locks, release_locks, release_in_child);
   PyObject* module = PyModule_Create(&definition);
   if (module != nullptr) PyModule_AddIntConstant(module, "TAIL_SIZE", kTailSize);
