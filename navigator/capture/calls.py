@@ -9,16 +9,20 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 import threading
 from array import array
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from .frames import Stack
-from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key
-from .limits.window import Part
+from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key, take_apart
+from .limits.options import Limits
+from .limits.window import Part, Span
 from .profiler import Window
+from .rows.rows import Kinds, columns_of, operators_line, steps
 from .tail import open_tail
 from .writer import encode, metadata
 
@@ -48,10 +52,15 @@ class CallLog:
         self._numbers: dict[Any, int] = {}
         self._announced = 0
         """How many integers of ``_calls`` were announced while their window was open."""
+        self.base_ns = 0
+        """What times are counted from, in announcements and in rows."""
         self._lock = threading.Lock()
+        self._told: set[int] = set()
+        """Kinds whose fields were told in a line of their own."""
         self._stacks: set[int] = set()
         self._metadata: set[str] = set()
         self._arrows = Arrows()
+        self._operators = Kinds(pid)
 
     def __len__(self) -> int:
         return len(self._calls) // _FIELDS
@@ -82,38 +91,104 @@ class CallLog:
         with self._lock:
             fresh = self._calls[self._announced :]
             self._announced += len(fresh)
-            lines: list[bytes] = []
-            for number, index, thread, start, duration in _fives(fresh):
-                if not is_attribute(self._kinds[index].function):
-                    lines += self._stack(self._kinds[index].stack)
-                    lines.append(self._announcement(number, index, thread, start, duration))
-            return lines
+            threads: dict[int, list[tuple[int, ...]]] = {}
+            for number, kind, thread, start, duration in _fives(fresh):
+                if not is_attribute(self._kinds[kind].function):
+                    call = (number, kind, start - self.base_ns, duration)
+                    threads.setdefault(thread, []).append(call)
+            return [
+                line
+                for thread, calls in threads.items()
+                for line in self._calls_lines(thread, calls, closed=False)
+            ]
 
-    def _announcement(self, number: int, kind: int, thread: int, start: int, length: int) -> bytes:
-        times = f'"start_ns":{start},"duration_ns":{length},"call":{number},'.encode()
-        head = f'{{"ph":"M","name":"torchnav_call","pid":{self._pid},"tid":{thread},"args":{{'
-        return head.encode() + times + self._text(kind) + b"}}"
+    def _calls_lines(
+        self, thread: int, calls: Sequence[tuple[int, ...]], closed: bool
+    ) -> list[bytes]:
+        """Lines for (number, kind, start, duration), times in nanoseconds from the base."""
+        lines: list[bytes] = []
+        for kind in dict.fromkeys(call[1] for call in calls):
+            if kind not in self._told:
+                self._told.add(kind)
+                lines += self._stack(self._kinds[kind].stack)
+                head = b'{"ph":"M","name":"torchnav_called","pid":%d,"args":{"called":%d,%b}}'
+                lines.append(head % (self._pid, kind, self._text(kind)))
+        numbers, kinds, starts, durations = (list(one) for one in zip(*calls, strict=True))
+        args = {
+            "count": len(calls),
+            "closed": closed,
+            "call": steps(numbers),
+            "called": kinds,
+            "start": steps(starts),
+            "duration": durations,
+        }
+        return [*lines, metadata("calls", args, self._pid, thread)]
 
-    def window(self, window: Window, part: Part | None = None) -> list[bytes]:
-        """Lines for what a window saw and for the calls made in it, which are then forgotten."""
+    def take(self) -> dict[int, int]:
+        """The calls made since the last time, which are then forgotten: number -> kind."""
         with self._lock:
             count = len(self._calls)
             numbers, kinds = self._calls[:count:_FIELDS], self._calls[1:count:_FIELDS]
             del self._calls[:count]
             self._announced = 0
-            calls = dict(zip(numbers, kinds, strict=True))
+            return dict(zip(numbers, kinds, strict=True))
+
+    def rows(self, data: bytes, calls: dict[int, int], until: int) -> list[bytes]:
+        """Lines for what a window without a tree saw before a moment, in columns where the layout
+        of what was saved is known; ``calls`` are those that were made in it."""
+        with self._lock:
+            found = columns_of(data, self._operators, until)
+            if found is None:
+                return self._unknown(take_apart(data).events, calls, until)
+            lines = self._operators.fresh()
+            for one in found:
+                made = [
+                    (mark.number, calls[mark.number], mark.start, mark.duration)
+                    for mark in one.marks
+                    if mark.number in calls
+                ]
+                lines += self._calls_lines(one.thread, made, closed=True) if made else []
+                lines += [operators_line(one, self._pid)] if one.kind else []
+            return lines
+
+    def _unknown(self, events: list[bytes], calls: dict[int, int], until: int) -> list[bytes]:
+        events = Part(until / 1000, sys.maxsize, Limits()).of(events, {})
+        spans = [span for span in map(Span.of, events) if span]
+        starts = sorted((span.thread, span.start) for span in spans if span.marker < 0)
+        busy = {
+            span.marker
+            for span in spans
+            if span.marker in calls
+            and bisect_left(starts, (span.thread, span.start))
+            < bisect_left(starts, (span.thread, span.end))
+        }
+        return self._lines(events, {number: calls[number] for number in busy})
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether operators in columns may have run on tensors that are not strided."""
+        return self._operators.elsewhere
+
+    def window(self, window: Window, part: Part | None = None) -> list[bytes]:
+        """Lines for what a window saw and for the calls made in it, which are then forgotten."""
+        calls, events = self.take(), window.saved.events
+        if part is not None:
+            modules = {number: self._kinds[kind].module for number, kind in calls.items()}
+            events = part.of(events, modules)
+        wanted = {number: calls[number] for number in window.calls_with_operators & calls.keys()}
+        return self._lines(events, wanted)
+
+    def _lines(self, events: list[bytes], calls: dict[int, int]) -> list[bytes]:
+        """Lines for the events of a window and for those of its calls that are wanted."""
+        with self._lock:
             lines: list[bytes] = []
             self._arrows.next_window()
-            events = window.saved.events
-            if part is not None:
-                modules = {number: self._kinds[kind].module for number, kind in calls.items()}
-                events = part.of(events, modules)
             for event in events:
                 number = marker_number(event)
                 if number < 0:
                     if not self._is_needless(event):
                         lines.append(self._arrows.renumbered(event))
-                elif number in calls and number in window.calls_with_operators:
+                elif number in calls:
                     lines += self._stack(self._kinds[calls[number]].stack)
                     lines.append(self._call_event(event, number, calls[number]))
             return lines

@@ -78,7 +78,8 @@ class CompiledRecorder(Session):
         paths = _Paths(self._native, self.limits)
         self._undo += [*follow_modules(paths), *self._definitions.follow()]
         if self._memory:
-            self._undo += [*follow_own_profilers(self), *self._storages.follow()]
+            self._undo += follow_own_profilers(self)
+            self._uncount += self._storages.follow()
         if self.active:
             self._see()
         self._announcer.start()

@@ -88,6 +88,8 @@ class CallMode(TorchFunctionMode):  # type: ignore[misc]
                 result = func(*args, **(kwargs or {}))
             if type(result) is torch.Tensor:
                 output = _describe(result)
+            if isinstance(result, torch.Tensor) and not _is_plain(result):
+                recorder.note_elsewhere()
             return result
         finally:
             end = time_ns()
@@ -165,6 +167,12 @@ class BetweenCalls:
 
     def soon(self) -> None:
         ctypes.pythonapi.Py_AddPendingCall(self._call, None)
+
+
+def _is_plain(tensor: Any) -> bool:
+    """Whether it is strided, on the CPU and of no class that may compute elsewhere."""
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_cpu
+    return plain and tensor.layout is torch.strided
 
 
 def _describe(tensor: Any) -> tuple[Any, Any, Any] | None:

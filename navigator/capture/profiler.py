@@ -7,7 +7,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import GetSetDescriptorType
 from typing import Any
@@ -27,6 +27,7 @@ from .words import quiet_kineto
 
 _ALL_THREADS = "profile_all_threads"
 _WANTED = {"capture_overload_names": True, _ALL_THREADS: True}
+_NO_TREE = "trace_only"
 _CPU = torch.device("cpu")
 _END = f"{MARK}0"  # calls are counted from 1
 
@@ -51,6 +52,7 @@ class Profiler:
         self._memory = memory
         self.options = {name: True for name in _WANTED if _accepts(name)}
         self.running = False
+        self._can_do_without_tree = _accepts(_NO_TREE)
 
     @property
     def lacks(self) -> tuple[str, ...]:
@@ -58,8 +60,11 @@ class Profiler:
         unused = {_ALL_THREADS} if self._memory else set()
         return tuple(name for name in _WANTED if name not in self.options or name in unused)
 
-    def start(self, all_threads: bool = True) -> None:
+    def start(self, all_threads: bool = True, tree: bool = True) -> None:
+        """``tree``: whether what only the tree of events tells is wanted, at ``stop``."""
         options = dict(self.options)
+        if not tree and self._can_do_without_tree:
+            options[_NO_TREE] = True
         if not all_threads:
             options.pop(_ALL_THREADS, None)
         config = profiler_config(self._memory, _experimental(options))
@@ -69,6 +74,16 @@ class Profiler:
             _enable_profiler(config, activities)
         self.running = True
 
+    def save(self, folder: str) -> str:
+        """Close a window without the tree. Returns a new file in ``folder`` with what it saw.
+
+        Raises OSError where that cannot be written.
+        """
+        with _without_collecting(), quiet_kineto():
+            result = _disable_profiler()
+            self.running = False
+            return _save(result, folder)
+
     def stop(self, folder: str) -> Window:
         """Close the window. ``folder`` is where the profile passes through a file.
 
@@ -77,18 +92,13 @@ class Profiler:
         _synchronize()
         with Marker(_END):
             pass
-        collecting = gc.isenabled()
-        gc.disable()  # nothing below makes cycles, and the program's own heap may be large
-        try:
+        with _without_collecting():
             with quiet_kineto():
                 result = _disable_profiler()
                 self.running = False
                 window = Window(_saved(result, folder), 0)
             _Walk(window).run(result.experimental_event_tree())
             return window
-        finally:
-            if collecting:
-                gc.enable()
 
     def plain_attributes(self) -> tuple[frozenset[Any], int]:
         """Attributes of a tensor that run no operator, found by reading each one once, and the
@@ -115,17 +125,47 @@ class Profiler:
         return plain, int(window.saved.header.get("baseTimeNanoseconds", 0))
 
 
-def _saved(result: Any, folder: str) -> Saved:
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Nothing in the block makes cycles, and the program's own heap may be large."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _save(result: Any, folder: str) -> str:
     handle, path = tempfile.mkstemp(".json", "torchnav-", folder)
     os.close(handle)
     try:
         result.save(path)
+    except BaseException:
+        os.unlink(path)
+        raise
+    return path
+
+
+def read_saved(path: str, folder: str) -> bytes:
+    """What ``save`` left in a file, which is then gone. Raises OSError where that is not whole."""
+    try:
         with open(path, "rb") as file:
-            return take_apart(file.read())
-    except ValueError as error:
-        raise OSError(f"torch could not save its profile in {folder}") from error
+            data = file.read()
     finally:
         os.unlink(path)
+    if not data.rstrip().endswith(b"}"):
+        raise OSError(f"torch could not save its profile in {folder}")
+    return data
+
+
+def _saved(result: Any, folder: str) -> Saved:
+    data = read_saved(_save(result, folder), folder)
+    try:
+        return take_apart(data)
+    except ValueError as error:
+        raise OSError(f"torch could not save its profile in {folder}") from error
 
 
 class _Walk:

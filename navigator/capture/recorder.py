@@ -12,11 +12,12 @@ import itertools
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import time_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -35,7 +36,7 @@ from .limits.options import Limits
 from .limits.window import Part
 from .mode import BetweenCalls, CallMode, put_over, put_under, take_off
 from .modules import ModulePaths, follow_modules, torch_folder
-from .profiler import Profiler, Window, accelerator_in_use
+from .profiler import Profiler, Window, accelerator_in_use, read_saved
 from .session import Session, end_without_destructors
 from .writer import TraceFile, metadata
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _NEVER = sys.maxsize
+_WAITING_WINDOWS = 3
+"""How many closed windows wait to be written before the main thread does it."""
 _RETRY_NS = 2_000_000
 """How long to wait after a boundary at which the window could not close."""
 _CALLS_IN_WINDOW = 4_000
@@ -61,6 +64,19 @@ class Options:
     """Calls after which it closes at the next boundary; 0 for no limit."""
     memory: bool = False
     """Record allocations."""
+
+
+class _Closed(NamedTuple):
+    """A window that is closed and not written yet."""
+
+    path: str
+    """What torch saved of it."""
+    calls: dict[int, int]
+    """Those made in it: number -> kind."""
+    start_ns: int
+    until_ns: int
+    """What began later is not wanted."""
+    end_ns: int
 
 
 class Recorder(Session):
@@ -89,6 +105,15 @@ class Recorder(Session):
         """Whether the main thread's mode is to be put on or taken off as soon as that can be."""
         self._between_calls = BetweenCalls(self._put_or_take)
         self._base_ns = 0
+        self.elsewhere = options.memory
+        """Whether operators may run elsewhere than on strided tensors of the CPU, which only the
+        tree of a window tells."""
+        self._told_elsewhere = False
+        self._tree = True
+        """Whether the open window has one."""
+        self._closed: deque[_Closed] = deque()
+        """Windows without one that are not written yet."""
+        self._merging = threading.Lock()
         self._cut_ns = _NEVER
         """From when on nothing is wanted any more."""
         self.stacks = Stacks(torch_folder())
@@ -115,14 +140,14 @@ class Recorder(Session):
             self._file.close()
             return
         overloads = "capture_overload_names" in self._profiler.options
-        self._base_ns = base_ns
+        self._base_ns = self._log.base_ns = base_ns
         self._begin(base_ns, overloads=overloads, lacks=list(self._profiler.lacks))
         self.running.open(self._file.path, base_ns)
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
         self._undo += follow_process_groups(self)
         if self._options.memory:
-            self._undo += self._storages.follow()
+            self._uncount += self._storages.follow()
         self._announcer.start()
         if self.active:
             self._see()
@@ -145,6 +170,7 @@ class Recorder(Session):
             put_under(self._here.mode)
         elif not self.active and mode is not None and take_off(mode):
             self._modes.discard(mode)
+            self.running.give_back(mode.slot)
             self._here.mode = None
         return self.active == (getattr(self._here, "mode", None) is not None)
 
@@ -190,6 +216,7 @@ class Recorder(Session):
             self._undo.append(hide_from_graphs())
 
     def _tick(self) -> None:
+        self._write_closed()
         self._file.write(self._log.announce())
         if self._file.problem or (accelerator_in_use() and not self._accelerator):
             self.due = min(self.due, time_ns())
@@ -200,6 +227,7 @@ class Recorder(Session):
         self._close_window()
 
     def _rest(self) -> list[bytes]:
+        self._write_closed()
         return self._log.announce()
 
     def _calls(self) -> int:
@@ -321,7 +349,8 @@ class Recorder(Session):
         if not self.active:
             return
         self._accelerator = accelerator_in_use()
-        self._profiler.start(self._all_threads)
+        self._tree = self._needs_tree()
+        self._profiler.start(self._all_threads, self._tree)
         self._opened_ns = time_ns()
         self.due = self._opened_ns + int(self._options.window_s * 1e9)
         if self._options.window_calls:
@@ -336,10 +365,61 @@ class Recorder(Session):
         closed_ns = time_ns()
         with self._writing():
             try:
-                self._write_window(self._profiler.stop(tempfile.gettempdir()), closed_ns)
+                self._close_with_tree(closed_ns) if self._tree else self._close_without(closed_ns)
             except OSError as error:
                 self._file.fail(error)
         self._check_limits()
+
+    def note_elsewhere(self) -> None:
+        """An operator made a tensor that is not strided or not on the CPU: the next ones are seen
+        in a window with a tree."""
+        if not self.elsewhere and not self._tree:
+            self.due = 0
+        self.elsewhere = True
+
+    def _needs_tree(self) -> bool:
+        """The first window has one; and all where a part is wanted, or where operators of several
+        threads may be running when one closes."""
+        limits = self.limits
+        part = limits.only or limits.operators or limits.size
+        elsewhere = self.elsewhere or self._log.elsewhere or self._accelerator
+        return bool(not self._windows or part or elsewhere or self._all_threads)
+
+    def _close_with_tree(self, closed_ns: int) -> None:
+        window = self._profiler.stop(tempfile.gettempdir())
+        self._write_closed()
+        self.elsewhere = self.elsewhere or bool(window.places)
+        self._write_window(window, closed_ns)
+
+    def _close_without(self, closed_ns: int) -> None:
+        path = self._profiler.save(tempfile.gettempdir())
+        times = self._opened_ns, min(closed_ns, self._cut_ns), closed_ns
+        self._closed.append(_Closed(path, self._log.take(), *times))
+        if len(self._closed) > _WAITING_WINDOWS:
+            self._write_closed()
+
+    def _write_closed(self) -> None:
+        """Write the windows that have no tree, in turn; seldom in the main thread."""
+        with self._merging:
+            while self._closed:
+                try:
+                    self._write_rows(self._closed.popleft())
+                except OSError as error:
+                    self._file.fail(error)
+
+    def _write_rows(self, closed: _Closed) -> None:
+        data = read_saved(closed.path, tempfile.gettempdir())
+        rows = self._log.rows(data, closed.calls, closed.until_ns - self._base_ns)
+        self._windows += 1
+        args = {"window": self._windows, "start_ns": closed.start_ns, "end_ns": closed.end_ns}
+        args["last_call"] = max(closed.calls, default=0)
+        if self._log.elsewhere and not self._told_elsewhere:
+            self._told_elsewhere = True
+            self.note(
+                f"of window {self._windows} it is not known which operators ran on tensors "
+                "that are not strided"
+            )
+        self._file.write([*rows, *self._defined(), metadata("window", args, self._pid)])
 
     def _calls_in_window(self) -> int:
         """A call runs an operator at least: those that are still wanted limit it too."""

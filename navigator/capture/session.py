@@ -45,7 +45,7 @@ class Session:
         self._undo: list[Undo] = []
         """Restore what was patched; empty when nothing is."""
         self._uncount: list[Undo] = []
-        """Count no more steps. Not before the end: an optimizer goes through its hooks."""
+        """The same of hooks of optimizers, at the end: one may be going through its hooks."""
         self._started = False
         """Whether the file waits for its end."""
         self._told_full = False

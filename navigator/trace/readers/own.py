@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from navigator.trace.table import ANNOTATION, CALL, NONE, OP, PHASES, Stack, Tab
 PREFIX = "torchnav_"
 FORMAT_VERSION = 2
 _INPUTS = ("Input type", "Input Dims", "Input Strides", "Concrete Inputs")
+_CALLS = ("call", "called", "start", "duration")
 _COLUMNS = ("kind", "start", "duration", "output", "at", "sequence", "forward")
 _MEMORY_COLUMNS = ("start", "bytes", "address", "total", "device")
 _STRIDED = "strided"
@@ -65,6 +67,8 @@ class OwnEvents:
         self._key_sets: dict[int, int] = {}
         self._announced: dict[int, int] = {}
         """Call number -> row, of the calls whose window has not come yet."""
+        self._called: dict[int, dict[str, Any]] = {}
+        """What calls in columns have in common, by its number."""
         self._rows: dict[int, int] = {}
         """The same of the calls of the open window."""
         self._backwards: list[tuple[float, float, int]] = []
@@ -133,26 +137,35 @@ class OwnEvents:
         """A call of a closed window, announced before or not."""
         args = plain_args(event)
         number = int(args.get("call", 0))
-        row = self._announced.pop(number, NONE)
-        if row >= 0:
-            self._table.start[row], self._table.duration[row] = start, duration
-        else:
-            row = self._new_call(event.name, thread, start, duration, args)
-        self._builder.add(row)
-        self._rows[number] = row
+        row = self._close_call(number, event.name, thread, (start, duration), args)
         if self.exported:
             self.describe(row, args)
 
-    def _close_window(self, places: dict[int, str]) -> None:
-        """What was announced and did not come with the window ran no operator."""
+    def _close_call(
+        self, number: int, name: str, thread: int, times: tuple[float, float], args: dict[str, Any]
+    ) -> int:
+        row = self._announced.pop(number, NONE)
+        if row >= 0:
+            self._table.start[row], self._table.duration[row] = times
+        else:
+            row = self._new_call(name, thread, *times, args)
+        self._builder.add(row)
+        self._rows[number] = row
+        return row
+
+    def _close_window(self, places: dict[int, str], last_call: float = math.inf) -> None:
+        """What was announced and did not come with the window ran no operator, up to the last call
+        of the window: later ones may stand before it."""
         self._builder.backward = [
             (start, end, self._rows[call])
             for start, end, call in self._backwards
             if call in self._rows
         ]
-        self._builder.drop(self._announced.values())
+        self._backwards = [one for one in self._backwards if one[2] > last_call]
+        over = [number for number in self._announced if number <= last_call]
+        self._builder.drop([self._announced.pop(number) for number in over])
         self._builder.close_window(self._places | places)
-        for told in (self._backwards, self._announced, self._rows, self._places):
+        for told in (self._rows, self._places):
             told.clear()
         self._compiling.add_rows()
 
@@ -305,6 +318,22 @@ class OwnEvents:
         self._builder.announce_root(row)
         self._announced[int(args["call"])] = row
 
+    def _on_called(self, args: dict[str, Any]) -> None:
+        self._called[int(args["called"])] = args
+
+    def _on_calls(self, args: dict[str, Any]) -> None:
+        """Calls in columns: announced ones, or those of a window that closes now."""
+        number = start = 0
+        for later, called, next_, duration in zip(*(args[one] for one in _CALLS), strict=True):
+            number, start = number + later, start + next_
+            kind, times = self._called[called], (start / 1000, duration / 1000)
+            name = str(kind["function"])
+            if args["closed"]:
+                self._close_call(number, name, self._thread, times, kind)
+            else:
+                self._announced[number] = row = self._new_call(name, self._thread, *times, kind)
+                self._builder.announce_root(row)
+
     def _new_call(
         self, name: str, thread: int, start: float, duration: float, args: dict[str, Any]
     ) -> int:
@@ -340,7 +369,7 @@ class OwnEvents:
         self._meta.devices = self._meta.devices or tuple(
             str(device.get("name", "?")) for device in args.get("devices", ())
         )
-        self._close_window(places)
+        self._close_window(places, args.get("last_call", math.inf))
 
     def _on_backward(self, args: dict[str, Any]) -> None:
         start = self._microseconds(int(args["start_ns"]))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,47 @@ def test_windows_lose_nothing(tmp_path: Path) -> None:
             assert op.kind != "node" or op.forward_id is not None
     counts.pop("AddmmBackward0")
     assert set(counts.values()) == {300}
+
+
+STEPS = """\
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for step in range(60):
+    optimizer.zero_grad()
+    loss = net(torch.ones(2, 3)).square().sum()
+    loss.backward()
+    optimizer.step()
+    with torch.profiler.record_function("end"):
+        loss.neg()
+    if step == 40:
+        torch.eye(3).to_sparse() + torch.eye(3).to_sparse()
+print(loss.item())
+"""
+
+
+def told(trace: Trace) -> Counter[tuple[object, ...]]:
+    """Everything but times and numbers."""
+    return Counter(
+        (op.kind, op.full_name, op.user, op.module, op.inputs, op.phase, op.forward_id is None)
+        for op in trace.ops()
+    )
+
+
+def test_windows_in_columns_say_the_same(tmp_path: Path) -> None:
+    traces = []
+    for seconds in ("100", "0.001"):
+        done = run(tmp_path, STEPS, options=("--window", seconds))
+        assert done.returncode == 0, done.stderr
+        traces.append(read_trace(tmp_path / "trace.json"))
+        assert traces[-1].meta.complete
+    data = (tmp_path / "trace.json").read_bytes()
+    assert data.count(b'"torchnav_ops"') > 5
+    assert told(traces[0]) == told(traces[1])
+    devices = [
+        [(op.device, op.layout) for op in trace.ops() if op.name == "aten::add"] for trace in traces
+    ]
+    assert devices[0] == devices[1], "from a sparse tensor on windows are written with places"
 
 
 def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:

@@ -1,0 +1,167 @@
+"""Reads what torch saves of a window by its layout and makes columns of it.
+
+The layout is kineto's of today and no format: where an event does not have it, the window is to
+be written as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import compress
+from typing import Any, NamedTuple
+
+from ..kineto import MARK
+from ..writer import metadata
+
+_SEQUENCE = rb'(?:"Sequence number": (-?\d+), "Fwd thread id": (\d+), )?'
+_EVENT = re.compile(
+    rb'"ph": "X",\n    "cat": "(cpu_op|user_annotation)",\n    "name": "([^\n]*)",\n'
+    rb'    "pid": \d+,\n    "tid": (\d+),\n    "ts": (\d+)\.(\d{3}),\n    "dur": (\d+)\.(\d{3})\n'
+    rb'    ,\n    "args": \{\n      "External id": \d+,'
+    + _SEQUENCE
+    + rb'"Record function id": \d+, '
+    + _SEQUENCE
+    + rb'([^\n]*)"Ev Idx": \d+\n    \}\n  \}'
+)
+_SPAN, _BOOKKEEPING = b'"ph": "X"', b'"ph": "X",\n    "cat": "Trace"'
+_END, _PIECE = b"\n  },", 60_000
+_MARK = MARK.encode()
+_ELSEWHERE = re.compile(rb"sparse|mkldnn|nested")
+"""In the names of the operators that make a tensor which is not strided."""
+
+
+class Mark(NamedTuple):
+    """One outermost call, by its number. Times in nanoseconds, counted as in the profile."""
+
+    start: int
+    duration: int
+    number: int
+
+
+class Columns(NamedTuple):
+    """What began in a window, in one thread, in the order in which it did."""
+
+    thread: int
+    start: list[int]
+    """Of operators, as what follows."""
+    duration: list[int]
+    kind: list[int]
+    sequence: list[int]
+    forward: list[int]
+    marks: list[Mark]
+    """Calls that ran an operator."""
+
+
+class Kinds:
+    """Numbers for operators with the same inputs; those that were not told yet."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._numbers: dict[tuple[bytes, ...], int] = {}
+        self._fresh: list[bytes] = []
+        self.elsewhere = False
+        """Whether one of them may have run on a tensor that is not strided."""
+
+    def numbers(self, keys: Any) -> list[int]:
+        """For category, name and inputs, as in the profile; 0 for a marker."""
+        known = self._numbers.get
+        return [known(key) or self._new(key) for key in keys]
+
+    def _new(self, key: tuple[bytes, ...]) -> int:
+        category, name, inputs = key
+        if name.startswith(_MARK):
+            return 0
+        number = self._numbers[key] = len(self._numbers) + 1
+        self.elsewhere = self.elsewhere or _ELSEWHERE.search(name) is not None
+        rest = b',"annotation":true' * (category != b"cpu_op")
+        rest += (b"," + inputs).rstrip(b", ")
+        head = b'{"ph":"M","name":"torchnav_kind","pid":%d,"args":{"kind":%d,"name":"%b"'
+        self._fresh.append(head % (self._pid, number, name) + rest + b"}}")
+        return number
+
+    def fresh(self) -> list[bytes]:
+        """Lines for those that are new since the last time."""
+        lines, self._fresh = self._fresh, []
+        return lines
+
+
+def columns_of(data: bytes, kinds: Kinds, until: int) -> list[Columns] | None:
+    """What began in a saved window before a moment; None where its layout is not known."""
+    threads: dict[int, Columns] = {}
+    for piece in _pieces(data):
+        found = _EVENT.findall(piece)
+        if len(found) != piece.count(_SPAN) - piece.count(_BOOKKEEPING):
+            return None
+        by_thread: dict[bytes, list[tuple[bytes, ...]]] = {}
+        for event in found:
+            by_thread.setdefault(event[2], []).append(event)
+        for tid, events in by_thread.items():
+            columns = threads.setdefault(int(tid), Columns(int(tid), [], [], [], [], [], []))
+            for column, more in zip(columns[1:], _columns(events, kinds, until), strict=True):
+                column.extend(more)  # type: ignore[attr-defined]
+    return [one._replace(marks=_busy(one.marks, one.start)) for one in threads.values()]
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """The same in pieces of whole events: many small objects at once make the program's garbage
+    collector run."""
+    at = 0
+    while at < len(data):
+        end = data.find(_END, at + _PIECE)
+        end = len(data) if end < 0 else end + len(_END)
+        yield data[at:end]
+        at = end
+
+
+def _columns(events: list[tuple[bytes, ...]], kinds: Kinds, until: int) -> list[list[Any]]:
+    """All but the thread."""
+    category, name, _, ts, ns, dur, dns, first, forward, second, later, inputs = zip(
+        *events, strict=True
+    )
+    start = list(map(int, map(bytes.__add__, ts, ns)))
+    duration = list(map(int, map(bytes.__add__, dur, dns)))
+    kind = kinds.numbers(zip(category, name, inputs, strict=True))
+    sequence = [int(a or b or -1) for a, b in zip(first, second, strict=True)]
+    threads = [int(a or b or 0) for a, b in zip(forward, later, strict=True)]
+    wanted = [one and begun < until for one, begun in zip(kind, start, strict=True)]
+    rows = [list(compress(one, wanted)) for one in (start, duration, kind, sequence, threads)]
+    marks = [
+        Mark(start[at], duration[at], int(name[at][len(_MARK) :]))
+        for at, one in enumerate(kind)
+        if not one
+    ]
+    return [*rows, marks]
+
+
+def _busy(marks: list[Mark], starts: list[int]) -> list[Mark]:
+    """The calls that ran an operator."""
+    starts = sorted(starts)
+    kept = []
+    for mark in marks:
+        at = bisect_left(starts, mark.start)
+        if at < len(starts) and starts[at] < mark.start + mark.duration:
+            kept.append(mark)
+    return kept
+
+
+def operators_line(columns: Columns, pid: int) -> bytes:
+    """``torchnav_ops``: as the compiled recorder writes them, without places and outputs."""
+    count = len(columns.kind)
+    args = {
+        "count": count,
+        "kind": columns.kind,
+        "start": steps(columns.start),
+        "duration": columns.duration,
+        "output": [0] * count,
+        "at": [0] * count,
+        "sequence": steps(columns.sequence),
+        "forward": columns.forward,
+    }
+    return metadata("ops", args, pid, columns.thread)
+
+
+def steps(values: list[int]) -> list[int]:
+    """Each but the first as what is to be added to the one before."""
+    return [one - before for one, before in zip(values, [0, *values], strict=False)]
