@@ -98,17 +98,22 @@ def _record(run: Run, file: TraceFile) -> None:
 
 
 def _start(options: argparse.Namespace, file: TraceFile) -> Session:
-    from .recorder import Options, Recorder
-
     limits = _limits(options)
     file.limit = limits.size
-    library = options.native or _built(options)
-    recorder = _compiled(library, file, limits, options.memory) if library else None
-    if recorder is None:
-        recorder = Recorder(file, Options(options.window, memory=options.memory), limits)
+    recorder = recorder_for(options, file, limits)
     recorder.compile_texts = options.compile_log
     recorder.start()
     return recorder
+
+
+def recorder_for(options: argparse.Namespace, file: TraceFile, limits: Limits) -> Session:
+    """The compiled recorder where it is named or built, else the one that needs no compiler. Of the
+    options it reads ``native``, ``native_folder``, ``memory`` and ``window``."""
+    from .recorder import Options, Recorder
+
+    library = options.native or _built(options)
+    recorder = _compiled(library, file, limits, options.memory) if library else None
+    return recorder or Recorder(file, Options(options.window, memory=options.memory), limits)
 
 
 def _built(options: argparse.Namespace) -> str | None:
@@ -165,9 +170,10 @@ def _compiled(path: str, file: TraceFile, limits: Limits, memory: bool) -> Any:
     from .compiled import CompiledRecorder, load
 
     native = load(path)
-    if native is not None:
+    if native is not None and not native.is_recording():
         return CompiledRecorder(file, native, limits, memory)
-    note = "the compiled recorder could not be loaded: the other one was used"
+    why = "could not be loaded" if native is None else "is recording this process already"
+    note = f"the compiled recorder {why}: the other one was used"
     file.write([metadata("problem", {"message": note}, os.getpid())])
     return None
 

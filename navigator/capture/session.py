@@ -62,6 +62,10 @@ class Session:
         """Record something that could not be seen, for whoever reads the trace."""
         self._file.tell([metadata("problem", {"message": problem}, self._pid)])
 
+    def start(self) -> None:
+        """Begin to record this process."""
+        raise NotImplementedError
+
     def finish(self) -> None:
         """Write what there is and stop. Does nothing the second time or in a forked child."""
         if not self._started or os.getpid() != self._pid:

@@ -1055,6 +1055,10 @@ PyObject* start(PyObject*, PyObject* args) {
   return PyBool_FromLong(g_memory);
 }
 
+PyObject* is_recording(PyObject*, PyObject*) {
+  return PyBool_FromLong(g_handle != at::INVALID_CALLBACK_HANDLE);
+}
+
 PyObject* stop(PyObject*, PyObject*) {
   g_on = false;
   if (g_handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(g_handle);
@@ -1169,6 +1173,7 @@ PyObject* set_module(PyObject*, PyObject* args) {
 PyMethodDef methods[] = {
     {"start", start, METH_VARARGS,
      "start(base_ns, classify, describe, memory, tail, limit=0, only=False)"},
+    {"is_recording", is_recording, METH_NOARGS, "Whether start was called and stop was not."},
     {"stop", stop, METH_NOARGS, "Record no more."},
     {"leave_tail", leave_tail, METH_NOARGS, "Write no more into the tail."},
     {"step_aside", step_aside, METH_NOARGS, "Let the program's profiler have this thread."},

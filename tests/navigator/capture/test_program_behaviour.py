@@ -405,6 +405,28 @@ def test_what_watches_the_program_itself_sees_no_difference(tmp_path: Path) -> N
     assert "neg" in names(trace), "what comes after the program's own profiler is recorded"
 
 
+PROFILES = """\
+import torch
+from torch.profiler import ProfilerActivity, profile
+torch.ones(2).cos()
+with profile(activities=[ProfilerActivity.CPU]) as own:
+    torch.ones(2).neg()
+torch.ones(2).sin()
+print(sorted((event.key, event.count) for event in own.key_averages()))
+"""
+
+
+def test_the_compiled_recorder_and_the_programs_own_profiler_see_both(
+    tmp_path: Path, library: str
+) -> None:
+    plain = run(tmp_path, PROFILES, record=False)
+    recorded = run(tmp_path, PROFILES, options=("--native", library))
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    trace = read_trace(tmp_path / "trace.json")
+    assert {"cos", "neg", "sin"} <= names(trace)
+    assert not trace.meta.problems
+
+
 FAILS = """\
 import traceback
 import torch
