@@ -212,6 +212,7 @@ class Recorder(Session):
     def _compiles(self) -> None:
         if not self._has_compiled:
             self._has_compiled = True
+            self.note_elsewhere()  # tensors that are fake are of no device
             run_as_it_is(CallMode.__torch_function__)
             self._undo.append(hide_from_graphs())
 
