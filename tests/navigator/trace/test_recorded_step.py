@@ -183,7 +183,7 @@ def test_every_arrow_of_the_recording_has_a_number_of_its_own(step_folder: Path)
     windows = [event for event in events if event["name"] == "torchnav_window"]
     ends = Counter((event["ph"], event["id"]) for event in events if event["ph"] in ("s", "f"))
     assert len(windows) > 1
-    assert len(ends) > 50
+    assert len(ends) > 20, "of the windows that are not in columns"
     assert set(ends.values()) == {1}
     assert {number for end, number in ends if end == "s"} == {n for end, n in ends if end == "f"}
 
