@@ -177,8 +177,7 @@ async def test_a_trace_of_kernels_alone_opens_on_them(opener: Opener) -> None:
         pane = screen_of(person).pane
         await person.sees("total  calls  kernel", "25.0us      5  a_kernel")
         assert pane.table.has_focus
-        await person.presses("alt+v")
-        await person.until(lambda: pane.view == "lanes")
+        pane.open_view("lanes")
         await person.sees("device 0 stream 7", "device 0 idle")
 
 
