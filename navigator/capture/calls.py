@@ -231,6 +231,7 @@ _SLOT, _RUNNING, _DEPTH = struct.Struct("=5qqii"), struct.Struct("=q24xqii"), st
 _TAIL_HEADER = struct.Struct("=8s12q")
 _SIZE_AT = 8 * 8
 """Where the header has the size of the first part of the text."""
+_STOPPED_AT = _TAIL_HEADER.size - 8
 
 
 class RunningCalls:
@@ -263,6 +264,10 @@ class RunningCalls:
     def leave(self) -> None:
         """In a forked child: the file is the parent's."""
         self._memory = bytearray(len(self._memory))
+
+    def stop(self) -> None:
+        """The recording ends here, and the program may go on."""
+        _DEPTH.pack_into(self._memory, _STOPPED_AT, 1)
 
     def take_slot(self, thread: int) -> int:
         """Where a function mode tells its calls."""

@@ -225,6 +225,7 @@ class Recorder(Session):
             self._between_calls.soon()
 
     def _stop(self) -> None:
+        self.running.stop()
         self._close_window()
 
     def _rest(self) -> list[bytes]:

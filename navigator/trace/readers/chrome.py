@@ -108,7 +108,7 @@ class ChromeReader:
         elif (tail := read_tail(path)) is not None:
             self.feed(b"[" + tail.lines.strip().rstrip(b",") + b"]")
             Crash(meta, self._table, self._own, self._thread_numbered).take_in(tail)
-            self._cut = "" if self._own.is_compiled else self._cut
+            self._cut = "" if self._own.is_compiled or tail.stopped else self._cut
         self._own.close_rows()
 
     def _thread_numbered(self, number: int) -> int:
