@@ -12,10 +12,13 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .names import any_process, expand, rank_of, with_suffix
 from .writer import TraceFile, metadata
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 VARIABLE = "TORCHNAV_CHILDREN"
 """Tells the Pythons that the program starts how to record themselves."""
@@ -143,7 +146,9 @@ class Run:
         @functools.wraps(begin)
         def begin_program(popen: Any, args: Any, *rest: Any, **named: Any) -> None:
             begin(popen, args, *rest, **named)
-            if not self._reaches(named.get("env")) and is_python(named.get("executable") or args):
+            if self._reaches(named.get("env")) or _is_check_of_torch(args, sys._getframe(1)):
+                return
+            if is_python(named.get("executable") or args):
                 self.missed += 1
 
         BaseProcess.start = start_process  # type: ignore[assignment,method-assign]
@@ -173,6 +178,17 @@ def is_helper(arguments: Sequence[str]) -> bool:
     paths = getattr(sys.modules.get("torch"), "__path__", ())
     folders = tuple(os.path.join(folder, "") for folder in paths)
     return any(one.startswith(folders) for one in arguments)
+
+
+def _is_check_of_torch(arguments: Any, frame: FrameType | None) -> bool:
+    """Whether a line of code is run from torch's own code, seen from the frame that starts it: so
+    Inductor asks which instructions the processor has."""
+    while frame is not None and frame.f_globals.get("__name__") == "subprocess":
+        frame = frame.f_back
+    caller = str(frame.f_globals.get("__name__")) if frame is not None else ""
+    return (
+        caller.startswith("torch.") and isinstance(arguments, (list, tuple)) and "-c" in arguments
+    )
 
 
 def _is_interpreter(path: str) -> bool:

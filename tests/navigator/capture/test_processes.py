@@ -39,6 +39,8 @@ if __name__ == "__main__":
     print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout)
     subprocess.run([sys.executable, "-c", "print('without torch')"])
     subprocess.run(["true"])
+    check = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'pass'], check=True)"
+    exec(check, {"__name__": "torch._inductor.cpu_vec_isa"})
     x.sub(1)
 """
 
