@@ -59,7 +59,7 @@ class Tree:
     matches: Matching
 
     def dispatch_key(self, backend: str) -> str:
-        """The key of a back end: its own, or the one that PyTorch keeps for those it does not
+        """The key of a backend: its own, or the one that PyTorch keeps for those it does not
         know."""
         return backend if backend in self.keys else "PrivateUse1"
 
@@ -215,5 +215,5 @@ _LAYERS = ("Autograd", "Autocast", "FuncTorch", "Batched", "Vmap", "Python", "Co
 
 
 def _is_backend(key: str) -> bool:
-    """Whether a key is a back end's, and no layer's before it."""
+    """Whether a key is a backend's, and no layer's before it."""
     return not key.startswith(_LAYERS)

@@ -23,7 +23,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Inductor:
-    """What torch.compile's back end does with an operator."""
+    """What torch.compile's backend does with an operator."""
 
     status: InductorStatus
     location: Location | None = None

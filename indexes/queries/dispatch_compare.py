@@ -12,7 +12,7 @@ from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
 _GENERATED = regex(r"torchgen: (\w+)\*?\.cpp")
 PROBE = "empty.memory_format"
-"""Of a back end that is built in, the kernel that makes tensors."""
+"""Of a backend that is built in, the kernel that makes tensors."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ from indexes.store.registrations import UNSEEN, StoredPython, library_uses, name
 _META_FILE = "torch/_meta_registrations.py"
 _META_KINDS = ("decomposition", "meta_registration", "deferred", "helpers")
 _PROBE = "empty.memory_format"
-"""Every back end has a kernel of its own for it: there is no other way to make a tensor."""
+"""Every backend has a kernel of its own for it: there is no other way to make a tensor."""
 _DECIDES = "computeDispatchTableEntryWithDebug"
-_ELSEWHERE = "this tree holds no kernels of the back end, an extension may register some"
+_ELSEWHERE = "this tree holds no kernels of the backend, an extension may register some"
 _FROM_PYTHON = (
     "Python may register a meta kernel while torch is imported: that is not followed here"
 )
@@ -204,7 +204,7 @@ class Dispatch:
 
     @cached_property
     def _without_kernels(self) -> frozenset[str]:
-        """Back ends whose kernels are registered by source that is not at hand, if at all."""
+        """Backends whose kernels are registered by source that is not at hand, if at all."""
         built = {r.key for r in self._registered.get(_PROBE, ())}
         return frozenset(
             k.name

@@ -3,7 +3,7 @@
 The dispatcher calls the kernel of the highest key in the set that it chooses from. What comes
 next follows from how that kernel goes on: a fallthrough leaves its key out, the kernels that
 torchgen writes for autograd, views and tracing call again with the keys below theirs, the
-kernel of a back end or of a composite operator is the last one.
+kernel of a backend or of a composite operator is the last one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REDISPATCH = ("ADInplaceOrView", "Tracer")
 """torchgen writes their kernels: each calls again with the keys below its own."""
 _FALLBACKS = ("Conjugate", "Negative", "ZeroTensor", "PythonTLSSnapshot", "PreDispatch")
 """Their backend fallbacks do the same (MathBitsFallback.h, PythonFallbackKernel.cpp)."""
-_BACKEND = "the kernel of the back end"
+_BACKEND = "the kernel of the backend"
 _AUTOCAST = "casts the inputs and calls the operator again, without autocast: a row below"
 _CALLS_AGAIN = {
     "FuncTorchDynamicLayerFrontMode": "the innermost transform takes over and calls again: the "
@@ -89,7 +89,7 @@ class DispatchPaths:
     def usual_keys(self, backend: str, *, tensors: bool, below: bool) -> tuple[str, ...]:
         """The keys of a call where no mode, transform or autocast is on. ``below``: a kernel
         below autograd makes it (c10::AutoDispatchBelowADInplaceOrView). None for tensors that
-        are not plainly of one back end."""
+        are not plainly of one backend."""
         if not any(k.name == backend and k.functionality == "Dense" for k in self._runtime):
             return ()
         above = () if below else ("ADInplaceOrView",)
@@ -143,7 +143,7 @@ class DispatchPaths:
         return key if plain else ""
 
     def _is_backend(self, key: str) -> bool:
-        """Keys below BackendSelect are back ends (c10/core/DispatchKey.h)."""
+        """Keys below BackendSelect are backends (c10/core/DispatchKey.h)."""
         return self._rank(key) < self._rank("BackendSelect")
 
     def _rank(self, key: str) -> int:

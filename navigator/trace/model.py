@@ -231,7 +231,7 @@ class Arrival:
     start_us: float
     """When the rank called it."""
     end_us: float
-    """When its back end was done with it; of a back end without spans, when the call returned."""
+    """When its backend was done with it; of a backend without spans, when the call returned."""
 
 
 @dataclass(frozen=True, slots=True)

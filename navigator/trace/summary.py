@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from navigator.text.answers import wrap
+from navigator.trace.figures.blocks import ledgers
 from navigator.trace.groups import gather
 from navigator.trace.readers.torch_trace import LOG
 from navigator.trace.table import PHASES
 from navigator.trace.trace import Trace
-from navigator.trace.views.blocks import ledgers
 from navigator.trace.views.collectives import collectives_line
 from navigator.trace.views.memory import peak_line
 from navigator.trace.wording import duration

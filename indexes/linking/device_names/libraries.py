@@ -254,10 +254,10 @@ def classify(name: str) -> str:
 
 
 def _within_aten(parts: list[Part]) -> Known | None:
-    """CUB inside ATen's namespaces, and kernels of out-of-tree back ends."""
+    """CUB inside ATen's namespaces, and kernels of out-of-tree backends."""
     names = [part.name for part in parts]
     if names[:3] == ["at", "native", "xpu"]:
-        return Known("torch-xpu-ops", "the scope at::native::xpu is that back end's")
+        return Known("torch-xpu-ops", "the scope at::native::xpu is that backend's")
     return None
 
 

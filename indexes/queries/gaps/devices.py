@@ -1,4 +1,4 @@
-"""Kernels that an operator lacks for a back end that its neighbours have one for."""
+"""Kernels that an operator lacks for a backend that its neighbours have one for."""
 
 from __future__ import annotations
 

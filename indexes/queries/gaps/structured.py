@@ -24,7 +24,7 @@ _FEWEST = 4
 
 
 def find_composite_stubs(tree: Tree) -> Iterator[Gap]:
-    """Kernels registered for every back end that call a stub, which has functions for a few."""
+    """Kernels registered for every backend that call a stub, which has functions for a few."""
     stubs = _device_stubs(tree)
     found: dict[Location, tuple[Definition, list[str], str, int]] = {}
     for op, rows in tree.kernels.items():

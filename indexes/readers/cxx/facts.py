@@ -20,7 +20,7 @@ from indexes.readers.messages import MessageFact
 
 _MAX_MACRO_BODY = 20_000
 _TESTS = regex(r"/(?:tests?|bench|benchmarks?)/")
-"""Folders of a back end's own tests, where no operator computes."""
+"""Folders of a backend's own tests, where no operator computes."""
 _BELOW = ("c10/", "torch/include/c10/")
 _OPERATOR_FOLDERS = ("aten/", "torch/csrc/autograd/", "torch/include/ATen/", MARK)
 """Extensions hold little else."""

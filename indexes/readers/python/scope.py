@@ -230,7 +230,7 @@ def _stands_aside(decorator: ast.expr) -> bool:
 
 
 def _branches(test: ast.expr) -> tuple[int, int]:
-    """How surely the two branches of an ``if`` run. What can be missing (a back end, a library)
+    """How surely the two branches of an ``if`` run. What can be missing (a backend, a library)
     is taken to be there."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         first, second = _branches(test.operand)

@@ -1,4 +1,4 @@
-"""Variables that users set: entries of configuration modules, flags of back ends."""
+"""Variables that users set: entries of configuration modules, flags of backends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reads what extensions say of their kernels in YAML: torchgen's forms for code outside of
 PyTorch's tree.
 
-A back end's file (``backend:``, ``cpp_namespace:``, ``supported:``, torchgen/gen_backend_stubs.py)
+A backend's file (``backend:``, ``cpp_namespace:``, ``supported:``, torchgen/gen_backend_stubs.py)
 lists operators by name; one of ExecuTorch's (torchgen/executorch/parse.py) gives each the kernels
 of its runtime. A file like native_functions.yaml is read as that is.
 """
@@ -52,7 +52,7 @@ class KernelFile:
     backend: str = ""
     """``NPU``, ``XLA``."""
     namespace: str = ""
-    """The C++ namespace of a back end's kernels."""
+    """The C++ namespace of a backend's kernels."""
     kernels: tuple[ListedKernel, ...] = ()
     functions: tuple[NativeFunction, ...] = ()
     """The entries of a file like native_functions.yaml."""
@@ -142,7 +142,7 @@ def defined(schema: str, path: str, line: int, end_line: int, space: str = "") -
     )
 
 
-# -------------------------------------------------------------------------- back ends
+# -------------------------------------------------------------------------- backends
 
 
 def _backend(text: str, path: str) -> tuple[KernelFile | None, tuple[Problem, ...]]:
@@ -180,7 +180,7 @@ def _listed(
     listed: Node, key: str, backend: str, path: str, problems: list[Problem]
 ) -> Iterator[ListedKernel]:
     for name, item in _names(listed):
-        rule = f"{key}: torchgen's stubs for the back end {backend} call it"
+        rule = f"{key}: torchgen's stubs for the backend {backend} call it"
         if "(" not in name:
             op = name.removeprefix("aten::")
             yield ListedKernel(op, "", item.line, rule, autograd=key == "autograd")

@@ -19,8 +19,8 @@ from navigator.trace.ranks.files import rank_files
 from navigator.trace.wording import duration
 
 if TYPE_CHECKING:
+    from navigator.trace.figures.arrivals import Skew
     from navigator.trace.ranks.summary import RunSummary, Spread
-    from navigator.trace.views.arrivals import Skew
 
 shape(
     Rank,

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from navigator.trace.collective_names import is_collective
+from navigator.trace.figures.collective_names import is_collective
 from navigator.trace.figures.spans import (
     Span,
     gaps,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from navigator.trace.figures.arrivals import Skew, skews
 from navigator.trace.model import BadRank, NameTotal, Rank
-from navigator.trace.views.arrivals import Skew, skews
 
 _FAR = 1.05
 _DEVIATIONS = 3.0

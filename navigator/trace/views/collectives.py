@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from indexes.model.vocabulary import Location
+from navigator.trace.figures.collectives import NO_CAUSE, Collective, collectives
 from navigator.trace.link import OpLink
 from navigator.trace.trace import Trace
-from navigator.trace.views.collective_rows import NO_CAUSE, Collective, collectives
 from navigator.trace.views.view import Column, Links, Row, View
 from navigator.trace.wording import duration, size
 
@@ -71,13 +71,13 @@ def collectives_line(trace: Trace, found: list[Collective] | None = None) -> str
         return ""
     known = sum(one.bytes or 0 for one in found)
     work = sum(one.work_us(trace) or 0.0 for one in found)
-    return f"{len(found)} collectives of {size(known)}, {duration(work)} in the back end"
+    return f"{len(found)} collectives of {size(known)}, {duration(work)} in the backend"
 
 
 def _notes(found: list[Collective]) -> list[str]:
     unknown = sum(one.cause == NO_CAUSE for one in found)
     unsized = sum(one.bytes is None for one in found)
-    notes = ["bytes: of the largest argument; work: of the back end, on its threads or the device"]
+    notes = ["bytes: of the largest argument; work: of the backend, on its threads or the device"]
     if unknown:
         notes.append(f"{unknown} without a cause: torchnav trace --compiled records their lines")
     if unsized:

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
+from navigator.trace.figures.blocks import Block, Ledger, ledgers
+from navigator.trace.figures.categories import RULES, Categories
 from navigator.trace.groups import group_key
 from navigator.trace.table import GONE
 from navigator.trace.trace import Trace
-from navigator.trace.views.blocks import Block, Ledger, ledgers
-from navigator.trace.views.categories import RULES, Categories
 from navigator.trace.views.view import Column, Links, Row, View
 from navigator.trace.wording import duration, size
 

@@ -171,7 +171,7 @@ def ran(path: DispatchPath) -> list[str]:
 
 
 def _general(path: DispatchPath, key: str) -> str:
-    """The name that the stack has for it: of a back end or composite kernel just that."""
+    """The name that the stack has for it: of a backend or composite kernel just that."""
     if key == ran(path)[-1] and path.end.startswith(("the kernel", "composite")):
         return "kernel"
     return next((one for one in ("Autograd", "Autocast") if key.startswith(one)), key)

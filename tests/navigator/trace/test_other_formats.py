@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from navigator.trace.figures.blocks import ledgers
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import BadTrace, Trace
 from navigator.trace.views import VIEWS, no_links
-from navigator.trace.views.blocks import ledgers
 
 PROGRAM = """\
 import torch

@@ -429,9 +429,7 @@ async def test_the_dispatch_path_of_a_row(opener: Opener, tmp_path: Path) -> Non
         screen = screen_of(person)
         await person.until(lambda: screen.workspace.links is not None)
         await person.presses("d")
-        await person.sees(
-            "dispatch path of add.Tensor", "AutogradCPU", "the kernel of the back end"
-        )
+        await person.sees("dispatch path of add.Tensor", "AutogradCPU", "the kernel of the backend")
         await person.presses("escape")
         await person.until(lambda: person.app.screen is screen)
 

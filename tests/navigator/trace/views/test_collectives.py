@@ -1,4 +1,4 @@
-"""Collectives of a rank: bytes, cause, source, what the back end then ran; skew between ranks."""
+"""Collectives of a rank: bytes, cause, source, what the backend then ran; skew between ranks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
+from navigator.trace.figures.arrivals import Skew, arrivals, skews
 from navigator.trace.link import Linker
 from navigator.trace.model import Arrival
 from navigator.trace.readers import read_trace
 from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Row, no_links
-from navigator.trace.views.arrivals import Skew, arrivals, skews
 from tests.navigator.trace.programs import run
 
 PARALLEL = """

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from navigator.trace.figures.blocks import ledgers
+from navigator.trace.figures.categories import Categories
 from navigator.trace.readers import read_trace
 from navigator.trace.summary import summary_lines
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Row, no_links
-from navigator.trace.views.blocks import ledgers
-from navigator.trace.views.categories import Categories
 from navigator.trace.views.memory import MEMORY_BY
 from tests.navigator.trace.conftest import TRACES
 from tests.navigator.trace.programs import run

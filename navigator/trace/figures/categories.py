@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
 
+from navigator.trace.figures.blocks import Block, Ledger
 from navigator.trace.table import ANNOTATION, BACKWARD, CALL, ENGINE, NODE, OP, OPTIMIZER, RECOMPUTE
 from navigator.trace.trace import Trace
-from navigator.trace.views.blocks import Block, Ledger
 
 Category = Literal[
     "parameter",

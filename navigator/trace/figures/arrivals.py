@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from navigator.trace.figures.collectives import collectives
 from navigator.trace.model import Arrival
 from navigator.trace.trace import Trace
-from navigator.trace.views.collective_rows import collectives
 
 _BETWEEN_TWO = ("send", "recv")
 

@@ -18,7 +18,7 @@ from navigator.trace.trace import Trace
 _NAMESPACE = "c10d::"
 """Of the operators that hand a collective to a process group: all others call these."""
 _WORK = re.compile(r"[a-z]*(?:gloo|ccl|mpi|ucc):\w+")
-"""Spans of the back ends of process groups: ``gloo:all_reduce``, ``nccl:all_gather``."""
+"""Spans of the backends of process groups: ``gloo:all_reduce``, ``nccl:all_gather``."""
 _STEP = "ProfilerStep#"
 _ACCUMULATE = "AccumulateGrad"
 NO_CAUSE = "unknown: neither a region nor a line was recorded (--compiled records the line)"
@@ -37,12 +37,12 @@ class Collective:
     cause_row: int
     """The nearest region that asked for it, NONE where there is none."""
     spans: tuple[int, ...]
-    """Rows of the back end's spans."""
+    """Rows of the backend's spans."""
     kernels: tuple[DeviceKernel, ...]
     """What it ran on a device."""
 
     def work_us(self, trace: Trace) -> float | None:
-        """How long the back end took in microseconds; None where the trace does not show it."""
+        """How long the backend took in microseconds; None where the trace does not show it."""
         if self.kernels:
             return sum(kernel.duration_us for kernel in self.kernels)
         return sum(trace.table.duration[row] for row in self.spans) if self.spans else None
@@ -56,7 +56,7 @@ class Collective:
 
 def collectives(trace: Trace) -> list[Collective]:
     """Every call into a process group, by time. What was no operator yet in older versions, or
-    was not recorded as one, has the back end's span in its place."""
+    was not recorded as one, has the backend's span in its place."""
     table = trace.table
     named = [_is_collective(name) for name, _ in table.names.values]
     rows = [row for row in table.operators() if named[table.name[row]]]
@@ -74,7 +74,7 @@ def _is_collective(name: str) -> bool:
 
 
 def _spans(trace: Trace) -> list[int]:
-    """Rows of the back ends' spans, by time."""
+    """Rows of the backends' spans, by time."""
     table = trace.table
     named = [bool(_WORK.fullmatch(name)) for name, _ in table.names.values]
     rows = (row for row, kind in enumerate(table.kind) if kind == ANNOTATION)
@@ -145,7 +145,7 @@ def _above(trace: Trace, row: int) -> Iterator[int]:
 
 
 def _asks(trace: Trace, row: int) -> bool:
-    """Whether a row is a region that says what it is for: no step, no span of a back end."""
+    """Whether a row is a region that says what it is for: no step, no span of a backend."""
     table = trace.table
     if table.kind[row] == ANNOTATION:
         name = table.name_of(row)
@@ -172,7 +172,7 @@ def _called(trace: Trace, row: int) -> str:
 
 
 def _joined(trace: Trace, rows: list[int], spans: list[int]) -> dict[int, list[int]]:
-    """Spans by the row that began them: those below it; then those of the back end's threads."""
+    """Spans by the row that began them: those below it; then those of the backend's threads."""
     known, work = frozenset(rows), defaultdict[int, list[int]](list)
     elsewhere: list[int] = []
     for span in spans:
