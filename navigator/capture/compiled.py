@@ -91,8 +91,8 @@ class CompiledRecorder(Session):
         memory = self._native.start(self._base_ns, *describe, self._memory, tail, *limits)
         if self._memory and not memory:
             self.note(
-                "memory is not recorded: this process was forked while another thread ran an "
-                "operator, and the allocator may wait for it for ever"
+                "memory is not recorded: this process was forked beside threads that run "
+                "operators, and the allocator may wait for them for ever"
             )
         if tail >= 0:
             os.close(tail)

@@ -269,8 +269,9 @@ int64_t g_base_ns = 0;
 std::string g_pid;
 at::CallbackHandle g_handle = at::INVALID_CALLBACK_HANDLE;
 bool g_memory = false;
-bool g_others_run = false;     // another thread was within an operator at the last fork
-bool g_forked_beside = false;  // at the fork of this process, or of one that it comes from
+std::atomic<int> g_threads{0};  // that have run an operator and have not ended
+bool g_others_run = false;      // there was another one at the last fork
+bool g_forked_beside = false;   // at the fork of this process, or of one that it comes from
 PyObject* g_classify = nullptr;  // (path) -> 0 hidden, 1 torch, 2 library, 3 user
 PyObject* g_describe = nullptr;  // (number, [(path, line, function)]) -> a line of the recording
 std::mutex g_buffers_lock;
@@ -298,6 +299,7 @@ struct Thread {
   std::vector<Open> open;
   std::string key;  // kept for its memory
   Thread() {
+    g_threads++;
     buffer->know_thread();
     take_slot();
     std::lock_guard<std::mutex> guard(g_buffers_lock);
@@ -305,6 +307,7 @@ struct Thread {
   }
   ~Thread() {
     t_ended = true;
+    g_threads--;
     if (buffer->slot < 0) return;
     g_tail.slot(buffer->slot)->depth = 0;
     std::lock_guard<std::mutex> guard(g_slots_lock);
@@ -986,7 +989,8 @@ void memory_line(std::string& out, const std::string& tid, const Row* first, con
 
 // A fork copies this memory while other threads may be changing it.
 void hold_locks() {
-  g_others_run = g_open.load() > static_cast<int64_t>(here().open.size());
+  here();
+  g_others_run = g_threads.load() > 1;
   g_buffers_lock.lock();
   for (const auto& buffer : g_buffers) buffer->lock.lock();
   for (Interner* one : {&g_kinds_of_call, &g_keys, &g_outputs, &g_ats}) one->lock().lock();
@@ -1004,10 +1008,12 @@ void release_locks() {
   g_buffers_lock.unlock();
 }
 
-// Of the threads only this one is left. The allocators' own lock may be held for ever by another.
+// Of the threads only this one is left. The allocators' own lock may be held for ever by another,
+// which takes and gives back memory before and after its operators too.
 void release_in_child() {
   release_locks();
   g_forked_beside = g_forked_beside || g_others_run;
+  g_threads = 1;
   g_open = static_cast<int64_t>(here().open.size());
 }
 

@@ -544,8 +544,10 @@ async def test_ctrl_c_interrupts_the_program_and_then_ends_the_screen(
 
 
 async def test_the_input_of_a_program_that_reads_nothing_never_blocks(tmp_path: Path) -> None:
-    program = RunningProgram([sys.executable, "-c", "import time; time.sleep(60)"])
+    sleeps = "import time; print('ready', flush=True); time.sleep(60)"
+    program = RunningProgram([sys.executable, "-c", sleeps])
     try:
+        assert b"ready" in program.read()
         program.type("x" * 1_000_000)
         assert program.is_running
         program.interrupt()
