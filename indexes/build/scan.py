@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Literal
 
-from indexes.build.workers import in_worker, start_workers
+from indexes.build.workers import forking, in_worker, start_workers
 from indexes.model.errors import Cancelled, SourceError
 from indexes.model.paths import Roots, placed
 from indexes.model.vocabulary import Definition, Problem
@@ -107,7 +107,9 @@ def read_files(
     workers = max(1, min(_MOST_WORKERS, os.cpu_count() or 1))
     with start_workers(workers, _start_worker, method=method) as pool:
         try:
-            yield from _until(pool.map(read, files, chunksize=_CHUNK), cancelled)
+            with forking():
+                rows = pool.map(read, files, chunksize=_CHUNK)
+            yield from _until(rows, cancelled)
         except BrokenProcessPool as error:
             raise SourceError(f"a reader process failed: {error}") from error
         finally:

@@ -41,6 +41,20 @@ def start_workers(
         raise OSError(str(error)) from error
 
 
+@contextmanager
+def forking() -> Iterator[None]:
+    """While this process is forked ctrl+c waits: what Python calls around a fork would swallow it,
+    and the work would go on as if nobody had asked it to end."""
+    if not hasattr(signal, "pthread_sigmask"):  # nor is there a fork
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _cleaning_up = Lock()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build.workers import start_workers
+from indexes.build.workers import forking, start_workers
 from tests.tree_marks import TREE
 
 PARENT = """\
@@ -63,3 +63,19 @@ def _answer_to_interrupt() -> object:
 def test_an_interrupt_is_for_their_parent() -> None:
     with start_workers() as workers:
         assert workers.submit(_answer_to_interrupt).result() is signal.SIG_IGN
+
+
+def _forked(done: list[str]) -> None:
+    with forking():
+        signal.raise_signal(signal.SIGINT)
+        done.append("forked")
+    done.append("went on")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_an_interrupt_waits_for_the_end_of_a_fork() -> None:
+    """Python prints and forgets what is raised in the functions that it calls around a fork."""
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        _forked(done)
+    assert done == ["forked"]
