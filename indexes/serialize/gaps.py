@@ -7,8 +7,8 @@ from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
     Gap,
-    "kind difficulty name op path line what rule stated evidence keys module owners uses age_days"
-    " contribute",
+    "id kind difficulty name op path line what rule stated evidence keys module owners uses"
+    " age_days contribute",
 )
 
 

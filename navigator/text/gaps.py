@@ -26,7 +26,7 @@ def count_lines(answer: GapList) -> Iterator[str]:
 def gap_lines(gap: Gap) -> Iterator[str]:
     """What is missing, why it is a gap, where to look and how to begin."""
     age = f", {gap.age_days / 365.25:.1f} years old" if gap.age_days is not None else ""
-    title = f"{gap.kind} {gap.name} ({gap.difficulty}{age})"
+    title = f"{gap.id} ({gap.difficulty}{age})"
     yield from entry(title, gap.location, gap.what, f"because {gap.rule}")
     others = [one for one in gap.evidence if one != gap.location]
     for one in others[:_EVIDENCE]:

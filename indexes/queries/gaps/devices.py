@@ -77,7 +77,8 @@ def _gap(
     shown = [tree.natives[one].location for one in having[:3]]
     places = (dispatch_line(tree, ops[0]), *(one.location for one in notes), *shown)
     what, place = f"no {key} kernel for {', '.join(ops)}", tree.natives[ops[0]].location
-    return Gap(place, what, rule, places, ops[0], keys=(key,), stated=bool(notes))
+    subject = f"{key}/{tree.natives[ops[0]].name}"
+    return Gap(place, what, rule, places, ops[0], subject=subject, keys=(key,), stated=bool(notes))
 
 
 def dispatch_line(tree: Tree, op: str) -> Location:

@@ -75,7 +75,8 @@ def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
     rule += f"; {twin[1].target} has one" if twin else "; OpInfo tests it as a method"
     opinfo = [place_of(found) for found in tree.opinfos(op)[:1]]
     evidence = (place, *([place_of(twin)] if twin else opinfo))
-    return Gap(place, f"{name} has no docstring", rule, evidence, op)
+    subject = name.removeprefix("torch.")
+    return Gap(place, f"{name} has no docstring", rule, evidence, op, subject=subject)
 
 
 # ------------------------------------------------------------------------- signatures
@@ -181,21 +182,22 @@ def _disagreements(
 ) -> Iterator[Gap]:
     if not same_name(said.name, name) and not same_name(said.name, found[1].symbol):
         what = f"the docstring of {_shown(name, found[1])} begins with {said.name}(...)"
-        yield _disagreement(tree, op, what, "a docstring begins with the call it is for", found)
+        rule = "a docstring begins with the call it is for"
+        yield _disagreement(tree, name, op, what, rule, found)
         return
     unknown = [word for word in said.parameters if not _fits(word, known)]
     if unknown:
         what = f"{_shown(name, found[1])} documents {', '.join(unknown)}"
         rule = f"no overload of {_base(op)} has a parameter of that name: it has "
         rule += ", ".join(_python_names(tree, name, op)) or "none"
-        yield _disagreement(tree, op, what, rule, found)
+        yield _disagreement(tree, name, op, what, rule, found)
         return
     for parameter, value in said.defaults:
         given = _defaults(tree, name, parameter)
         if given and not any(_same(value, one) for one in given):
             what = f"{_shown(name, found[1])} documents {parameter}={value}"
             rule = f"every overload of {_base(op)} has {' or '.join(sorted(given))} there"
-            yield _disagreement(tree, op, what, rule, found)
+            yield _disagreement(tree, name, op, what, rule, found)
 
 
 def _defaults(tree: Tree, name: str, parameter: str) -> set[str]:
@@ -244,8 +246,10 @@ def _fits(word: str, known: frozenset[str]) -> bool:
     return word in known or any(part in known for part in word.split("_or_")[:-1])
 
 
-def _disagreement(tree: Tree, op: str, what: str, rule: str, found: Found) -> Gap:
-    return Gap(place_of(found), what, rule, (place_of(found), tree.natives[op].location), op)
+def _disagreement(tree: Tree, name: str, op: str, what: str, rule: str, found: Found) -> Gap:
+    subject = _shown(name, found[1]).removeprefix("torch.")
+    places = (place_of(found), tree.natives[op].location)
+    return Gap(places[0], what, rule, places, op, subject=subject)
 
 
 # ------------------------------------------------------------------------------ pages
@@ -279,7 +283,9 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
         if wanted and docstrings:
             place, page = place_of(docstrings[0]), listed[twin]
             rule = f"it has a docstring, and {page.path} lists {twin}"
-            yield Gap(place, f"no page lists {name}", rule, (place, page), ops[0])
+            subject = name.removeprefix("torch.")
+            what = f"no page lists {name}"
+            yield Gap(place, what, rule, (place, page), ops[0], subject=subject)
 
 
 KINDS = (

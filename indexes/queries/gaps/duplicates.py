@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
-from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.lexer import strip_comments
 
@@ -94,7 +94,7 @@ def _gap(tree: Tree, functions: Sequence[Definition]) -> Gap:
     what = f"{first.name} has the body of {others}"
     rule = f"the same {_lines(first) + 1} lines but for comments and white space"
     places = tuple(f.location for f in functions)
-    return Gap(first.location, what, rule, places, op, first.name)
+    return Gap(first.location, what, rule, places, op, first.name, subject_of(first))
 
 
 KINDS = (Kind("duplicate", "hard", "duplicated functions", find, Tree.lacks_kernels),)

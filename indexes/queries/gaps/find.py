@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
@@ -32,11 +33,32 @@ def find_gaps(index: Index, wanted: GapFilter | None = None) -> GapList:
         if wanted.kinds and kind.name not in wanted.kinds:
             continue
         lacks = _lacks(kind, tree)
-        gaps = [] if lacks else [owners.add(_placed(tree, kind, gap)) for gap in kind.find(tree)]
-        fitting = [gap for gap in gaps if fits(gap, wanted)]
+        gaps = [] if lacks else _of_kind(tree, kind)
+        fitting = [gap for gap in map(owners.add, gaps) if fits(gap, wanted)]
         counts.append(KindCount(kind.name, kind.difficulty, kind.title, len(fitting), lacks))
         found += fitting
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)))
+
+
+def find_gap(index: Index, wanted: str) -> Gap | None:
+    """The gap with an id, ``kernel/MPS/gcd``; None where this tree has no such gap."""
+    tree = Tree(index)
+    kind = next((one for one in KINDS if wanted.startswith(f"{one.name}/")), None)
+    if kind is None or _lacks(kind, tree):
+        return None
+    found = next((gap for gap in _of_kind(tree, kind) if gap.id == wanted), None)
+    return _Owners(index).add(found) if found else None
+
+
+def _of_kind(tree: Tree, kind: Kind) -> list[Gap]:
+    """All gaps of a kind, those of one subject numbered by place."""
+    counts: Counter[str] = Counter()
+    found = []
+    for gap in sorted(kind.find(tree), key=lambda gap: (gap.location.path, gap.location.line)):
+        placed = _placed(tree, kind, gap)
+        counts[placed.id] += 1
+        found.append(replace(placed, number=counts[placed.id]))
+    return found
 
 
 def _lacks(kind: Kind, tree: Tree) -> str:
@@ -149,7 +171,16 @@ def _has_owner(gap: Gap, owner: str) -> bool:
 
 def shown(gap: Gap) -> str:
     """What is shown of a gap, in lower case, as text filters see it."""
-    words = (gap.kind, gap.difficulty, gap.name, gap.what, gap.rule, str(gap.location), gap.module)
+    words = (
+        gap.kind,
+        gap.id,
+        gap.difficulty,
+        gap.name,
+        gap.what,
+        gap.rule,
+        str(gap.location),
+        gap.module,
+    )
     return " ".join((*words, *gap.keys, *gap.owners)).lower()
 
 

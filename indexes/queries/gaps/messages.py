@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.cxx.lexer import strip_comments
 
@@ -109,7 +109,8 @@ def _gap(
     rule += ' asks "Could this error message be improved?"'
     what = f"no message when an argument fails: {shown}{more}"
     places = (*lines, *((standard,) if standard else ()))
-    return Gap(lines[0], what, rule, places, op, function.name, stated=standard is not None)
+    name, subject, stated = function.name, subject_of(function), standard is not None
+    return Gap(lines[0], what, rule, places, op, name, subject, stated=stated)
 
 
 KINDS = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
-from indexes.model.vocabulary import Location, SourceInfo
+from indexes.model.vocabulary import Definition, Location, SourceInfo
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
@@ -31,6 +31,9 @@ class Gap:
     name: str = ""
     """The operator, or the function that it stands in; a path where there is neither. A finder
     may leave it out for the operator's."""
+    subject: str = ""
+    """What of its kind it is: ``MPS/gcd``, ``Tensor.matmul``, ``at::native::foo``. A finder may
+    leave it out where that is the name."""
     keys: tuple[str, ...] = ()
     """Dispatch keys or devices that it is about."""
     stated: bool = False
@@ -46,14 +49,27 @@ class Gap:
     """``python_module`` of the operator: ``linalg``, ``nn``."""
     uses: int = 0
     """Calls by that name in the indexed C++: how much hangs on it."""
+    number: int = 1
+    """Which it is, by place, of those of its kind and subject: ``:2`` at the end of an id."""
     owners: tuple[str, ...] = ()
     age_days: int | None = None
     """Days since the line was last changed; None where the history does not say."""
 
     @property
+    def id(self) -> str:
+        """Its name among all gaps of a tree: ``kernel/MPS/gcd``."""
+        number = f":{self.number}" if self.number > 1 else ""
+        return f"{self.kind}/{self.subject or self.name}{number}"
+
+    @property
     def contribute(self) -> str:
         """The command that prepares the change."""
-        return f"torchnav contribute {quote(self.op or str(self.location))}"
+        return f"torchnav contribute {quote(self.id)}"
+
+
+def subject_of(function: Definition) -> str:
+    """The subject of a gap in a C++ function: its qualified name, unnamed namespaces left out."""
+    return function.qualified.replace("(anonymous)::", "")
 
 
 def _nothing(_tree: Tree) -> str:

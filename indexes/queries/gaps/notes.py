@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.model import Gap, Kind, subject_of
 from indexes.queries.gaps.tree import Tree
 
 _WORD = regex(r"(?:TODO|FIXME)\b(?<!\wTODO)(?<!\wFIXME)[^\n]*")
@@ -56,8 +56,9 @@ def _gap(tree: Tree, path: str, line: int, words: str) -> Gap:
     function = tree.function_at(path, line)
     op = tree.operator_of(function)
     place, name = Location(path, line), function.name if function else path.rpartition("/")[2]
+    subject = subject_of(function) if function else path
     rule = f"a {'FIXME' if 'FIXME' in words else 'TODO'} that the authors left in a kernel file"
-    return Gap(place, words, rule, (place,), op, name, stated=True)
+    return Gap(place, words, rule, (place,), op, name, subject, stated=True)
 
 
 KINDS = (Kind("todo", "easy", "TODO and FIXME in kernels", find, Tree.lacks_kernels),)

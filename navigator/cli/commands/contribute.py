@@ -10,6 +10,7 @@ import click
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
+from indexes.queries.gaps.find import find_gap
 from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
@@ -49,7 +50,7 @@ def contribute(
     histories: int,
     markdown: str | None,
 ) -> None:
-    """Everything that a change of NAME asks for: an operator, a FILE, FILE:LINE or a symbol.
+    """Everything that a change of NAME asks for: an operator, a FILE, FILE:LINE, a symbol or a gap.
 
     The places to touch, what they cost to rebuild, the tests that cover them, the commands to
     build, test and lint, who reviews them and who changed them last, and what to mind, as the
@@ -64,7 +65,9 @@ def contribute(
         value, text = partial(new_operator_json, plan), partial(plan_lines, plan)
         as_markdown = partial(plan_markdown, plan)
     else:
-        found = Contributions(index).of(name or "", known_device(device, index), histories)
+        gap = find_gap(index, name or "")
+        subject = (gap.op or str(gap.location)) if gap else name
+        found = Contributions(index).of(subject or "", known_device(device, index), histories)
         value, text = partial(contribution_json, found), partial(text_lines, found)
         as_markdown = partial(markdown_lines, found)
     if markdown:

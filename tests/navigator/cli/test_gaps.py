@@ -48,3 +48,10 @@ def test_an_unknown_kind_is_wrong_usage(torchnav: Run, small_tree: tuple[str, ..
     done = torchnav("gaps", "--kind", "nonsense", *small_tree)
     assert done.returncode == 2
     assert "batch-rule" in done.stderr
+
+
+def test_a_gap_s_id_is_a_name_for_contribute(torchnav: Run, small_tree: tuple[str, ...]) -> None:
+    gaps = json.loads(torchnav("gaps", "--json", *small_tree).stdout)["gaps"]
+    first = {gap["kind"]: gap["id"] for gap in reversed(gaps)}
+    for gap in first.values():
+        assert torchnav("contribute", gap, *small_tree).returncode == 0, gap

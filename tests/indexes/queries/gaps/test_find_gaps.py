@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.gaps.find import find_gaps, fits, with_ages
+from indexes.queries.gaps.find import find_gap, find_gaps, fits, with_ages
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.index import Index
@@ -64,6 +64,35 @@ def test_each_gap_names_lines_that_show_it(answer: GapList, grown: Index) -> Non
         gap = named(answer, kind, "lonely")[0]
         line = grown.read(gap.location.path).splitlines()[gap.location.line - 1]
         assert text in line, kind
+
+
+def test_ids_are_unique_and_lead_back_to_their_gaps(answer: GapList, grown: Index) -> None:
+    ids = [gap.id for gap in answer.gaps]
+    assert len(ids) == len(set(ids))
+    expected = {
+        "kernel/MPS/lonely",
+        "docs-signature/Tensor.everywhere",
+        "error-message/at::native::lonely",
+        "batch-rule/lonely",
+    }
+    assert expected <= set(ids)
+    for one in expected:
+        found = find_gap(grown, one)
+        assert found in answer.gaps
+        assert found.contribute == f"torchnav contribute {one}"
+
+
+@pytest.mark.parametrize("unknown", ["kernel/MPS/whole", "kernel", "nothing/lonely", "lonely"])
+def test_what_is_no_id_of_a_gap_leads_to_none(grown: Index, unknown: str) -> None:
+    assert find_gap(grown, unknown) is None
+
+
+def test_gaps_of_one_subject_are_numbered_by_place(answer: GapList) -> None:
+    found = {gap.id: gap.what for gap in named(answer, "todo", "twice")}
+    assert found == {
+        "todo/at::native::twice": "TODO: one",
+        "todo/at::native::twice:2": "TODO: another",
+    }
 
 
 def test_statements_of_pytorch_s_own_tests_are_evidence(answer: GapList, grown: Index) -> None:
