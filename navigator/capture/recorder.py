@@ -50,6 +50,8 @@ _RETRY_NS = 2_000_000
 """How long to wait after a boundary at which the window could not close."""
 _CALLS_IN_WINDOW = 4_000
 """Calls after which a window is due: the profiler keeps several kilobytes for each event."""
+_CALLS_IN_FIRST = 400
+"""The same for the first window, which is written with a tree of its events: the dearest kind."""
 _CALLS_AT_MOST = 100 * _CALLS_IN_WINDOW
 """Calls after which a window that never could close is closed for good."""
 
@@ -426,6 +428,8 @@ class Recorder(Session):
     def _calls_in_window(self) -> int:
         """A call runs an operator at least: those that are still wanted limit it too."""
         calls = self._options.window_calls
+        if not self._windows:
+            calls = min(calls, _CALLS_IN_FIRST)
         left = self.limits.operators - self._file.operators
         return min(calls, max(left, 1)) if self.limits.operators else calls
 

