@@ -110,6 +110,30 @@ class History:
         changes = tuple(_change(one) for one in found.text.split("\0")[1:])
         return Changes(changes, asked, self._note(any(c.at_cut for c in changes)))
 
+    def bringing(self, word: str, path: str, limit: int = 2) -> Changes:
+        """The first commits that changed how often a file has a word: those that brought it in,
+        the oldest first. One at a cut of the history is not given: it brought in everything."""
+        if self._git is None:
+            return Changes((), "", self.missing)
+        asked = ("log", f"-S{word}", _FORMAT, *_PLAIN, "--", path)
+        found = self._git.run(*asked, timeout=TIMEOUT)
+        shown = f"git log -S{word} -- {path}"
+        if found.status:
+            return Changes((), shown, self._failed(found, shown[4:]))
+        changes = [_change(one) for one in reversed(found.text.split("\0")[1:])]
+        known = tuple(one for one in changes if not one.at_cut)
+        return Changes(known[:limit], shown, self._note(len(known) < len(changes)))
+
+    def files(self, change: Change) -> tuple[tuple[str, int | None, int | None], ...]:
+        """The files of a commit with the lines that it added and removed; None for those of a
+        binary file. Empty where git does not know them."""
+        if self._git is None:
+            return ()
+        asked = ("show", "--numstat", "--format=", *_PLAIN, "--no-renames", change.commit)
+        found = self._git.run(*asked, timeout=TIMEOUT)
+        rows = (line.split("\t") for line in found.text.splitlines() if line.count("\t") == 2)
+        return tuple((path, _count(added), _count(removed)) for added, removed, path in rows)
+
     def _note(self, reaches_cut: bool) -> str:
         if not reaches_cut:
             return ""
@@ -185,6 +209,10 @@ def pull_request(subject: str, body: str = "") -> int | None:
     ``Pull Request resolved:`` line of PyTorch's merge bot."""
     found = _NUMBER.search(subject) or _RESOLVED.search(body)
     return int(found[1]) if found else None
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdigit() else None
 
 
 def _change(text: str) -> Change:

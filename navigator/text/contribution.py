@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, SourceInfo
@@ -259,11 +259,15 @@ def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:
         yield f"{indent}  {words(row.detail)}"
     if row.command:
         yield f"{indent}  {code(row.command)}"
-    if row.code:
-        margin = "  " if text or where else ""
-        fence = "~" * max(3, 1 + max(map(_longest_fence, row.code)))
+    yield from fenced(row.code, "  " if text or where else "")
+
+
+def fenced(lines: Sequence[str], margin: str = "") -> Iterator[str]:
+    """Lines of source as a block of code; nothing for none."""
+    if lines:
+        fence = "~" * max(3, 1 + max(map(_longest_fence, lines)))
         yield from ("", f"{margin}{fence}")
-        yield from (f"{margin}{visible(line)}" for line in row.code)
+        yield from (f"{margin}{visible(line)}" for line in lines)
         yield from (f"{margin}{fence}", "")
 
 

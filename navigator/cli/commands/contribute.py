@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
-from indexes.queries.gaps.find import find_gap
 from indexes.queries.naming.keys import known_device
 from indexes.serialize.contribution import contribution_json, new_operator_json
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
@@ -18,9 +18,20 @@ from navigator.live.schema_check import plan_operator
 from navigator.text.clean import printable
 from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines
 
+if TYPE_CHECKING:
+    from indexes.queries.changes.model import Plan
+    from indexes.queries.index import Index
+
 
 @click.command()
 @click.argument("name", required=False)
+@click.option(
+    "--for",
+    "wanted",
+    metavar="KIND",
+    help="What NAME is to get: mps, sparse-mps, cuda, nested, another dispatch key, or a kind of"
+    " gap: batch-rule, decomposition, meta, forward-mode, docs ...",
+)
 @click.option("--new-op", metavar="SCHEMA", help="Plan a new operator with this schema.")
 @click.option(
     "--formula",
@@ -44,6 +55,7 @@ from navigator.text.contribution import markdown_lines, plan_lines, plan_markdow
 def contribute(
     settings: Settings,
     name: str | None,
+    wanted: str | None,
     new_op: str | None,
     formulas: tuple[str, ...],
     device: str,
@@ -54,26 +66,60 @@ def contribute(
 
     The places to touch, what they cost to rebuild, the tests that cover them, the commands to
     build, test and lint, who reviews them and who changed them last, and what to mind, as the
-    tree itself states it. With --new-op, everything that a new operator must be added to.
+    tree itself states it. With --new-op, everything that a new operator must be added to. Of a gap,
+    or with --for KIND, the steps of that one change: what to edit where, after which neighbour.
     """
-    if (name is None) == (new_op is None):
+    if (name is None) == (new_op is None) or (wanted and new_op):
         raise UsageError("give the name of what is to be changed, or --new-op 'SCHEMA'")
-    text: Callable[[], Iterable[str]]
     index = settings.index()
     if new_op is not None:
-        plan = plan_operator(index, new_op, formulas)
-        value, text = partial(new_operator_json, plan), partial(plan_lines, plan)
-        as_markdown = partial(plan_markdown, plan)
+        answer = _of_new_operator(index, new_op, formulas)
+    elif plan := _plan(index, name or "", wanted, histories):
+        answer = _of_change(plan)
     else:
-        gap = find_gap(index, name or "")
-        subject = (gap.op or str(gap.location)) if gap else name
-        found = Contributions(index).of(subject or "", known_device(device, index), histories)
-        value, text = partial(contribution_json, found), partial(text_lines, found)
-        as_markdown = partial(markdown_lines, found)
+        answer = _of_name(index, name or "", known_device(device, index), histories)
     if markdown:
-        _write(markdown, "\n".join(as_markdown()) + "\n")
+        _write(markdown, "\n".join(answer.markdown()) + "\n")
     if settings.json or not markdown:
-        settings.answer(value, text)
+        settings.answer(answer.value, answer.text)
+
+
+class _Answer(NamedTuple):
+    """An answer in each form that it can be asked for."""
+
+    value: Callable[[], object]
+    text: Callable[[], Iterable[str]]
+    markdown: Callable[[], Iterable[str]]
+
+
+def _of_new_operator(index: Index, schema: str, formulas: tuple[str, ...]) -> _Answer:
+    plan = plan_operator(index, schema, formulas)
+    text, markdown = partial(plan_lines, plan), partial(plan_markdown, plan)
+    return _Answer(partial(new_operator_json, plan), text, markdown)
+
+
+def _of_name(index: Index, name: str, device: str, histories: int) -> _Answer:
+    found = Contributions(index).of(name, device, histories)
+    text, markdown = partial(text_lines, found), partial(markdown_lines, found)
+    return _Answer(partial(contribution_json, found), text, markdown)
+
+
+def _plan(index: Index, name: str, wanted: str | None, histories: int) -> Plan | None:
+    """The plan of one change; None where the name alone was given, and is no gap's."""
+    if not wanted and "/" not in name:
+        return None
+    from indexes.queries.changes.planning import Changes
+
+    changes = Changes(index, histories)
+    return changes.of_op(name, wanted) if wanted else changes.of_id(name)
+
+
+def _of_change(plan: Plan) -> _Answer:
+    from indexes.serialize.changes import plan_json
+    from navigator.text import changes
+
+    text, markdown = partial(changes.plan_lines, plan), partial(changes.plan_markdown, plan)
+    return _Answer(partial(plan_json, plan), text, markdown)
 
 
 def _write(where: str, text: str) -> None:

@@ -42,10 +42,22 @@ def test_json(torchnav: Run) -> None:
     assert json.loads(done.stdout)["subject"]["name"] == "relu"
 
 
+def test_one_change_of_an_operator(torchnav: Run) -> None:
+    asked = ("contribute", "relu", "--for", "mps", "--tree", str(TREE))
+    done = torchnav(*asked, "--json")
+    assert json.loads(done.stdout)["change"]["id"] == "kernel/MPS/relu"
+    assert torchnav(*asked).stdout.startswith("kernel/MPS/relu: ")
+    assert torchnav(*asked, "--markdown", "-").stdout.startswith("# ")
+    again = torchnav("contribute", "kernel/MPS/relu", "--json", "--tree", str(TREE))
+    assert json.loads(again.stdout)["steps"] == json.loads(done.stdout)["steps"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         (["contribute"], 2, "--new-op"),
+        (["contribute", "relu", "--for", "nonsense"], 2, "batch-rule"),
+        (["contribute", "kernel/MPS/no_such"], 1, "no gap"),
         (["contribute", "relu", "--new-op", "x() -> ()"], 2, "--new-op"),
         (["contribute", "no_such_name_here"], 1, "no_such_name_here"),
         (["contribute", "relu", "--history", "-1"], 2, "--history"),

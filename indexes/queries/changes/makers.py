@@ -1,0 +1,47 @@
+"""Which maker plans which kind of change.
+
+A new kind is a module with a maker and a row in ``MAKERS``. A kind without a maker of its own
+gets the plain plan of the place that shows its gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
+from indexes.queries.changes.test_runs import operator_runs, run_of
+from indexes.queries.operator_tests import Suite
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+MAKERS: Mapping[str, Maker] = {}
+
+
+def plain(tree: Tree, change: Change) -> Parts:
+    """What is known of any change: the place to edit, what shows that, and the tests."""
+    places = _places(tree, change)
+    steps = tuple(_steps(change, places))
+    return Parts(steps, tests=tuple(_tests(tree, change, places[0])))
+
+
+def _places(tree: Tree, change: Change) -> list[Location]:
+    if change.gap:
+        return list(dict.fromkeys((change.gap.location, *change.gap.evidence)))
+    return [tree.natives[change.op].location] if change.op else [Location(change.name, 0)]
+
+
+def _steps(change: Change, places: list[Location]) -> Iterator[ChangeStep]:
+    what = change.gap.what if change.gap else change.title
+    yield ChangeStep("edit", places[0], what, why=change.why)
+    for place in places[1:]:
+        yield ChangeStep("read", place, "see what shows it")
+
+
+def _tests(tree: Tree, change: Change, place: Location) -> Iterator[TestRun]:
+    """A test file runs itself; code runs what its operator has; docs run nothing."""
+    if place.path.startswith("test/") and place.path.endswith(".py"):
+        yield run_of(Suite(tree.index.facts).at(place))
+    elif change.op and not place.path.startswith("docs/"):
+        yield from operator_runs(tree, change.op)

@@ -1,0 +1,138 @@
+"""The door: a gap, or an operator and a kind of change, in; the plan out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import NotFound, UsageError
+from indexes.queries.changes.arrivals import Arrivals
+from indexes.queries.changes.makers import MAKERS, plain
+from indexes.queries.changes.model import Change, Parts, Plan
+from indexes.queries.changes.test_runs import in_tiers
+from indexes.queries.contribution.guides import Guides
+from indexes.queries.contribution.reviewers import Reviewers
+from indexes.queries.gaps.find import find_gap, find_gaps
+from indexes.queries.gaps.kinds import KINDS
+from indexes.queries.gaps.model import Gap, GapFilter
+from indexes.queries.gaps.tree import Tree
+from indexes.queries.naming.keys import known_key
+from indexes.queries.naming.near import near
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_KINDS = tuple(dict.fromkeys([*(kind.name for kind in KINDS), *MAKERS]))
+"""Every kind of change that can be asked for."""
+
+
+class Changes:
+    """Plans changes of one tree; keeps what it has read of it."""
+
+    def __init__(self, index: Index, histories: int = 1) -> None:
+        """``histories`` is of how many neighbours git is asked how they got it."""
+        self._index = index
+        self.tree = Tree(index)
+        self._arrivals = Arrivals(index.source)
+        self._histories = histories
+        self._guides = Guides(index.source)
+        self._reviewers = Reviewers(index.source)
+
+    def of_id(self, wanted: str) -> Plan | None:
+        """The plan of the gap with an id, ``kernel/MPS/gcd``, or of the change that such an id
+        would name; None for what is no id.
+
+        Raises NotFound, with near ids, for an id of nothing in this tree."""
+        kind, slash, rest = wanted.partition("/")
+        if not slash or kind not in _KINDS:
+            return None
+        if gap := find_gap(self._index, wanted):
+            return self.plan(change_of(gap))
+        key, op = self._key_and_op(kind, rest)
+        if op is None:
+            ids = [gap.id for gap in find_gaps(self._index, GapFilter((kind,))).gaps]
+            raise NotFound(f"no gap of this tree has the id {wanted}", near(wanted, ids, 5))
+        return self.plan(self._change(kind, key, op))
+
+    def of_op(self, name: str, wanted: str) -> Plan:
+        """The plan of a change of one operator: ``wanted`` is a kind of gap or a dispatch key.
+
+        Raises NotFound for a name of no operator, UsageError for a word of no change."""
+        kind, key = self._kind_and_key(wanted)
+        match = self._index.meant(name)
+        if not match.overloads:
+            raise NotFound(f"{name} is not an operator", match.suggestions)
+        op = self._functional(match.overloads[0])
+        name = self.tree.natives[op].name
+        gaps = find_gaps(self._index, GapFilter((kind,))).gaps if _is_found(kind) else ()
+        mine = [gap for gap in gaps if _is_about(gap, name, key)]
+        return self.plan(change_of(mine[0]) if mine else self._change(kind, key, op))
+
+    def plan(self, change: Change) -> Plan:
+        """The change with everything that doing it asks for."""
+        parts = MAKERS.get(change.kind, plain)(self.tree, change)
+        change = replace(change, title=parts.title or change.title)
+        asked, others = parts.neighbours[: self._histories], parts.neighbours[self._histories :]
+        neighbours = (*map(self._arrivals.add, asked), *others)
+        return self._plan(change, replace(parts, neighbours=neighbours))
+
+    def _plan(self, change: Change, parts: Parts) -> Plan:
+        paths = list(dict.fromkeys(s.location.path for s in parts.steps if s.touches))
+        return Plan(
+            self._index.info,
+            change,
+            parts.there,
+            parts.neighbours,
+            parts.steps,
+            in_tiers(parts.tests),
+            self._guides.commands,
+            self._reviewers.of_all(paths),
+            parts.missing,
+        )
+
+    # -------------------------------------------------------------------------- words
+
+    def _change(self, kind: str, key: str, op: str) -> Change:
+        name = self.tree.natives[op].name
+        what = f"{key} {kind}" if key else kind
+        return Change(kind, name, f"{what} for {name}", key, op)
+
+    def _kind_and_key(self, word: str) -> tuple[str, str]:
+        """What a word of ``--for`` means: a kind, or the dispatch key of a kernel."""
+        if word in _KINDS:
+            return word, ""
+        plain_word = word.replace("-", "")
+        for one in (plain_word, f"{plain_word}CPU", f"{plain_word}TensorCPU"):
+            try:
+                return "kernel", known_key(one, self._index)
+            except UsageError:
+                continue
+        raise UsageError(f"no change is called {word!r}: a dispatch key, or {', '.join(_KINDS)}")
+
+    def _key_and_op(self, kind: str, rest: str) -> tuple[str, str | None]:
+        """The key and the overload in what follows the kind in an id."""
+        key, _, name = rest.rpartition("/")
+        overloads = self.tree.overloads.get(name, [])
+        op = name if name in self.tree.natives else next(iter(overloads), None)
+        if key:
+            key = known_key(key, self._index)
+        return key, self._functional(op) if op else None
+
+    def _functional(self, op: str) -> str:
+        """The overload that a change begins with: the functional one of its name."""
+        name = self.tree.natives[op].name
+        return op if self.tree.natives[op].overload else self.tree.overloads[name][0]
+
+
+def change_of(gap: Gap) -> Change:
+    """The change that closes a gap."""
+    key = gap.keys[0] if gap.kind == "kernel" and gap.keys else ""
+    return Change(gap.kind, gap.name, gap.what, key, gap.op, gap)
+
+
+def _is_found(kind: str) -> bool:
+    return any(one.name == kind for one in KINDS)
+
+
+def _is_about(gap: Gap, name: str, key: str) -> bool:
+    return gap.name == name and (not key or key in gap.keys)
