@@ -9,23 +9,12 @@ name = "xpu"                  # how its paths begin: @xpu/...; else the folder's
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from indexes.model.errors import SourceError
+from indexes.readers.project.lintrunner_file import parse_toml
 from indexes.source.files import read_file
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """A TOML table. Raises ValueError when it is none."""
-    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
-    try:
-        loads = import_module(module).loads
-    except ImportError:
-        raise ValueError(f"needs Python 3.11, or the package {module}") from None
-    return dict(loads(text))
 
 
 def configured_sources(path: Path) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from navigator.text.clean import clean
 from navigator.text.markdown import code, heading, words
 
 _MAX_NAMED = 8
+_MAX_PEOPLE = 5
 _REBUILT = "files rebuilt after a change"
 _DRAFT = "an entry for native_functions.yaml in the shape of the first one's"
 
@@ -122,7 +123,10 @@ def _reviews(reviews: Iterable[Review]) -> Iterator[Row]:
     for one in reviews:
         note = f"; {one.note}" if one.note else ""
         rule = f"{one.rule} covers {one.path}{note}"
-        yield Row(f"{one.kind}: {' '.join(one.who)}", one.location, f"{MEANING[one.kind]}; {rule}")
+        who = " ".join(one.who[:_MAX_PEOPLE])
+        more = len(one.who) - _MAX_PEOPLE
+        who += f" and {more} more" if more > 0 else ""
+        yield Row(f"{one.kind}: {who}", one.location, f"{MEANING[one.kind]}; {rule}")
 
 
 def _histories(places: Iterable[PlaceHistory]) -> Iterator[Row]:

@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from indexes.readers.project.lintrunner_file import parse_toml
 from indexes.source.files import read_file
 from indexes.source.source import config_path
-from navigator.sources import parse_sources, parse_toml
+from navigator.sources import parse_sources
 
 __all__ = ["Config", "config_path", "load_config", "parse_config"]
 

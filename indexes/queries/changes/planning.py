@@ -85,8 +85,8 @@ class Changes:
             parts.neighbours,
             parts.steps,
             in_tiers(parts.tests),
-            self._guides.commands,
-            self._reviewers.of_all(paths),
+            self._guides.commands_for(paths, docs=change.kind.startswith("docs")),
+            self._reviewers.for_change(paths),
             parts.missing,
         )
 

@@ -5,18 +5,22 @@ whose file, make target or configuration the tree does not have is not given."""
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.queries.contribution.change_needs import Needs, Targets
 from indexes.readers.project.guide import Paragraph, read_commands, read_comments, read_paragraphs
+from indexes.readers.project.lintrunner_file import Linter, read_linters
 from indexes.source.source import Source
 
-Purpose = Literal["set up", "build", "test", "lint"]
+Purpose = Literal["set up", "build", "docs", "test", "lint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +45,66 @@ class Convention:
 
 
 class _Wanted(NamedTuple):
+    """A command that some changes ask for."""
+
     purpose: Purpose
     pattern: str
+    when: Callable[[Needs], bool]
     note: str = ""
+    folder: str = ""
+    """Where it is run, for one that is not run at the top."""
+
+
+def _of_compiled(needs: Needs) -> bool:
+    return bool(needs.compiled)
+
+
+def _of_docs(needs: Needs) -> bool:
+    return needs.docs
+
+
+def _of_cpp_docs(needs: Needs) -> bool:
+    return needs.cpp_docs
+
+
+def _of_cpp(needs: Needs) -> bool:
+    return needs.cpp
+
+
+def _of_python(needs: Needs) -> bool:
+    return needs.python
+
+
+def _of_all(needs: Needs) -> bool:
+    return True
 
 
 _GUIDES = ("CONTRIBUTING.md", "README.md")
-_WANTED = (
-    _Wanted("set up", r"git submodule update --init --recursive"),
-    _Wanted("set up", r"pip install (?:-r requirements\.txt|--group dev)"),
-    _Wanted("build", r"(?:python3? setup\.py develop|(?:python3? -m )?pip install .*-e \.)$"),
-    _Wanted(
-        "build",
-        r"(?:[A-Z_]+=\S+ )*USE_CUDA=0 (?:[A-Z_]+=\S+ )*(?:python3? setup\.py develop"
-        r"|.*pip install .*-e \.)$",
-        "for the CPU alone",
-    ),
-    _Wanted("build", r"ninja torch_cpu", "that library alone, in build/"),
-    _Wanted(
-        "build",
-        r"(?:\./|python3? )tools/build_with_debinfo\.py",
-        "some files again, with debug information",
-    ),
-    _Wanted("test", r"python3? test/run_test\.py$", "everything"),
-    _Wanted("test", r"python3? test/test_\w+\.py \w+\.\w+$", "one test, for example"),
-    _Wanted("test", r"pytest test/test_\w+\.py -k", "some tests, for example"),
-    _Wanted("lint", r"make setup[-_]lint", "once"),
-    _Wanted("lint", r"make lint"),
-    _Wanted("lint", r"make quicklint"),
-    _Wanted("lint", r"lintrunner(?: -a)?"),
-    _Wanted("lint", r"spin (?:lint|fixlint|quicklint)"),
+_INSTALLED = r"(?:python3? setup\.py develop|(?:python3? -m )?pip install .*-e \.)$"
+_NIGHTLY = _Wanted(
+    "set up",
+    r"(?:\./|python3? )tools/nightly\.py checkout -b \S+$",
+    _of_all,
+    "no build: it takes the binaries of the nightly version",
 )
+_WANTED = (
+    _Wanted("set up", r"git submodule update --init --recursive", _of_compiled),
+    _Wanted("set up", r"pip install (?:-r requirements\.txt|--group dev)", _of_compiled),
+    _Wanted("docs", r"pip install -r requirements\.txt", _of_docs, "what Sphinx needs", "docs"),
+    _Wanted("docs", r"make html$", _of_docs, "the pages, into docs/build/html", "docs"),
+    _Wanted("docs", r"make doctest$", _of_docs, "runs the code in them", "docs"),
+    _Wanted("docs", r"make html$", _of_cpp_docs, "the pages of the C++ API", "docs/cpp"),
+    _Wanted("docs", r"\./check-doxygen\.sh", _of_cpp_docs, "as CI does", "docs/cpp/source"),
+    _Wanted("lint", r"make setup[-_]lint", _of_all, "once"),
+    _Wanted("lint", r"make (?:flake8|mypy)$", _of_python),
+    _Wanted("lint", r"make clang-?tidy$", _of_cpp),
+    _Wanted("lint", r"make (?:quick_?)?lint$", _of_all),
+    _Wanted("lint", r"lintrunner(?: -a)?$", _of_all),
+    _Wanted("lint", r"spin (?:lint|fixlint|quicklint)$", _of_all),
+    _Wanted("lint", r"ln -s \S*tools/git-pre-commit \S+$", _of_all, "once: a hook of git"),
+)
+_LINTERS = ".lintrunner.toml"
+_FLAG = regex(r"([A-Z_]+)=0 ")
 
 
 class _Rule(NamedTuple):
@@ -117,48 +150,136 @@ class Guides:
     def __init__(self, source: Source) -> None:
         self._source = source
 
+    def commands_for(self, paths: Iterable[str], docs: bool = False) -> tuple[Command, ...]:
+        """How to set up, build, document and lint a change of these files, in this order: no
+        more than it needs. ``docs`` says that it changes docstrings."""
+        needs = Needs(tuple(dict.fromkeys(paths)), docs)
+        if not needs.paths:
+            return ()
+        found = [*self._wanted(needs), *self._builds(needs), *self._lints(needs)]
+        once: dict[str, Command] = {}
+        for one in found:
+            once.setdefault(one.text, one)
+        order = ("set up", "build", "docs", "test", "lint")
+        return tuple(sorted(once.values(), key=lambda one: order.index(one.purpose)))
+
+    def _wanted(self, needs: Needs) -> Iterator[Command]:
+        for wanted in _WANTED:
+            if wanted.when(needs):
+                yield from self._stated_commands(wanted)
+
+    def _stated_commands(self, wanted: _Wanted) -> Iterator[Command]:
+        found = [
+            (folder != wanted.folder, where, text)
+            for where, text, folder in self._given
+            if folder in ("", wanted.folder)
+            and re.match(wanted.pattern, text)
+            and self.exists(text, wanted.folder)
+        ]
+        if found:
+            _, where, text = min(found, key=lambda one: one[0])
+            text = f"(cd {wanted.folder} && {text})" if wanted.folder else text
+            yield Command(wanted.purpose, text, where, wanted.note)
+
     @cached_property
-    def commands(self) -> tuple[Command, ...]:
-        """How to set up, build, test and lint; each text once, the first place that gives it."""
-        found: dict[str, Command] = {}
-        for guide in _GUIDES:
-            for one in read_commands(self._text(guide)):
-                for wanted in _WANTED:
-                    if re.match(wanted.pattern, one.text) and self.exists(one.text):
-                        where = Location(guide, one.line)
-                        command = Command(wanted.purpose, one.text, where, wanted.note)
-                        found.setdefault(one.text, command)
-                        break
-        if lint := self._lintrunner():
-            found.setdefault(lint.text, lint)
-        order = ("set up", "build", "test", "lint")
-        return tuple(sorted(found.values(), key=lambda one: order.index(one.purpose)))
+    def _given(self) -> tuple[tuple[Location, str, str], ...]:
+        """The commands of the guides, in order, each with the folder of the tree it is for."""
+        return tuple(
+            (Location(guide, one.line), one.text, one.folder * self._has(one.folder))
+            for guide in _GUIDES
+            for one in read_commands(self._text(guide))
+        )
+
+    # -------------------------------------------------------------------------- builds
+
+    def _without_build(self) -> Iterator[Command]:
+        """Python and docs: the nightly binaries will do, where the tree has a way to get them."""
+        nightly = list(self._stated_commands(_NIGHTLY))
+        yield from nightly or self._stated_commands(_Wanted("build", _INSTALLED, _of_all))
+
+    def _builds(self, needs: Needs) -> Iterator[Command]:
+        if not needs.compiled:
+            yield from self._without_build() if needs.python or needs.docs else ()
+            return
+        yield from self._smallest(needs)
+        stated = [where for where, text, _ in self._given if "ninja " in text]
+        for target in self.targets.of(needs.compiled) if stated else ():
+            name = f"bin/{target.name}" if target.is_program else target.name
+            note = f"after the first build: {target.name} alone, as {stated[0]} does it"
+            yield Command("build", f"(cd build && ninja {name})", target.location, note)
+            if target.is_program:
+                yield Command("test", f"./build/bin/{target.name}", target.location)
+
+    def _smallest(self, needs: Needs) -> Iterator[Command]:
+        """The build that leaves out most, less the flags that would leave out the change."""
+        given = [
+            (where, text)
+            for where, text, _ in self._given
+            if re.match(rf"(?:[A-Z_]+=\S+ )*{_INSTALLED}", text) and self.exists(text)
+        ]
+        if given:
+            where, text = max(given, key=lambda one: len(_FLAG.findall(one[1])))
+            wanted = [flag for flag in _FLAG.findall(text) if needs.asks_for(flag)]
+            for flag in wanted:
+                text = text.replace(f"{flag}=0 ", "")
+            left = " ".join(f"{flag}=0" for flag in wanted)
+            notes = [f"without {left}: the change is in what that leaves out"] if wanted else []
+            notes += ["on a Mac, where MPS is built"] if needs.mps else []
+            yield Command("build", text, where, "; ".join(notes))
+
+    # --------------------------------------------------------------------------- lints
+
+    def _lints(self, needs: Needs) -> Iterator[Command]:
+        """lintrunner, with the linters that look at these files."""
+        command = self._lintrunner()
+        mine = [one for one in self.linters if any(map(one.takes, needs.paths))]
+        if command and mine:
+            named = [f"{one.code} (:{one.line})" for one in mine if not one.takes_all]
+            rest = len(mine) - len(named)
+            others = [f"{rest} that look at every file"] if rest else []
+            note = f"corrects too; {_LINTERS}: {', '.join([*named, *others])}"
+            yield Command(command.purpose, command.text, command.location, note)
+
+    @cached_property
+    def linters(self) -> tuple[Linter, ...]:
+        """Those of lintrunner."""
+        return read_linters(self._text(_LINTERS).encode())
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What the build makes of which files."""
+        return Targets(self._source)
 
     def _lintrunner(self) -> Command | None:
         makefile = self._text("Makefile").splitlines()
         line = next((n for n, text in enumerate(makefile, 1) if text.strip() == "lintrunner"), 0)
-        if line and self._has(".lintrunner.toml"):
+        if line and self._has(_LINTERS):
             return Command("lint", "lintrunner -a", Location("Makefile", line), "and correct")
         return None
 
-    def exists(self, command: str) -> bool:
-        """Whether the tree has what a command names: a file, a make target, a configuration."""
+    def exists(self, command: str, folder: str = "") -> bool:
+        """Whether the tree has what a command names: a file, a make target, a configuration;
+        ``folder`` is where it is run."""
         words = [word for word in command.split() if not re.match(r"[A-Z_]+=", word)]
         program = words[0] if words else ""
         arguments = words[1:]
         if program == "make":
-            return all(self._has_target(one) for one in arguments[:1])
+            return all(self._has_target(one, folder) for one in arguments[:1])
         if program in ("lintrunner", "spin"):
-            needed = {"lintrunner": ".lintrunner.toml", "spin": ".spin/cmds.py"}
+            needed = {"lintrunner": _LINTERS, "spin": ".spin/cmds.py"}
             return self._has(needed[program])
         if program == "git":
             return "submodule" not in arguments or self._has(".gitmodules")
         if program.startswith("./"):
-            return self._has(program[2:])
-        return all(self._has(one) for one in _files(arguments))
+            return self._has(posixpath.join(folder, program))
+        if program == "ln":
+            return self._has("tools/git-pre-commit")
+        return all(self._has(posixpath.join(folder, one)) for one in _files(arguments))
 
-    def _has_target(self, target: str) -> bool:
-        return bool(re.search(rf"^{re.escape(target)}\s*:", self._text("Makefile"), re.MULTILINE))
+    def _has_target(self, target: str, folder: str) -> bool:
+        """Whether a Makefile has a target; that of docs passes any on to Sphinx."""
+        text = self._text(posixpath.join(folder, "Makefile"))
+        return bool(re.search(rf"^(?:{re.escape(target)}|%)\s*:", text, re.MULTILINE))
 
     # --------------------------------------------------------------------- conventions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -62,6 +62,27 @@ class Review:
         return MEANING[self.kind]
 
 
+_MOST: dict[ReviewKind, int] = {
+    "codeowners": 3,
+    "label": 4,
+    "merge rule": 2,
+    "test owner": 2,
+    "maintainer": 2,
+}
+"""How many of each kind are named for one change."""
+
+
+def _is_of_all(one: Review) -> bool:
+    """Whether its rule covers every file there is."""
+    return one.kind in ("merge rule", "codeowners") and one.rule.split(" ")[-1].strip("*/") == ""
+
+
+def _counted(same: list[Review], total: int) -> Review:
+    """The first of the reviews by one rule, with how many of the files it covers."""
+    count = f"{len(same)} of the {total} files" if total > 1 else ""
+    return replace(same[0], note="; ".join(filter(None, (count, same[0].note))))
+
+
 class Reviewers:
     """PyTorch's lists of who reviews what, in one tree. Those it does not have say nothing."""
 
@@ -73,14 +94,22 @@ class Reviewers:
         found = [*self._codeowners(path), *self._labels(path), *self._test_owners(path)]
         return (*found, *self._merge_rules(path), *self._maintainers(path))
 
-    def of_all(self, paths: Iterable[str]) -> tuple[Review, ...]:
-        """The answers for several paths, each rule once, for the first path it covers."""
-        seen: dict[tuple[str, Location, tuple[str, ...]], Review] = {}
-        for path in paths:
-            for one in self.of(path):
-                seen.setdefault((one.kind, one.location, one.who), one)
-        order = tuple(MEANING)
-        return tuple(sorted(seen.values(), key=lambda one: order.index(one.kind)))
+    def for_change(self, paths: Iterable[str]) -> tuple[Review, ...]:
+        """The few who concern a change of these files most: of each list those that cover most
+        of them. Rules for whatever file are left out where others say more."""
+        paths = tuple(dict.fromkeys(paths))
+        covered: dict[tuple[str, ...], list[Review]] = {}
+        for one in (review for path in paths for review in self.of(path)):
+            rule = one.rule.partition(": ")[0] if one.kind == "merge rule" else str(one.location)
+            covered.setdefault((one.kind, rule, *one.who), []).append(one)
+        found = sorted(covered.values(), key=lambda same: -len(same))
+        telling = [same for same in found if not _is_of_all(same[0])] or found
+        few = [
+            _counted(same, len(paths))
+            for kind in MEANING
+            for same in [same for same in telling if same[0].kind == kind][: _MOST[kind]]
+        ]
+        return tuple(few)
 
     def covering(self, paths: Iterable[str]) -> tuple[Review, ...]:
         """The merge rules under which one approval does for a change of all these paths."""

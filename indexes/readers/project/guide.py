@@ -16,6 +16,8 @@ class GuideCommand(NamedTuple):
     line: int
     section: str
     """The heading that it stands under."""
+    folder: str = ""
+    """That of the ``cd`` before it, in the same block."""
 
 
 class Paragraph(NamedTuple):
@@ -28,10 +30,11 @@ class Paragraph(NamedTuple):
 
 _LINK = regex(r"[-*] \[.*\]\(#.*\)$")
 _FENCE = regex(r"^\s*(?:```|~~~)[^`~]*$")
+_CD = regex(r"^\s*(?:\$ )?cd ([\w/]+)\s*$")
 _HEADING = regex(r"^(#{1,6})\s+(.*\S)\s*$")
-_WORD = r"(?:python3?|pip3?|pytest|make|ninja|lintrunner|spin|git)\b"
+_WORD = r"(?:python3?|pip3?|pytest|make|ninja|lintrunner|spin|git|ln)\b"
 _SHELL = regex(rf"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD}).*?)\s*$")
-_INLINE = regex(rf"`((?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD})[^`]*)`")
+_INLINE = regex(rf"`(\(?(?:cd \w+ && )?(?:[A-Z_]+=\S+ )*(?:\./[\w/.]+|{_WORD})[^`]*)`")
 
 
 def read_commands(text: str) -> tuple[GuideCommand, ...]:
@@ -40,18 +43,20 @@ def read_commands(text: str) -> tuple[GuideCommand, ...]:
 
 
 def _commands(text: str) -> Iterator[GuideCommand]:
-    section, fenced = "", False
+    section, fenced, folder = "", False, ""
     for number, line in enumerate(text.splitlines(), 1):
         if _FENCE.match(line):
-            fenced = not fenced
+            fenced, folder = not fenced, ""
             continue
+        if fenced and (entered := _CD.match(line)):
+            folder = entered[1]
         heading = None if fenced else _HEADING.match(line)
         section = heading[2] if heading else section
         found = [_SHELL.match(line)] if fenced else list(_INLINE.finditer(line))
         for one in found:
             if one:
                 command = re.sub(r"\s+#\s.*$", "", one[1])
-                yield GuideCommand(command.strip(), number, section)
+                yield GuideCommand(command.strip(), number, section, folder)
 
 
 def read_comments(text: str) -> tuple[Paragraph, ...]:

@@ -145,6 +145,22 @@ def test_one_approval_must_cover_every_file(tree_copy: Path) -> None:
     assert reviewers.covering([]) == ()
 
 
+def test_the_few_of_a_change_with_how_much_they_cover(tree_copy: Path) -> None:
+    (tree_copy / ".github").mkdir(exist_ok=True)
+    (tree_copy / ".github/merge_rules.yaml").write_bytes(MERGE_RULES)
+    (tree_copy / "CODEOWNERS").write_text("* @all\n/test/ @tests\n/a/ @a\n/b/ @b\n/c/ @c\n")
+    reviewers = Reviewers(Source.find(str(tree_copy)))
+    paths = ["a/x.py", "b/x.py", "c/x.py", "test/x.py", "test/test_linalg.py"]
+    assert [(one.kind, one.who, one.note) for one in reviewers.for_change(paths)] == [
+        ("codeowners", ("@tests",), "2 of the 5 files"),
+        ("codeowners", ("@a",), "1 of the 5 files"),
+        ("codeowners", ("@b",), "1 of the 5 files"),
+        ("merge rule", ("lezcano",), "1 of the 5 files; checks: Lint"),
+    ]  # not those of every file
+    assert [one.who for one in reviewers.for_change(["x.py"])] == [("@all",), ("albanD",)]
+    assert reviewers.for_change([]) == ()
+
+
 def test_broken_lists_are_passed_over(tree_copy: Path) -> None:
     (tree_copy / ".github").mkdir(exist_ok=True)
     (tree_copy / ".github/merge_rules.yaml").write_text("- name: [\n")

@@ -1,0 +1,79 @@
+"""Reads .lintrunner.toml: which linters look at which files."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from indexes.model.regex import regex
+
+
+class Linter(NamedTuple):
+    """A linter of ``lintrunner``."""
+
+    code: str
+    """Its name, which ``lintrunner --take`` takes."""
+    line: int
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+
+    def takes(self, path: str) -> bool:
+        """Whether it looks at a file."""
+        if any(_pattern(one).fullmatch(path) for one in self.exclude):
+            return False
+        return any(_pattern(one).fullmatch(path) for one in self.include)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether it looks at files of every kind."""
+        return any(one.strip("*/") == "" for one in self.include)
+
+
+_CODE = regex(r"""^\s*code\s*=\s*["'](\w+)["']""", re.MULTILINE)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML table. Raises ValueError when it is none."""
+    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+    try:
+        loads = import_module(module).loads
+    except ImportError:
+        raise ValueError(f"needs Python 3.11, or the package {module}") from None
+    return dict(loads(text))
+
+
+def read_linters(data: bytes) -> tuple[Linter, ...]:
+    """The linters in order; none of a file that is no such configuration."""
+    text = data.decode("utf-8", "replace")
+    lines = {found[1]: text.count("\n", 0, found.start(1)) + 1 for found in _CODE.finditer(text)}
+    try:
+        tables = parse_toml(text).get("linter", [])
+    except ValueError:
+        return ()
+    return tuple(_linter(one, lines) for one in tables if isinstance(one, dict))
+
+
+def _linter(table: dict[str, Any], lines: dict[str, int]) -> Linter:
+    code = str(table.get("code", ""))
+    include, exclude = (
+        tuple(map(str, table.get(f"{key}_patterns", ()))) for key in ("include", "exclude")
+    )
+    return Linter(code, lines.get(code, 0), include, exclude)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    """As the glob of Rust that lintrunner uses reads it: ``*`` and ``?`` stay in a folder,
+    ``**/`` is any number of folders."""
+    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    found = re.findall(r"\*\*/|\*\*|\[!?\]?[^\]]*\]|.", text)
+    return re.compile("".join(parts.get(one, _character(one)) for one in found), re.DOTALL)
+
+
+def _character(text: str) -> str:
+    if text.startswith("[") and len(text) > 1:
+        return text.replace("[!", "[^", 1)
+    return re.escape(text)
