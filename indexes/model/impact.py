@@ -62,6 +62,12 @@ class ReachedOperator:
     confidence: Confidence
     """The weakest on the way."""
     dispatches: int
+    keys: tuple[str, ...] = ()
+    """The dispatch keys, or the layouts and devices, with which alone it is reached: ``SparseCsr``;
+    empty where it is reached with all that it runs with."""
+    composite: bool = False
+    """Whether it has no kernel of its own for these keys: it is reached only if it is called with
+    tensors of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,17 @@ class TestCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class Folded:
+    """Operators that are reached and not listed."""
+
+    what: str
+    """Which these are, and why they are not listed."""
+    count: int
+    how: str
+    """How to see them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """What is reached, best known first."""
 
@@ -100,6 +117,7 @@ class Impact:
     tests: tuple[TestCommand, ...] = ()
     unresolved: tuple[str, ...] = ()
     """What could not be followed, with the reason, a line each."""
+    folded: tuple[Folded, ...] = ()
 
     def way(self, step: int) -> tuple[Step, ...]:
         """The steps from the change to ``step``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexes.model.impact import (
     Affected,
     Changed,
+    Folded,
     Impact,
     ReachedApi,
     ReachedOperator,
@@ -18,12 +19,13 @@ shape(
     "id parent kind symbol path line end_line rule evidence confidence candidates way_confidence"
     " dispatches",
 )
-shape(ReachedOperator, "name path line aspects step confidence dispatches")
+shape(ReachedOperator, "name path line aspects step confidence dispatches keys composite")
 shape(ReachedApi, "name path line rule operators confidence")
 shape(TestCommand, "command path reason operators confidence tests")
+shape(Folded, "what count how")
 shape(Changed, "kind name what path line detail")
 
-_PARTS = "steps operators apis tests unresolved"
+_PARTS = "steps operators apis tests unresolved folded"
 
 
 def impact_json(symbol: str, impact: Impact) -> Object:

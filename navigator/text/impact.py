@@ -36,6 +36,8 @@ def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
     if further:
         yield ""
         yield from _operators("operators that call those", further, impact, everything)
+    for one in impact.folded:
+        yield from wrap(f"+ {one.count} {one.what}: {one.how}", "  ")
     if impact.apis:
         yield ""
         yield f"Python names ({len(impact.apis)})"
@@ -75,10 +77,16 @@ def _operators(
 ) -> Iterator[str]:
     yield f"{title} ({len(operators)})"
     for one in operators if everything else operators[:MAX_LISTED]:
-        yield clean(f"  {one.name}  {', '.join(one.aspects)}{_mark(one.confidence)}")
+        yield clean(f"  {one.name}  {reached_as(one)}{_mark(one.confidence)}")
         for step in reversed(impact.way(one.step)[:-1] if everything else _short(impact, one)):
             yield from _way_line(step)
     yield from _more(len(operators), everything)
+
+
+def reached_as(one: ReachedOperator) -> str:
+    """What of an operator is reached, and with which dispatch keys alone."""
+    only = f"; only {', '.join(one.keys)}" if one.keys else ""
+    return f"{', '.join(one.aspects)}{only}"
 
 
 def _short(impact: Impact, one: ReachedOperator) -> tuple[Step, ...]:
@@ -143,6 +151,8 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
             ("operator", "reached", "confidence", "from"),
             (_operator_row(impact, one) for one in impact.operators),
         )
+    for folded in impact.folded:
+        yield f"- {folded.count} {words(folded.what)}: {words(folded.how)}"
     if impact.apis:
         yield from heading(3, "Python")
         yield ", ".join(code(one.name) for one in impact.apis)
@@ -155,5 +165,5 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
 
 def _operator_row(impact: Impact, one: ReachedOperator) -> tuple[str, ...]:
     first = impact.way(one.step)[0]
-    reached, sure = ", ".join(one.aspects), sureness(one.confidence)
+    reached, sure = reached_as(one), sureness(one.confidence)
     return markdown_cell(one.name), reached, sure, markdown_cell(first.symbol)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from indexes.model.impact import Affected, Impact, ReachedOperator, Step
 from indexes.model.vocabulary import Location
 from navigator.text.answers import sureness
+from navigator.text.impact import reached_as
 from navigator.tui.place_rows import PlaceRow
 
 
@@ -25,6 +26,8 @@ def reached_rows(found: Impact) -> Iterator[PlaceRow]:
     yield from _operators(f"Operators reached ({len(own)})", own, found)
     if further:
         yield from _operators(f"Operators that call those ({len(further)})", further, found)
+    for one in found.folded:
+        yield PlaceRow(f"+ {one.count} {one.what}: {one.how}")
     if found.apis:
         yield PlaceRow(f"Python names ({len(found.apis)})")
         for api in found.apis:
@@ -80,7 +83,7 @@ def _operators(title: str, listed: list[ReachedOperator], found: Impact) -> Iter
             one.name,
             one.location,
             "operator",
-            f"{', '.join(one.aspects)}{sure}",
+            f"{reached_as(one)}{sure}",
             one.name,
             comment=found.steps[one.step].rule,
             below=len(way),

@@ -17,10 +17,12 @@ from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
 from indexes.queries.impact.endpoints import MAX_TESTED, python_names, tests_of
 from indexes.queries.impact.facts import ImpactFacts
+from indexes.queries.impact.folding import elsewhere, fold, without_folded
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.naming.places import files_named
+from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -33,12 +35,18 @@ class Impacts:
 
     def __init__(self, index: Index, removed: Sequence[Known] = ()) -> None:
         self.index = index
-        self.facts = ImpactFacts(index.facts, self._read, removed)
+        self.facts = ImpactFacts(index.facts, self._read, removed, self._keys)
         self.python = PythonEdges(self.facts)
 
     def _read(self, path: str) -> bytes | None:
         try:
             return self.index.source.read(path)
+        except SourceError:
+            return None
+
+    def _keys(self) -> DispatchKeys | None:
+        try:
+            return self.index.dispatch.keys
         except SourceError:
             return None
 
@@ -120,13 +128,17 @@ class Impacts:
                 f"who calls these {len(operators)} operators was not looked for: they are many"
             )
         unresolved += dict.fromkeys([*cpp.unfollowed, *self.python.unfollowed])
-        own = [o for o in operators if o.dispatches == 0 or o.confidence != "ambiguous"]
+        listed, folded = fold(operators) if most is not None else (list(operators), [])
+        shown, listed = without_folded(steps, operators, listed)
+        folded += elsewhere(cpp.other_keys, (one.name for one in operators))
+        own = [o for o in listed if o.dispatches == 0 or o.confidence != "ambiguous"]
         found = Impact(
             self.index.info,
-            tuple(steps),
-            operators,
-            python_names(own, steps, self.facts),
+            shown,
+            tuple(listed),
+            python_names(own, shown, self.facts),
             unresolved=tuple(dict.fromkeys(unresolved)),
+            folded=tuple(folded),
         )
         return self.with_tests(found, most) if tests else found
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from indexes.linking.facts import Edge as Use
 from indexes.linking.facts import Known
-from indexes.linking.graph import device_of_key
 from indexes.linking.registrations import function_name, registered_function
 from indexes.linking.visible import is_header
 from indexes.model.vocabulary import Confidence, DerivativeEntry, Location
@@ -15,6 +15,7 @@ from indexes.queries.graph_places import uses_of
 from indexes.queries.impact.dispatch import DispatchEdges, formula_node, stub_node
 from indexes.queries.impact.facts import KernelUse
 from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.mentions import names_outside_bodies
 from indexes.queries.impact.unread import UnreadBodies
 from indexes.queries.places_library import registrations_of
@@ -33,10 +34,11 @@ class CppEdges(DispatchEdges):
 
     # -------------------------------------------------------------------- definitions
 
-    def of_definition(self, known: Known, first: bool, device: str = "") -> Iterator[Edge]:
-        """What a definition reaches. ``first`` is for what changes itself: its uses are looked
-        for in files whose bodies the index does not keep too."""
-        yield from self._kernels(known, device)
+    def of_definition(self, known: Known, first: bool, keys: Keys | None = None) -> Iterator[Edge]:
+        """What a definition reaches that runs with some dispatch keys, or any. ``first`` is for
+        what changes itself: its uses are looked for in files whose bodies the index does not keep
+        too."""
+        yield from self._kernels(known, keys)
         kind = known.definition.kind
         if kind == "macro_use":
             for made in self.facts.same_place(known):
@@ -48,20 +50,35 @@ class CppEdges(DispatchEdges):
         yield from self._stubs(known)
         yield from self._uses(known, first)
         yield from self._formula_entries(known)
-        yield from self._registrations(known)
+        yield from self._registrations(known, keys)
 
-    def _kernels(self, known: Known, device: str) -> Iterator[Edge]:
+    def _kernels(self, known: Known, keys: Keys | None) -> Iterator[Edge]:
         path = self._yaml
         grouped: dict[tuple[str, str], list[KernelUse]] = {}
         for use in self.facts.kernel_uses(known):
-            if device and device_of_key(use.key) not in ("", device):
-                continue
-            grouped.setdefault((use.op, _aspect(use.key)), []).append(use)
+            if self._served(use.op, use.key, keys):
+                grouped.setdefault((use.op, _aspect(use.key)), []).append(use)
         for (op, aspect), uses in grouped.items():
-            keys = ", ".join(dict.fromkeys(u.key for u in uses))
-            rule = f"its kernel for {keys}: {uses[0].rule}"
+            named = dict.fromkeys(u.key for u in uses)
+            rule = f"its kernel for {', '.join(named)}: {uses[0].rule}"
             at = Location(path, uses[0].line)
-            yield Edge(self.facts.operator(op, aspect), rule, at, uses[0].confidence)
+            node = self.facts.operator(op, aspect)
+            node = replace(node, keys=frozenset().union(*(self._serving(op, k) for k in named)))
+            yield Edge(node, rule, at, uses[0].confidence)
+
+    def registered(self, known: Known) -> list[tuple[str, str]]:
+        """The operators of which a definition is a kernel, each with its key."""
+        return [(use.op, use.key) for use in self.facts.kernel_uses(known)]
+
+    def _serving(self, op: str, key: str) -> Keys:
+        return self.facts.keys.serving(op, key) or self.facts.keys.every
+
+    def _served(self, op: str, key: str, keys: Keys | None) -> bool:
+        """Whether an operator's kernel for a key is reached with some keys; what is not is kept."""
+        if keys is None or self._serving(op, key) & keys:
+            return True
+        self.other_keys.setdefault(op, set()).add(key)
+        return False
 
     @cached_property
     def _yaml(self) -> str:
@@ -98,11 +115,12 @@ class CppEdges(DispatchEdges):
         for use in uses:
             yield Edge(stub_node(use), f"{use.macro} registers it on the stub", use.location)
 
-    def _registrations(self, known: Known) -> Iterator[Edge]:
+    def _registrations(self, known: Known, keys: Keys | None) -> Iterator[Edge]:
         for hit in registrations_of(self.facts, known) if known.id >= 0 else ():
             key, _, op = hit.name.partition(": ")
-            if "::" in op or hit.op:
+            if ("::" in op or hit.op) and self._served(hit.op or op, key, keys):
                 node = self.facts.operator(hit.op or op, _aspect(key, "registration"))
+                node = replace(node, keys=self._serving(hit.op or op, key))
                 yield Edge(node, f"TORCH_LIBRARY registers it for {key}", hit.location)
 
     # --------------------------------------------------------------------------- uses

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import BY_HAND, Known, StubUse, by_hand
 from indexes.linking.facts import Edge as Use
 from indexes.linking.formulas import formula_functions
-from indexes.linking.graph import Graph
+from indexes.linking.graph import Graph, dispatched_device
 from indexes.linking.graph import Node as Place
 from indexes.linking.registrations import device_of
 from indexes.linking.visible import stub_name, stub_scope
@@ -33,6 +34,8 @@ class DispatchEdges:
     def __init__(self, facts: ImpactFacts) -> None:
         self.facts = facts
         self.unfollowed: list[str] = []
+        self.other_keys: dict[str, set[str]] = {}
+        """Operators whose kernels for other keys than those on the way call what is reached."""
         self._searches = 0
         self._read: set[str] = set()
         self._graph = Graph(facts)
@@ -50,7 +53,8 @@ class DispatchEdges:
         if caller:
             at = Location(caller.definition.location.path, use.line)
             sure = (use.confidence, use.candidates)
-            yield Edge(Node.of(caller), rule, at, *sure, dispatch=dispatch)
+            node = replace(Node.of(caller), device=dispatched_device(use))
+            yield Edge(node, rule, at, *sure, dispatch=dispatch)
 
     def _generated_stub(self, node: Node) -> Iterator[Edge]:
         """torchgen defines ``add_stub``, and calls it, from ``ufunc_inner_loop`` of ``add.out``."""

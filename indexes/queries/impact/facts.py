@@ -12,6 +12,8 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.keys import KeySets
+from indexes.readers.cxx.dispatch_keys import DispatchKeys
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
 from indexes.store.tables import load_derivative
@@ -50,9 +52,14 @@ class ImpactFacts(Lookup):
     callers may still name."""
 
     def __init__(
-        self, facts: Lookup, read: Callable[[str], bytes | None], removed: Sequence[Known] = ()
+        self,
+        facts: Lookup,
+        read: Callable[[str], bytes | None],
+        removed: Sequence[Known] = (),
+        keys: Callable[[], DispatchKeys | None] = lambda: None,
     ) -> None:
         super().__init__(facts.store)
+        self._dispatch_keys = keys
         self.corpus = Corpus(self, read)
         self._all_named = lru_cache(8192)(self._find_named)
         self.class_of = lru_cache(8192)(self._find_class_of)
@@ -82,6 +89,11 @@ class ImpactFacts(Lookup):
 
     def _calls(self, known: Known) -> Sequence[Call]:
         return () if known.id < 0 else super()._calls(known)
+
+    @cached_property
+    def keys(self) -> KeySets:
+        """With which dispatch keys kernels run."""
+        return KeySets(self.store, self._dispatch_keys())
 
     @cached_property
     def signs(self) -> dict[str, tuple[str, Location]]:

@@ -31,6 +31,8 @@ class Node:
     device: str = ""
     """The device whose entry of a stub the way leads through: kernels for others are not
     reached that way."""
+    keys: frozenset[str] | None = field(default=None, compare=False)
+    """The dispatch keys with which it is reached; None where it does not narrow them."""
 
     @staticmethod
     def of(known: Known) -> Node:

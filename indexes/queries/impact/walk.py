@@ -13,6 +13,7 @@ from indexes.model.impact import ReachedOperator, Step
 from indexes.model.vocabulary import Confidence
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.graph import Edge, Node
+from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.python import PythonEdges
 
 MANY_OPERATORS = 30
@@ -64,7 +65,9 @@ class Walk:
         self._max = max_steps
         self.steps: list[Step] = []
         self.cut = False
-        self._numbers: dict[Node, int] = {}
+        self._sets = cpp.facts.keys
+        self._reached: dict[tuple[str, str], Keys] = {}
+        """With which keys each node is reached."""
         self.nodes: list[Node] = []
         self._waiting: list[tuple[int, _Cost]] = []
         self.undispatched = 0
@@ -75,32 +78,62 @@ class Walk:
         order = count()
         heap: list[_Waiting] = []
         for start in starts:
-            heapq.heappush(
-                heap, (_Cost(0, 0, 0, 0), next(order), Edge(start.node, start.rule, None), None)
-            )
+            edge = Edge(start.node, start.rule, None)
+            self._push(heap, order, _Cost(0, 0, 0, 0), edge, None, self._sets.every)
         while heap or self._waiting:
             if not heap:
                 self._dispatch(heap, order)
                 continue
             cost, _, edge, parent = heapq.heappop(heap)
-            if edge.node in self._numbers:
+            keys = self._new_keys(edge.node)
+            if not keys:
                 continue
             if len(self.steps) >= self._max:
                 self.cut = True
                 break
+            edge = replace(edge, node=replace(edge.node, keys=keys))
             number = self._add(edge, parent, cost)
             if edge.node.kind == "operator":
                 self._waiting.append((number, cost))
                 continue
             for onward in self._edges(edge.node, parent is None):
-                self._push(heap, order, cost, _on_device(onward, edge.node.device), number)
+                self._push(heap, order, cost, onward, number, keys)
         return self.steps
 
+    def _new_keys(self, node: Node) -> Keys:
+        """The keys with which a node is not reached yet."""
+        assert node.keys is not None
+        reached = self._reached.get((node.kind, node.key), frozenset())
+        return node.keys - reached
+
     def _push(
-        self, heap: list[_Waiting], order: Iterator[int], cost: _Cost, edge: Edge, parent: int
+        self,
+        heap: list[_Waiting],
+        order: Iterator[int],
+        cost: _Cost,
+        edge: Edge,
+        parent: int | None,
+        keys: Keys,
     ) -> None:
-        if edge.node not in self._numbers:
-            heapq.heappush(heap, (_further(cost, edge), next(order), edge, parent))
+        """Goes on along an edge with those of some keys that it lets pass."""
+        node = replace(edge.node, keys=keys & self._allowed(edge.node))
+        if self._new_keys(node):
+            edge = replace(edge, node=node)
+            further = cost if parent is None else _further(cost, edge)
+            heapq.heappush(heap, (further, next(order), edge, parent))
+
+    def _allowed(self, node: Node) -> Keys:
+        """The keys with which a node can run at all."""
+        device = node.device
+        if node.known:
+            device = device or path_device(node.known.definition.location.path)
+            only = self._sets.of_kernel(self._cpp.registered(node.known))
+        elif node.kind == "operator":
+            only = self._sets.of_operator(node.symbol)
+        else:
+            only = self._sets.every
+        only = only if node.keys is None else only & node.keys
+        return only & self._sets.of_device(device)
 
     def _dispatch(self, heap: list[_Waiting], order: Iterator[int]) -> None:
         """Goes on from the operators found, unless they are so many that all is reached."""
@@ -111,15 +144,17 @@ class Walk:
             return
         for number, cost in waiting:
             node = self.nodes[number]
-            if node.aspect.startswith(_FOLLOWED):
-                for edge in self._cpp.of_operator(node.symbol):
-                    if _may_run_on(edge.node, node.device):
-                        self._push(heap, order, cost, _on_device(edge, node.device), number)
+            if not node.aspect.startswith(_FOLLOWED) or not node.keys:
+                continue
+            keys = self._sets.across(node.symbol, node.keys)
+            for edge in self._cpp.of_operator(node.symbol):
+                self._push(heap, order, cost, edge, number, keys)
 
     def _add(self, edge: Edge, parent: int | None, cost: _Cost) -> int:
         number = len(self.steps)
         node = edge.node
-        self._numbers[node] = number
+        reached = self._reached.get((node.kind, node.key), frozenset())
+        self._reached[node.kind, node.key] = reached | (node.keys or frozenset())
         self.nodes.append(node)
         weakest: Confidence = ("exact", "by rule", "ambiguous")[cost.weakest]
         self.steps.append(edge.step(number, parent, weakest, cost.dispatches))
@@ -127,7 +162,7 @@ class Walk:
 
     def _edges(self, node: Node, first: bool) -> Iterator[Edge]:
         if node.kind in ("function", "macro", "class", "global") and node.known:
-            yield from self._cpp.of_definition(node.known, first, node.device)
+            yield from self._cpp.of_definition(node.known, first, node.keys)
         elif node.kind == "stub":
             yield from self._cpp.of_stub(node)
         elif node.kind == "formula":
@@ -150,22 +185,11 @@ class Walk:
         best = self.steps[numbers[0]]  # steps are in the order of their cost
         near = [n for n in numbers if self.steps[n].dispatches == best.dispatches]
         aspects = tuple(dict.fromkeys(self.nodes[n].aspect for n in near))
-        return ReachedOperator(
-            name, aspects, best.id, best.location, best.way_confidence, best.dispatches
-        )
-
-
-def _on_device(edge: Edge, device: str) -> Edge:
-    carries = edge.node.known is not None or edge.node.kind == "operator"
-    if not device or edge.node.device or not carries:
-        return edge
-    return replace(edge, node=replace(edge.node, device=device))
-
-
-def _may_run_on(node: Node, device: str) -> bool:
-    """Whether a body can call the kernel of an operator for one device."""
-    built_for = path_device(node.location.path) if node.location else ""
-    return not device or built_for in ("", device)
+        keys = frozenset().union(*(self.nodes[n].keys or () for n in numbers))
+        said = self._sets.named(name, keys)
+        composite = bool(said) and best.dispatches > 0 and not keys & self._sets.own(name)
+        how = (best.way_confidence, best.dispatches)
+        return ReachedOperator(name, aspects, best.id, best.location, *how, said, composite)
 
 
 def _further(cost: _Cost, edge: Edge) -> _Cost:

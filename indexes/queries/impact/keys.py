@@ -1,0 +1,156 @@
+"""The dispatch keys with which a place runs, carried along the ways that lead up from it.
+
+A kernel that is registered for SparseCsrCUDA runs where an operator is called with such a tensor:
+who calls that operator reaches the kernel with that key alone, and a composite operator hands the
+key on to what it calls. A key is of a layout (``SparseCsr``; none for dense tensors) and a device
+(``CUDA``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
+
+from indexes.linking.graph import device_of_key
+from indexes.readers.cxx.dispatch_keys import DispatchKeys
+from indexes.store.index_file import Store
+
+Keys = frozenset[str]
+
+_ABOVE = "BackendSelect"
+"""In the order of the dispatcher, the keys of backends end below it, in all versions."""
+_IMPLICIT = ("CompositeImplicitAutograd", "Math", "Undefined", "CatchAll")
+_EXPLICIT = ("CompositeExplicitAutograd", "DefaultBackend")
+_NESTED, _NO_SPARSE = "NestedTensor", "NonFunctional"
+_SHOWN = 4
+"""Keys that are named before the rest is counted."""
+
+
+class KeySets:
+    """Which keys the kernels of a tree serve."""
+
+    def __init__(self, store: Store, keys: DispatchKeys | None) -> None:
+        """``keys`` are those of DispatchKey.h; None where the tree has none."""
+        self._store = store
+        self._header = keys
+        self.own = lru_cache(None)(self._own)
+        self.of_operator = lru_cache(None)(self._of_operator)
+        self.serving = lru_cache(None)(self._serving)
+
+    @cached_property
+    def every(self) -> Keys:
+        """The keys of backends for which this tree has a kernel."""
+        named = {key for keys in self._registered.values() for key in keys}
+        return frozenset(key for key in named if self._is_backend(key))
+
+    def of_device(self, device: str) -> Keys:
+        """The keys of a device, of whatever layout; all where it is none."""
+        return self._of_devices({device}) if device else self.every
+
+    def _of_devices(self, devices: Iterable[str]) -> Keys:
+        wanted = set(devices)
+        return frozenset(key for key in self.every if self.device(key) in wanted)
+
+    # ----------------------------------------------------------------------- operators
+
+    def _own(self, op: str) -> Keys:
+        """The backends for which an operator has a kernel of its own."""
+        return self.every & self._registered.get(op, frozenset())
+
+    def _of_operator(self, op: str) -> Keys:
+        """The backends on which an operator runs, by whichever kernel; all where none is known."""
+        registered = self._registered.get(op, frozenset())
+        composite = (self._composite(op, key) for key in registered if key not in self.every)
+        return self._own(op).union(*composite) or self.every
+
+    def _serving(self, op: str, key: str) -> Keys:
+        """The backends on which the kernel runs that an operator registers for a key. One for a
+        mode (autograd, vmap, autocast) runs with whatever the operator runs with."""
+        if key in self.every:
+            return frozenset((key,))
+        if self._is_alias(key):
+            return self._composite(op, key)
+        device = device_of_key(key) if key.startswith("Autograd") else ""
+        return self.of_operator(op) & self.of_device(device)
+
+    def _composite(self, op: str, key: str) -> Keys:
+        rest = self.every - self._own(op)
+        if key.endswith(_NESTED) and key.startswith("Composite"):
+            return frozenset(one for one in rest if self.layout(one) == _NESTED)
+        if key.startswith(_IMPLICIT):
+            return rest
+        if not key.startswith(_EXPLICIT):
+            return frozenset()
+        left_out = (_NESTED, "Sparse") if key.endswith(_NO_SPARSE) else (_NESTED,)
+        return frozenset(one for one in rest if self.layout(one) not in left_out)
+
+    def across(self, op: str, keys: Keys) -> Keys:
+        """With which keys a body runs that calls an operator, if the operator runs with ``keys``.
+
+        Kernels of any layout call dense ones for what their tensors hold. An operator that has
+        kernels for no other layout is called from where there is no such tensor yet."""
+        layouts = {self.layout(key) for key in keys}
+        if all(self.layout(key) in layouts for key in self.of_operator(op)):
+            return keys | self._of_devices(self.device(key) for key in keys)
+        return keys | self._of_devices(self.device(key) for key in keys if not self.layout(key))
+
+    def of_kernel(self, registered: Iterable[tuple[str, str]]) -> Keys:
+        """With which keys a function runs that is the kernel of some operators, each with the key
+        that it is registered for. Dense kernels are called for tensors of every layout."""
+        found: Keys = frozenset().union(*(self.serving(op, key) for op, key in registered))
+        return found if found and all(map(self.layout, found)) else self.every
+
+    # ---------------------------------------------------------------------------- keys
+
+    def device(self, key: str) -> str:
+        """The device of a key; the key itself where it is one of its own: ``Vulkan``."""
+        return self._parts.get(key) or device_of_key(key) or key
+
+    def layout(self, key: str) -> str:
+        """``SparseCsr`` of ``SparseCsrCUDA``; empty for dense tensors."""
+        return key.removesuffix(self.device(key))
+
+    def named(self, op: str, keys: Keys) -> tuple[str, ...]:
+        """What is said of the keys with which an operator is reached: layouts and devices where
+        all their keys are among them; nothing where it is reached with all that it runs with."""
+        runs = self.of_operator(op)
+        left = keys & runs
+        if left == runs:
+            return ()
+        found: list[str] = []
+        for part in (self.layout, self.device):
+            for name in sorted({part(key) for key in left} - {""}):
+                whole = {key for key in runs if part(key) == name}
+                if whole & left and whole <= keys and len(whole & left) > 1:
+                    found.append(name)
+                    left -= whole
+        found += sorted(left)
+        more = len(found) - _SHOWN
+        return (*found[:_SHOWN], f"{more} more keys") if more > 1 else tuple(found)
+
+    def _is_backend(self, key: str) -> bool:
+        if self._backends:
+            return key in self._backends
+        return bool(device_of_key(key)) and not key.startswith(("Auto", "FuncTorch"))
+
+    def _is_alias(self, key: str) -> bool:
+        return key.startswith((*_IMPLICIT, *_EXPLICIT))
+
+    @cached_property
+    def _backends(self) -> Keys:
+        names = [key.name for key in self._header.runtime] if self._header else []
+        end = names.index(_ABOVE) if _ABOVE in names else 0
+        return frozenset(names[:end]) - {"Undefined"}
+
+    @cached_property
+    def _parts(self) -> dict[str, str]:
+        runtime = self._header.runtime if self._header else ()
+        return {key.name: key.backend for key in runtime if key.backend}
+
+    @cached_property
+    def _registered(self) -> dict[str, frozenset[str]]:
+        """For each operator the keys for which something is registered."""
+        found: dict[str, set[str]] = {}
+        sql = "SELECT op,key FROM kernels UNION SELECT op,key FROM library_kernels"
+        for op, key in self._store.query(sql):
+            found.setdefault(op, set()).add(key or _IMPLICIT[0])
+        return {op: frozenset(keys) for op, keys in found.items()}
