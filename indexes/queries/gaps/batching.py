@@ -22,7 +22,8 @@ _PYTHON = (
 )
 """Where Python registers decompositions as batch rules, of one version or another."""
 _NAMED = regex(r"\baten\.(\w+)")
-_KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
+KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
+"""The dispatch keys of batching rules."""
 
 
 def lacks(tree: Tree) -> str:
@@ -34,11 +35,11 @@ def lacks(tree: Tree) -> str:
 
 def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each operator, with all of its overloads that have no rule."""
-    named = _named_by_macros(tree) | _named_in_python(tree)
+    named = ruled_names(tree)
     statements = _statements(tree)
     fallback = tree.place_of(_WARNING, _FALLBACK)
     wanted = [op for op in tree.public if _may_have_a_rule(tree, op)]
-    ruled = named | tree.registered_for(*_KEYS)
+    ruled = named | tree.registered_for(*KEYS)
     for ops in tree.by_name(op for op in wanted if not _has_rule(tree, op, ruled)):
         stated = tuple(about(statements, tree.opinfo_names(ops[0])))
         yield _gap(tree, ops, stated, fallback)
@@ -58,6 +59,11 @@ def _has_rule(tree: Tree, op: str, ruled: frozenset[str]) -> bool:
     """Whether one is registered; an operator that a macro names may have one too. What alias keys
     serve is composite, which is not asked for here."""
     return tree.natives[op].name in ruled or op in ruled
+
+
+def ruled_names(tree: Tree) -> frozenset[str]:
+    """The operators that macros or Python register a batching rule for, by name."""
+    return _named_by_macros(tree) | _named_in_python(tree)
 
 
 def _named_by_macros(tree: Tree) -> frozenset[str]:

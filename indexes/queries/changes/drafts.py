@@ -1,0 +1,236 @@
+"""Python functions for an operator, drafted in the style of the file that they are for.
+
+How a file writes the types of a schema is counted in the functions that it registers already:
+``Tensor`` or ``TensorLikeType``, ``Optional[int]`` or ``int | None``, ``self`` or ``a``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from indexes.model.regex import regex
+from indexes.readers.yaml.schema import Argument, Schema
+
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+_WIDTH = 88
+_OPERATOR = regex(r"aten\.(\w+)((?:\.\w+)?)")
+_LITERALS = {
+    "Mean": "Reduction.MEAN.value",
+    "Sum": "Reduction.SUM.value",
+    "None": "None",
+    "[]": "()",
+    "long": "torch.long",
+    "contiguous_format": "torch.contiguous_format",
+    "strided": "torch.strided",
+}
+_PLAIN = {
+    "Tensor": "Tensor",
+    "int": "int",
+    "SymInt": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "Scalar": "NumberType",
+    "ScalarType": "torch.dtype",
+    "Layout": "torch.layout",
+    "Device": "torch.device",
+    "MemoryFormat": "torch.memory_format",
+    "Generator": "torch.Generator",
+}
+
+
+@dataclass
+class Style:
+    """How the functions of a file write what schemas say."""
+
+    types: dict[str, Counter[str]] = field(default_factory=dict)
+    names: dict[str, Counter[str]] = field(default_factory=dict)
+    returns: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def type(self, written: str) -> str:
+        """The annotation for a type of a schema; empty where the file mostly gives none."""
+        found = self.types.get(written, self._all_types)
+        if 2 * found[""] > found.total():
+            return ""
+        return _most(self.types, written, _annotation(written))
+
+    @cached_property
+    def _all_types(self) -> Counter[str]:
+        return sum(self.types.values(), Counter())
+
+    def returned(self, schema: Schema) -> str:
+        """The annotation for what an operator returns."""
+        types = tuple(one.type for one in schema.returns)
+        plain = [self.type(one) or "Tensor" for one in types]
+        usual = plain[0] if len(plain) == 1 else f"tuple[{', '.join(plain)}]"
+        return _most(self.returns, str(types), usual if plain else "None")
+
+    def name(self, argument: str) -> str:
+        """What the file calls an argument of a schema: ``self`` may be ``a``."""
+        return _most(self.names, argument, argument) if argument == "self" else argument
+
+
+def _most(counts: Mapping[str, Counter[str]], key: str, otherwise: str) -> str:
+    said = Counter({one: count for one, count in counts.get(key, {}).items() if one})
+    return said.most_common(1)[0][0] if said else otherwise
+
+
+def _annotation(written: str) -> str:
+    base = re.split(r"[\[?]", written)[0]
+    plain = _PLAIN.get(base, "")
+    if plain and "[" in written:
+        plain = f"list[{plain}]"
+    return f"Optional[{plain}]" if plain and written.endswith("?") else plain
+
+
+def style_of(module: ast.Module, registered: Iterable[tuple[str, Schema]]) -> Style:
+    """The style of a file, from its functions by name with the schemas that they implement."""
+    functions = {node.name: node for node in ast.walk(module) if isinstance(node, _Function)}
+    style = Style()
+    for name, schema in registered:
+        if function := functions.get(name):
+            _count(style, function, schema)
+    return style
+
+
+def _count(style: Style, function: ast.FunctionDef | ast.AsyncFunctionDef, schema: Schema) -> None:
+    given = [*function.args.posonlyargs, *function.args.args]
+    for one, argument in zip(given, schema.arguments, strict=False):
+        said = ast.unparse(one.annotation) if one.annotation else ""
+        style.types.setdefault(argument.type, Counter())[said] += 1
+        style.names.setdefault(argument.name, Counter())[one.arg] += 1
+    types = str(tuple(one.type for one in schema.returns))
+    said = ast.unparse(function.returns) if function.returns else ""
+    style.returns.setdefault(types, Counter())[said] += 1
+
+
+# --------------------------------------------------------------------------- functions
+
+
+def function_lines(name: str, schema: Schema, style: Style) -> tuple[str, ...]:
+    """``def name(...) -> ...:`` for a schema, in lines of at most 88 characters."""
+    parameters = list(_parameters(schema, style))
+    returned = style.returned(schema)
+    end = f") -> {returned}:" if returned else "):"
+    line = f"def {name}({', '.join(parameters)}{end}"
+    if len(line) <= _WIDTH:
+        return (line,)
+    return (f"def {name}(", *(f"    {one}," for one in parameters), end)
+
+
+def _parameters(schema: Schema, style: Style) -> Iterator[str]:
+    starred = False
+    for argument in schema.arguments:
+        if argument.is_out:
+            continue
+        if argument.kwarg_only and not starred:
+            starred = True
+            yield "*"
+        yield _parameter(argument, style)
+
+
+def _parameter(argument: Argument, style: Style) -> str:
+    said, default = style.type(argument.type), argument.default
+    text = style.name(argument.name) + (f": {said}" if said else "")
+    if default is None:
+        return text
+    value = _default(default, argument.type)
+    return f"{text} = {value}" if said else f"{text}={value}"
+
+
+def _default(written: str, kind: str) -> str:
+    if written.startswith("["):
+        return (
+            f"({written[1:-1]},)" if written[1:-1] and "," not in written else f"({written[1:-1]})"
+        )
+    plain = kind.partition("[")[0].rstrip("?")
+    if plain in ("int", "SymInt", "ScalarType", "Layout", "MemoryFormat"):
+        return _LITERALS.get(written, written)
+    return written
+
+
+# -------------------------------------------------------------------------- decorators
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """From the operator whose code is taken over to the one that it is for."""
+
+    old: str
+    new: str
+    overloads: frozenset[str]
+    """Those that the new one has, by their full names."""
+    schema: Schema
+    """That of the new one."""
+    outs: tuple[str, ...]
+    """The names of its out arguments; empty where it has no out overload."""
+
+    def words(self, text: str) -> str:
+        """A text with the name replaced where it is a word, in its dotted form too."""
+        for old, new in ((self.old, self.new), (_dotted(self.old), _dotted(self.new))):
+            made = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(old)}(?![A-Za-z0-9_])", new, text)
+            if made != text:
+                return made
+        return text
+
+    def function(self, name: str) -> str:
+        """What a function is called: ``meta_gcd`` where the neighbour's is ``meta_lcm``."""
+        return name.replace(self.old, self.new) if self.old in name else self.new
+
+
+def _dotted(name: str) -> str:
+    return name.replace("_", ".", 1)
+
+
+def decorators(lines: Iterable[str], to: Renaming) -> tuple[str, ...]:
+    """The decorators of a function, as they stand in its file, for another operator."""
+    text = "\n".join(lines)
+    try:
+        function = ast.parse(f"{text}\ndef f(): pass").body[0]
+    except SyntaxError:
+        return tuple(text.splitlines())
+    assert isinstance(function, _Function)
+    made = (_decorator(node, text, to) for node in function.decorator_list)
+    return tuple(line for own in made for line in own.splitlines())
+
+
+def _decorator(node: ast.expr, text: str, to: Renaming) -> str:
+    own = f"@{ast.get_source_segment(text, node)}"
+    if not isinstance(node, ast.Call):
+        return own
+    if node.args and _OPERATOR.search(ast.unparse(node.args[0])):
+        written = ast.get_source_segment(text, node.args[0]) or ""
+        return own.replace(written, _operators(node.args[0], to), 1)
+    called = ast.unparse(node.func)
+    if called.endswith("out_wrapper"):
+        several = to.outs if len(to.outs) > 1 else ()
+        names = ", ".join(f'"{one}"' for one in several)
+        return f"@{called}({names})" if to.outs else ""
+    for given in node.keywords:
+        if given.arg == "type_promoting_args":
+            written = ast.get_source_segment(text, given.value) or ""
+            own = own.replace(written, _tensors(to.schema), 1)
+    return own
+
+
+def _tensors(schema: Schema) -> str:
+    names = [one.name for one in schema.arguments if one.base_type == "Tensor" and not one.is_out]
+    return f"({', '.join(repr(one).replace(chr(39), chr(34)) for one in names)},)"
+
+
+def _operators(node: ast.expr, to: Renaming) -> str:
+    """What stands for the operator in its registration: the same overloads of the other one."""
+    found = [m[2] for m in _OPERATOR.finditer(ast.unparse(node)) if m[1] == to.old]
+    kept = [end for end in found if f"{to.new}{end}".removesuffix(".default") in to.overloads]
+    written = [f"aten.{to.new}{end}" for end in dict.fromkeys(kept)]
+    if not written and any(found):  # it has other overloads
+        written = [
+            f"aten.{one}" if "." in one else f"aten.{one}.default" for one in (to.schema.full_name,)
+        ]
+    written = written or [f"aten.{to.new}"]
+    is_list = isinstance(node, (ast.List, ast.Tuple, ast.Set)) and len(written) > 1
+    return f"[{', '.join(written)}]" if is_list else written[0]

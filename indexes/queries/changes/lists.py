@@ -1,0 +1,102 @@
+"""The lists that a change of one kind must join or leave: allow-lists, tables, expected failures.
+
+No list is known by its name. A list whose operators all have a thing is a list of what has it;
+where most of the operators like ours that have it stand in there, ours joins. A list of operators
+that all lack it is one of what is missing, which ours leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import operator_named
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.readers.python.operator_lists import (
+    ListRow,
+    OperatorList,
+    bare_name,
+    read_operator_lists,
+)
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+
+_MENTION = r"(?:[\w'\"]\.|::|[\"'_])(?:WORD)(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
+"""A name in a list, with what stands before and behind it: a call of it is no row."""
+
+
+_IS_TEST = regex(r"(?:^|/)tests?/.*\.py$")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRow:
+    """A row of a list that names an operator."""
+
+    list: OperatorList
+    row: ListRow
+    name: str
+    """The bare name that it has there."""
+
+    @property
+    def location(self) -> Location:
+        return Location(self.list.path, self.row.line, self.row.end_line)
+
+
+class Lists:
+    """The lists of one tree, read as they are asked for."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def naming(self, words: Collection[str], about: str, tests: bool = True) -> Iterator[NamedRow]:
+        """The rows that name an operator by one of some bare names.
+
+        Parameters:
+            about: A regular expression of which the file has to speak.
+            tests: Whether to look into test files too.
+        """
+        lasts = sorted({word.rpartition("_")[2] or word for word in words})
+        sought = re.compile(_MENTION.replace("WORD", "|".join(map(re.escape, lasts))), re.MULTILINE)
+        said = re.compile(about, re.IGNORECASE)
+        for path in self._paths:
+            text = self._tree.text(path) if tests or not _IS_TEST.search(path) else ""
+            if sought.search(text) and said.search(f"{path}\n{text}"):
+                lines = [text.count("\n", 0, hit.start()) + 1 for hit in sought.finditer(text)]
+                for one in read_operator_lists(text, path, lines):
+                    named = ((row, bare_name(row.name)) for row in one.rows)
+                    yield from (NamedRow(one, row, name) for row, name in named if name in words)
+
+    def names(self, op: str) -> frozenset[str]:
+        """The bare names by which lists may mean an overload."""
+        tree = self._tree
+        found = {tree.natives[op].name, *map(bare_name, tree.names(op))}
+        found |= {bare_name(name) for name, _ in tree.opinfo_names(op)}
+        return frozenset(one for one in found if not one.startswith("_C_"))
+
+    def operators(self, found: OperatorList) -> frozenset[str]:
+        """The operators that the rows of a list name."""
+        return frozenset(self.operator(bare_name(row.name)) for row in found.rows) - {""}
+
+    def operator(self, word: str) -> str:
+        """The operator that a bare name of a list means; empty where there is none."""
+        return word if word in self._tree.overloads else self._aliases.get(word, "")
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        """Names of OpInfos whose operator has another."""
+        rows = StoredPython(self._tree.store).of_kinds("opinfo")
+        found = ((bare_name(f.symbol), operator_named(f.target)) for _, f in rows)
+        return {name: op for name, op in found if op in self._tree.overloads}
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        indexed = (path for path in self._tree.paths("%.py") if not path.startswith("third_party"))
+        root = self._tree.source.root
+        expected = (one.relative_to(root).as_posix() for one in root.glob("test/expect/*.expect"))
+        return (*indexed, *sorted(expected))

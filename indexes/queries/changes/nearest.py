@@ -1,0 +1,73 @@
+"""Which operators are most like one, among those that have what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexes.queries.contribution.neighbours import neighbours
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_CANDIDATES = 40
+_SAME_FILE = 0.25
+_SAME_TESTS = 0.2
+_BOTH_STRUCTURED = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An operator, and what makes it like the other."""
+
+    op: str
+    """The overload."""
+    name: str
+    why: str
+
+
+def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tuple[Near, ...]:
+    """The operators of ``having``, by name, that are most like an overload: by name, module and
+    schema, and of those alike the ones whose kernel stands in the same file and that the same
+    kind of OpInfo tests."""
+    own = tree.natives[op].name
+    known = {tree.overloads[name][0] for name in having if name in tree.overloads and name != own}
+    found = neighbours(tree.schemas[op], [tree.natives[one] for one in known], _CANDIDATES)
+    scored = [(one.likeness + _bonus(tree, op, one.native.full_name), one.native) for one in found]
+    scored.sort(key=lambda pair: -pair[0])
+    return tuple(Near(n.full_name, n.name, _why(tree, op, n.full_name)) for _, n in scored[:limit])
+
+
+def _bonus(tree: Tree, op: str, other: str) -> float:
+    structured = tree.natives[op].structured_delegate, tree.natives[other].structured_delegate
+    return (
+        _SAME_FILE * bool(_files(tree, op) & _files(tree, other))
+        + _SAME_TESTS * bool(_tests(tree, op) & _tests(tree, other))
+        + _BOTH_STRUCTURED * (bool(structured[0]) == bool(structured[1]))
+    )
+
+
+def _files(tree: Tree, op: str) -> set[str]:
+    """Where its kernels for ordinary tensors stand."""
+    rows = tree.kernels.get(op, {})
+    return {
+        d.location.path for key in ("CPU", "CUDA") if key in rows for d in rows[key].definitions
+    }
+
+
+def _tests(tree: Tree, op: str) -> set[str]:
+    """The classes of its OpInfos; the plain one says nothing."""
+    details = (fact.detail for _, fact in tree.opinfos(op))
+    return {part for text in details for part in text.split("; ") if part.startswith("cls=")} - {
+        "cls=OpInfo"
+    }
+
+
+def _why(tree: Tree, op: str, other: str) -> str:
+    same = sorted(_files(tree, op) & _files(tree, other))
+    tests = sorted(one.partition("=")[2] for one in _tests(tree, op) & _tests(tree, other))
+    words = ["the nearest by name and types that has it"]
+    words += [f"with its kernel in {same[0]} too"] if same else []
+    words += [f"tested by {tests[0]} too"] if tests else []
+    return ", ".join(words)

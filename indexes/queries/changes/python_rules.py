@@ -1,0 +1,286 @@
+"""Plans of what Python registers for an operator: decompositions, refs, meta functions, lowerings.
+
+The nearest operator that has one says where and how: its file, its decorators, the lists that it
+stands in, the tests that are about such things."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import Found
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import inserted, removed, replaced
+from indexes.queries.changes.drafts import Renaming, Style, decorators, function_lines, style_of
+from indexes.queries.changes.lists import NamedRow
+from indexes.queries.changes.memberships import Joined, Memberships, Subject
+from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.nearest import Near, nearest
+from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.changes.traits import place
+from indexes.readers.yaml.schema import SchemaKind
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_LONGEST = 30
+"""Lines of a neighbour that are shown."""
+_MOST_DOUBTFUL = 8
+_WRITTEN = ".expect"
+"""How the names of files end that tests write."""
+_SAYS = {"remove": "is there no longer", "add": "joins"}
+
+
+def _is_written(row: NamedRow) -> bool:
+    return row.location.path.endswith(_WRITTEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What kind of thing is registered, and how it is called."""
+
+    subject: Subject
+    noun: str
+    tests: str
+    """A pattern of the test files that are about such things."""
+
+    @property
+    def kind(self) -> str:
+        return self.subject.kind
+
+
+DECOMPOSITION = Rule(
+    Subject("decomposition", r"decomp|aot|proxy|symbolic|inductor"),
+    "decomposition",
+    r"decomp|proxy|aotdispatch",
+)
+REF = Rule(Subject("ref", r"_refs?\b|_refs/|python_ref"), "ref", r"test_ops\.py|ufunc|reductions")
+META = Rule(
+    Subject("meta", r"meta|fake|proxy|symbolic|aot"),
+    "meta function",
+    r"meta|fake|proxy|aotdispatch",
+)
+LOWERING = Rule(Subject("lowering", r"inductor"), "lowering", r"inductor")
+
+
+def decomposition(tree: Tree, change: Change) -> Parts:
+    """A function that says in other operators what an operator computes."""
+    return RulePlan(tree, change, DECOMPOSITION).parts()
+
+
+def ref(tree: Tree, change: Change) -> Parts:
+    """A reference in torch._refs: the operator in Python, with its type promotion."""
+    return RulePlan(tree, change, REF).parts()
+
+
+def meta(tree: Tree, change: Change) -> Parts:
+    """A function that gives the shape and dtype of the result alone."""
+    return RulePlan(tree, change, META).parts()
+
+
+def lowering(tree: Tree, change: Change) -> Parts:
+    """What Inductor compiles in place of a call of the operator."""
+    return RulePlan(tree, change, LOWERING).parts()
+
+
+class RulePlan:
+    """The plan of one function that Python registers for one operator."""
+
+    def __init__(self, tree: Tree, change: Change, rule: Rule) -> None:
+        assert change.op
+        self._tree = tree
+        self._change = change
+        self._op = change.op
+        self._native = tree.natives[change.op]
+        self._name = self._native.name
+        self._rule = rule
+        places = change.gap.evidence if change.gap else ()
+        shown = frozenset((one.path, one.line) for one in places)
+        self._subject = replace(rule.subject, shown=shown)
+        self._lists = Memberships(tree)
+        having = self._lists.traits.having(rule.kind)
+        self._near = sorted(nearest(tree, self._op, having), key=self._is_made_of_another)
+        self._own = self._lists.lists.names(self._op)
+
+    def parts(self) -> Parts:
+        """The steps in the order of work, the neighbours and the tests."""
+        there = self._lists.traits.found(self._rule.kind).get(self._name)
+        rows = self._lists.rows(self._own, self._near, self._subject)
+        steps = [*self._to_read(), *self._to_write(), *self._list_steps(rows)]
+        title = f"{self._rule.noun} of {self._name}"
+        return Parts(
+            tuple(steps),
+            tuple(self._neighbours()),
+            tuple(self._tests(rows)),
+            tuple(self._missing()),
+            title,
+            place(there[0]) if there else None,
+        )
+
+    # --------------------------------------------------------------------- neighbours
+
+    def _registered(self, one: Near) -> Found:
+        """Where the neighbour's stands, the function itself before what a helper makes of it."""
+        found = self._lists.traits.found(self._rule.kind)[one.name]
+        return min(found, key=lambda f: (f[1].symbol.endswith("_"), not f[1].end_line))
+
+    def _is_made_of_another(self, one: Near) -> bool:
+        """Whether a helper makes the neighbour's from another operator's: no model for ours."""
+        path, fact = self._registered(one)
+        lines = self._tree.lines(path, fact.line, fact.line)
+        made = lines[0].partition("=")[2] if lines and not fact.end_line else ""
+        return bool(made) and not regex(rf"\b{one.name}\b").search(made)
+
+    def _neighbours(self) -> Iterator[Neighbour]:
+        for one in self._near[:2]:
+            where = place(self._registered(one))
+            lines = self._tree.lines(where.path, where.line, where.end_line)
+            shown = tuple(lines[:_LONGEST])
+            row, word = Location(where.path, where.line), f"aten.{one.name}"
+            yield Neighbour(one.op, one.why, where, shown, len(lines) - len(shown), row, word)
+
+    # -------------------------------------------------------------------------- steps
+
+    def _to_read(self) -> Iterator[ChangeStep]:
+        """What shows that it is missing, and what the operator computes, as it stands in C++."""
+        where = self._change.gap.location if self._change.gap else self._native.location
+        yield ChangeStep("read", where, f"See what {self._name} is: {self._native.schema}")
+        rows = self._tree.kernels.get(self._op, {})
+        keys = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CPU")
+        for key in keys:
+            for one in rows[key].definitions[:1] if key in rows else ():
+                what = f"Read what {self._name} computes: the {key} kernel {one.name}."
+                yield ChangeStep("read", one.location, what)
+                return
+
+    def _to_write(self) -> Iterator[ChangeStep]:
+        if not self._near:
+            return
+        one = self._near[0]
+        found = self._registered(one)
+        where = place(found)
+        code = inserted(self._tree, Location(where.path, self._end(where)), self._draft(one, found))
+        what = f"Add the {self._rule.noun} of {self._name}, after that of {one.name}."
+        why = f"{one.name} is {one.why}"
+        yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+
+    def _end(self, where: Location) -> int:
+        """The last line of a statement that a helper's fact gives one line of."""
+        module = self._module(where.path)
+        for node in module.body if module else ():
+            if node.lineno <= where.end_line <= (node.end_lineno or 0):
+                return node.end_lineno or where.end_line
+        return where.end_line
+
+    def _draft(self, one: Near, found: Found) -> tuple[str, ...]:
+        path, fact = found
+        where = place(found)
+        to = self._renaming(one.name)
+        if not fact.end_line:  # a call of a helper, in one statement
+            return tuple(map(to.words, self._tree.lines(path, fact.line, self._end(where))))
+        head = self._tree.lines(path, where.line, fact.line - 1)
+        name = to.function(fact.symbol.rpartition(".")[2])
+        return (
+            *(["", ""]),
+            *decorators(head, to),
+            *function_lines(name, self._tree.schemas[self._op], self._style(path)),
+            f'    raise NotImplementedError("{self._name}: what its kernel computes")',
+        )
+
+    def _renaming(self, old: str) -> Renaming:
+        overloads = self._tree.overloads[self._name]
+        schema = self._tree.schemas[self._op]
+        outs = (self._tree.schemas[one] for one in overloads)
+        out = next(
+            (s for s in outs if s.out_arguments and s.signature() == schema.signature()), None
+        )
+        names = tuple(one.name for one in out.out_arguments) if out else ()
+        return Renaming(old, self._name, frozenset(overloads), schema, names)
+
+    def _style(self, path: str) -> Style:
+        """How the file of the neighbour writes schemas."""
+        pairs = [
+            (fact.symbol.rpartition(".")[2], self._tree.schemas[self._tree.overloads[name][0]])
+            for name, rows in self._lists.traits.found(self._rule.kind).items()
+            for where, fact in rows
+            if where == path
+        ]
+        module = self._module(path)
+        return style_of(module, pairs) if module else Style()
+
+    def _module(self, path: str) -> ast.Module | None:
+        try:
+            return ast.parse(self._tree.text(path))
+        except (SyntaxError, ValueError):
+            return None
+
+    # -------------------------------------------------------------------------- lists
+
+    def _list_steps(self, rows: Collection[NamedRow]) -> Iterator[ChangeStep]:
+        subject, kind = self._subject, self._rule.kind
+        words = regex(subject.words, 2)
+        joined = [
+            one
+            for one in self._lists.joined(kind, self._own, self._near, rows)
+            if words.search(f"{one.row.list.path} {one.row.list.title}")
+        ]
+        left = list(self._lists.left(subject, self._own, rows))
+        yield from (self._join(one) for one in joined if not _is_written(one.row))
+        yield from (self._leave(row) for row in left if not _is_written(row))
+        for path in dict.fromkeys(r.location.path for r in (*left, *(j.row for j in joined))):
+            if path.endswith(_WRITTEN):
+                yield self._accept(path, [r for r in left if r.location.path == path])
+        for row in tuple(self._lists.doubtful(subject, self._own, rows))[:_MOST_DOUBTFUL]:
+            what = f"{row.list.title} says that {row.row.name} fails: drop the row if it passes."
+            yield ChangeStep("read", row.location, what)
+
+    def _join(self, joined: Joined) -> ChangeStep:
+        row = joined.row
+        lines = self._tree.lines(row.location.path, row.location.line, row.location.end_line)
+        code = inserted(self._tree, row.location, [*map(self._renaming(row.name).words, lines)])
+        what = f"Add {self._name} to {row.list.title}, which has {row.name}."
+        why = f"{joined.having} of the {joined.operators} operators that it names have a"
+        why += f" {self._rule.noun}"
+        return ChangeStep("add", row.location, what, code, why, row.location)
+
+    def _leave(self, row: NamedRow) -> ChangeStep:
+        what = f"Remove {row.row.name} from {row.list.title}."
+        why = f"it lists what has no {self._rule.noun}"
+        return ChangeStep("remove", row.location, what, removed(self._tree, row.location), why)
+
+    def _accept(self, path: str, left: Sequence[NamedRow]) -> ChangeStep:
+        """A file that its test writes itself: ``TestClass.test_name.expect``."""
+        test = path.rpartition("/")[2].removesuffix(_WRITTEN).partition("-")[0]
+        lines = self._tree.lines(path)
+        gone = {row.location.line for row in left}
+        kept = [line for at, line in enumerate(lines, 1) if at not in gone]
+        if not left:
+            kept = sorted({*lines, *(f"aten::{one}" for one in self._variants())})
+        first = min(gone, default=0)
+        action: Action = "remove" if left else "add"
+        what = f"Let {test} write its file anew: {self._name} {_SAYS[action]}."
+        code = replaced(self._tree, Location(path, 1, len(lines)), kept)
+        where = next((f.location for f in self._tree.index.find(test.partition(".")[0], 5)), None)
+        command = f"EXPECTTEST_ACCEPT=1 python {where.path} {test}" if where else ""
+        return ChangeStep(action, Location(path, first), what, code, command=command)
+
+    def _variants(self) -> list[str]:
+        """The functional and the out overloads of ours."""
+        kinds = (SchemaKind.FUNCTIONAL, SchemaKind.OUT)
+        overloads = self._tree.overloads[self._name]
+        return [one for one in overloads if self._tree.schemas[one].kind in kinds]
+
+    # -------------------------------------------------------------------------- tests
+
+    def _tests(self, rows: Collection[NamedRow]) -> Iterator[TestRun]:
+        """First the tests that are about such things."""
+        runs = operator_runs(self._tree, self._op)
+        about = regex(self._rule.tests, 2)
+        yield from sorted(runs, key=lambda one: not about.search(one.path))
+
+    def _missing(self) -> Iterator[str]:
+        if not self._near:
+            yield f"no operator of this tree has a {self._rule.noun} to go by"

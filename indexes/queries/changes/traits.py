@@ -1,0 +1,99 @@
+"""What operators have: a decomposition, a ref, a lowering ... each with the place of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import Found, operator_named
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.batching import KEYS, ruled_names
+from indexes.readers.python.facts import PythonFact, unpack
+from indexes.readers.python.operator_lists import bare_name
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.changes.lists import Lists
+    from indexes.queries.gaps.tree import Tree
+
+_FACTS = {
+    "decomposition": "decomposition",
+    "ref": "ref",
+    "lowering": "lowering",
+    "meta": "meta_registration",
+    "opinfo": "opinfo",
+    "onnx": "onnx",
+    "sharding": "sharding",
+}
+"""The facts of Python files that give an operator each."""
+
+
+class Traits:
+    """What each operator of one tree has."""
+
+    def __init__(self, tree: Tree, lists: Lists) -> None:
+        self._tree = tree
+        self._lists = lists
+        self._found: dict[str, dict[str, list[Found]]] = {}
+
+    def found(self, kind: str) -> dict[str, list[Found]]:
+        """The operators that have a thing in Python, by name, with its places."""
+        if kind not in self._found:
+            self._found[kind] = self._read(kind)
+        return self._found[kind]
+
+    def having(self, kind: str) -> frozenset[str]:
+        """The operators that have a thing."""
+        return self.batched if kind == "batch-rule" else frozenset(self.found(kind))
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """What operators may have."""
+        return (*_FACTS, "batch-rule")
+
+    @cached_property
+    def batched(self) -> frozenset[str]:
+        """The operators with a batching rule."""
+        natives = self._tree.natives
+        ruled = self._tree.registered_for(*KEYS)
+        return frozenset(natives[op].name for op in ruled if op in natives) | ruled_names(
+            self._tree
+        )
+
+    @cached_property
+    def traced(self) -> frozenset[str]:
+        """The operators that work on meta tensors, by whatever way."""
+        tree = self._tree
+        own = {
+            native.name
+            for op, native in tree.natives.items()
+            if any(key == "Meta" or key.startswith("Composite") for key in tree.keys(op))
+        }
+        return frozenset(own | self.having("meta") | self.having("decomposition"))
+
+    def _read(self, kind: str) -> dict[str, list[Found]]:
+        found: dict[str, list[Found]] = {}
+        for path, fact in StoredPython(self._tree.store).of_kinds(_FACTS[kind]):
+            name = self._operator(fact)
+            if name and not _is_another(fact):
+                found.setdefault(name, []).append((path, fact))
+        return found
+
+    def _operator(self, fact: PythonFact) -> str:
+        named = operator_named(fact.target).partition(".")[0]
+        if named in self._tree.overloads:
+            return named
+        return self._lists.operator(bare_name(fact.symbol))
+
+
+def _is_another(fact: PythonFact) -> bool:
+    """A table of its own is not torch._decomp's; a fallback is no lowering."""
+    detail = unpack(fact.detail)
+    return "registry" in detail or "fallback" in detail.get("note", "")
+
+
+def place(found: Found) -> Location:
+    """The lines of what is registered, with its decorators."""
+    path, fact = found
+    first = int(unpack(fact.detail).get("at", 0)) or fact.line
+    return Location(path, min(first, fact.line), max(fact.end_line, fact.line))
