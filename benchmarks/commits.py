@@ -1,0 +1,138 @@
+"""Real commits of a history: drawing them, going to their parents, and comparing lists of files.
+
+A pull request to PyTorch lands as one commit, so a commit stands for one.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCES = ("aten/src/", "c10/", "docs/", "functorch/", "tools/", "torch/", "torchgen/")
+TESTS = ("test/", "functorch/test/", "torch/testing/_internal/", "torch/testing/_core.py")
+"""OpInfos and common tests stand in ``torch.testing``."""
+MOST_FILES = 15
+"""A commit that touches more is no single change."""
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """What a commit did to one file."""
+
+    path: str
+    status: str
+    """``A``, ``M`` or ``D``, by git."""
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    hunks: tuple[tuple[int, str], ...]
+    """The first line before, and what git takes for the heading of the function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that changes sources."""
+
+    name: str
+    date: str
+    title: str
+    paths: tuple[str, ...]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files of it that are no tests."""
+        return tuple(p for p in self.paths if p.startswith(SOURCES) and not p.startswith(TESTS))
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The files of it that are tests, or what tests are made of."""
+        return tuple(path for path in self.paths if path.startswith(TESTS))
+
+
+def git(root: Path, *arguments: str) -> str:
+    """What git prints. Raises CalledProcessError where it fails."""
+    command = ["git", "-c", "advice.detachedHead=false", *arguments]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def commits(root: Path, since: str, until: str = "") -> list[Commit]:
+    """The commits that are one change of sources, the newest first."""
+    range_ = [f"--since={since}", *([f"--until={until}"] if until else [])]
+    log = git(root, "log", "--no-merges", *range_, "--name-only", "--format=%x00%H%x01%as%x01%s")
+    found = []
+    for block in log.split("\0")[1:]:
+        head, *paths = [line for line in block.split("\n") if line]
+        name, date, title = head.split("\x01")
+        one = Commit(name, date, title, tuple(paths))
+        if one.sources and len(paths) <= MOST_FILES and not _is_undone(title):
+            found.append(one)
+    return found
+
+
+def _is_undone(title: str) -> bool:
+    return re.search(r"(?i)\b(revert|back ?out|reland|codemod)", title) is not None
+
+
+def draw(
+    found: Sequence[Commit], count: int, seed: int, wanted: Callable[[Commit], bool]
+) -> list[Commit]:
+    """``count`` of the commits that are wanted, by seed, the oldest first."""
+    order = list(found)
+    random.Random(seed).shuffle(order)
+    drawn = []
+    for one in order:
+        if len(drawn) < count and wanted(one):
+            drawn.append(one)
+    return sorted(drawn, key=found.index, reverse=True)
+
+
+def diff(root: Path, commit: Commit) -> list[FileDiff]:
+    """What a commit did, file by file; headings by git's own rules for Python and C++."""
+    text = git(root, "show", "--format=", "--no-renames", "--unified=0", commit.name)
+    return [_file_diff(part) for part in re.split(r"(?m)^diff --git ", text)[1:]]
+
+
+def _file_diff(part: str) -> FileDiff:
+    head, _, body = part.partition("\n@@ ")
+    lines = f"@@ {body}".splitlines()
+    path = re.sub(r"^.* b/", "", head.splitlines()[0])
+    status = "A" if "\nnew file" in head else "D" if "\ndeleted file" in head else "M"
+    hunks = [match for line in lines if (match := _HUNK.match(line))]
+    return FileDiff(
+        path,
+        status,
+        tuple(line[1:] for line in lines if line.startswith("-")),
+        tuple(line[1:] for line in lines if line.startswith("+")),
+        tuple((int(match[1]), match[2]) for match in hunks),
+    )
+
+
+def go_to_parent(scratch: Path, commit: Commit) -> None:
+    """Checks out the tree that the commit was made from. ``scratch`` is a clone of its own."""
+    git(scratch, "checkout", "-q", "-f", f"{commit.name}~1")
+    git(scratch, "clean", "-qfd")
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """A list of planned files held against what was touched."""
+
+    named: tuple[str, ...]
+    missed: tuple[str, ...]
+    planned: int
+
+
+def compared(planned: Iterable[str], touched: Iterable[str]) -> Hits:
+    """Which of the files that were touched are among those planned."""
+    names = set(planned)
+    wanted = tuple(touched)
+    return Hits(
+        tuple(path for path in wanted if path in names),
+        tuple(path for path in wanted if path not in names),
+        len(names),
+    )

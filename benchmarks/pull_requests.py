@@ -1,0 +1,287 @@
+"""What ``contribute`` says before a change, held against the pull request that made it.
+
+    git clone --shared /path/to/pytorch /path/to/scratch
+    python -m benchmarks.pull_requests /path/to/scratch [--each 12] [--seed 1] [--since 2020-01-01]
+
+The clone is changed: give it one of its own. For each commit drawn the tree of its parent is
+indexed and asked as a person would ask who knows what is to be done, but not where; of the answer,
+the files are compared with those of the commit. Printed are, for each class, the sources and the
+test files that the answer names, how many files it names, and every miss.
+
+The class of a commit follows from its diff and title, the first that fits:
+
+- It adds entries to native_functions.yaml: a new operator, which is measured elsewhere.
+- ``docs``: its title speaks of docs, and its sources are documents or Python.
+- ``error check``: its title speaks of errors or checks, and it adds a line that raises one.
+- ``derivative``: it changes derivatives.yaml or the functions of formulas.
+- ``python``: it changes decompositions, refs, metas, or before there were any torch/functional.py
+  and torch/nn/functional.py.
+- ``new kernel``: it adds a line of a dispatch table or a registration of a kernel.
+- ``kernel fix``: its sources are all below aten/.
+
+The subject is the operator of the parent's native_functions.yaml that the title names, the longest
+name first, if the diff has it too; else the one that most headings of the diff's functions name.
+Porting from TH, of which later trees have none, is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import statistics
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from benchmarks.commits import Commit, FileDiff, Hits, commits, compared, diff, git, go_to_parent
+from indexes.model.errors import NotFound, UsageError
+from indexes.queries.changes.planning import Changes
+from indexes.queries.contribution.plan import Contributions
+from indexes.queries.index import Index
+from indexes.source.source import Source
+
+CLASSES = ("kernel fix", "derivative", "new kernel", "python", "docs", "error check")
+_YAML = "aten/src/ATen/native/native_functions.yaml"
+_FORMULAS = ("tools/autograd/derivatives.yaml", "FunctionsManual", "autograd/templates/Functions.")
+_PYTHON = (
+    "torch/_decomp/",
+    "torch/_meta_registrations.py",
+    "torch/_prims/",
+    "torch/_refs/",
+    "torch/functional.py",
+    "torch/nn/functional.py",
+)
+_CHECKED = ("aten/", "torch/functional.py", "torch/nn/functional.py", "torch/_", "tools/autograd/")
+_DOCS = re.compile(r"(?i)\b(docs?|documentation|docstrings?|typos?)\b")
+_ERROR = re.compile(r"(?i)\b(checks?|errors?|assert\w*|exceptions?|messages?|raises?|throws?)\b")
+_RAISES = re.compile(r"TORCH_CHECK|AT_CHECK|AT_ERROR|_error\(|\braise \w+")
+_TH = re.compile(r"\bTHC?\b|(?i:\bport|migrat)")
+_DISPATCH = re.compile(r"^\s{4,}([A-Z]\w+(?:, ?[A-Z]\w+)*): \w+")
+_REGISTRATION = re.compile(r"\bm\.impl\(|VMAP_SUPPORT|OP_DECOMPOSE")
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_USED = re.compile(r"(?<=[.'\"`: _])[a-z_]\w*(?=\()|(?<=[.'\"`])[a-z_]\w*|(?<=:: )[a-z_]\w*")
+"""Called, or marked as a name."""
+_FUNCTION = re.compile(r"([a-z_]\w*)\(")
+_TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A commit as a question."""
+
+    commit: Commit
+    kind: str
+    subject: str
+    wanted: str
+    """The word after ``--for``; empty where an existing thing is changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A question with its answer."""
+
+    case: Case
+    sources: Hits
+    tests: Hits
+    note: str = ""
+
+
+# ------------------------------------------------------------------------------- questions
+
+
+def questions(root: Path, found: Sequence[Commit], each: int, seed: int) -> list[Case]:
+    """``each`` commits of every class, drawn by seed, the oldest first."""
+    order = list(found)
+    random.Random(seed).shuffle(order)
+    drawn: dict[str, list[Case]] = {kind: [] for kind in CLASSES}
+    for commit in order:
+        if all(len(cases) >= each for cases in drawn.values()):
+            break
+        case = question(root, commit)
+        if case and len(drawn[case.kind]) < each:
+            drawn[case.kind].append(case)
+    cases = [case for some in drawn.values() for case in some]
+    return sorted(cases, key=lambda case: found.index(case.commit), reverse=True)
+
+
+def question(root: Path, commit: Commit) -> Case | None:
+    """What somebody would have asked before the commit; None where it is of no class."""
+    if _TH.search(commit.title):
+        return None
+    files = diff(root, commit)
+    kind = _class(commit, files)
+    subject = _subject(root, commit, files) if kind else ""
+    return Case(commit, kind, subject, _wanted(kind, files)) if subject else None
+
+
+def _class(commit: Commit, files: Sequence[FileDiff]) -> str:
+    sources = [one for one in files if one.path in commit.sources]
+    yaml = [one for one in files if one.path == _YAML]
+    if any(_entries(one.added) > _entries(one.removed) for one in yaml):
+        return ""
+    added = [line for one in sources for line in one.added]
+    paths = commit.sources
+    if _DOCS.search(commit.title) and all(
+        p.startswith("docs/") or p.endswith(".py") for p in paths
+    ):
+        return "docs"
+    if _ERROR.search(commit.title) and any(map(_RAISES.search, added)):
+        return "error check" if all(path.startswith(_CHECKED) for path in paths) else ""
+    if any(mark in path for path in paths for mark in _FORMULAS):
+        return "derivative"
+    if any(path.startswith(_PYTHON) for path in paths):
+        return "python"
+    dispatched = [line for one in yaml for line in one.added if _DISPATCH.match(line)]
+    if dispatched or any(map(_REGISTRATION.search, added)):
+        return "new kernel"
+    return "kernel fix" if all(path.startswith("aten/") for path in paths) else ""
+
+
+def _entries(lines: Sequence[str]) -> int:
+    return sum(line.startswith("- func:") for line in lines)
+
+
+def _wanted(kind: str, files: Sequence[FileDiff]) -> str:
+    if kind == "docs":
+        return "docs"
+    if kind == "derivative":
+        lines = [line for one in files if "derivatives.yaml" in one.path for line in one.added]
+        return "derivative" if any(line.startswith("- name:") for line in lines) else ""
+    if kind != "new kernel":
+        return ""
+    if any("atching" in one.path or "BatchRules" in one.path for one in files):
+        return "batch-rule"
+    lines = [line for one in files if one.path == _YAML for line in one.added]
+    keys = [
+        key for line in lines if (match := _DISPATCH.match(line)) for key in match[1].split(",")
+    ]
+    return Counter(keys).most_common(1)[0][0].strip() if keys else ""
+
+
+def _subject(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:
+    names = _operators(root, _blob(root, commit))
+    headings = [heading for one in files for _, heading in one.hunks]
+    lines = [line for one in files for line in (*one.added, *one.removed, *headings)]
+    words = {word for line in lines for word in _USED.findall(line)}
+    bases = words | {_TAIL.sub("", word) for word in words}
+    titled = [word for word in _title_words(commit.title) if word in names and word in bases]
+    if titled:
+        return max(titled, key=len)
+    changed = [word for heading in headings for word in _FUNCTION.findall(heading)]
+    said = Counter(base for word in changed if (base := _TAIL.sub("", word)) in names)
+    return said.most_common(1)[0][0] if said else ""
+
+
+def _title_words(title: str) -> list[str]:
+    """The words of a title that may be names: its first, of plain letters, is a verb."""
+    plain = re.sub(r"^(\[.*?\]\s*)+|\(#\d+\)$|^[A-Za-z]+ ", "", title)
+    return [_TAIL.sub("", word) or word for word in _NAME.findall(plain) if len(word) > 2]
+
+
+def _blob(root: Path, commit: Commit) -> str:
+    return git(root, "rev-parse", f"{commit.name}~1:{_YAML}").strip()
+
+
+@lru_cache(maxsize=2000)
+def _operators(root: Path, blob: str) -> frozenset[str]:
+    return frozenset(re.findall(r"(?m)^- func: (\w+)", git(root, "cat-file", "blob", blob)))
+
+
+# --------------------------------------------------------------------------------- answers
+
+
+def outcomes(root: Path, cases: Sequence[Case]) -> Iterator[Outcome]:
+    """The answers, each from the index of the commit's parent."""
+    for case in cases:
+        go_to_parent(root, case.commit)
+        index = Index.open(Source.find(str(root)))
+        try:
+            files, tests, note = planned(index, case)
+        finally:
+            index.close()
+        there = [path for path in case.commit.paths if (root / path).exists()]
+        yield Outcome(
+            case,
+            compared(files, [path for path in case.commit.sources if path in there]),
+            compared(tests, [path for path in case.commit.tests if path in there]),
+            note,
+        )
+
+
+def planned(index: Index, case: Case) -> tuple[set[str], set[str], str]:
+    """The files that the answer names, those that it names as tests or at all, and a note."""
+    if case.wanted:
+        try:
+            plan = Changes(index, histories=0).of_op(case.subject, case.wanted)
+        except (NotFound, UsageError) as error:
+            files, tests, _ = planned(index, Case(case.commit, case.kind, case.subject, ""))
+            return files, tests, f"--for {case.wanted}: {error}"
+        return set(plan.files), {*plan.files, *(test.path for test in plan.tests)}, ""
+    answer = Contributions(index).of(case.subject, histories=0)
+    runs = [run.path for _, found in answer.tests for run in (*found.files, *found.named)]
+    opinfos = [one.location.path for _, found in answer.tests for one in found.opinfos]
+    return set(answer.files), {*answer.files, *runs, *opinfos}, ""
+
+
+def report(found: Sequence[Outcome]) -> Iterator[str]:
+    """A line for each class."""
+    groups = defaultdict(list)
+    for one in found:
+        groups[one.case.kind].append(one)
+    yield f"{'class':12} {'PRs':>4} {'sources':>12} {'tests':>12} {'planned':>8} {'touched of planned':>19}"
+    for kind in (kind for kind in CLASSES if kind in groups):
+        some = groups[kind]
+        planned_files = [one.sources.planned for one in some]
+        named = sum(len(one.sources.named) for one in some)
+        share = named / max(1, sum(planned_files))
+        sources, tests = _sum([one.sources for one in some]), _sum([one.tests for one in some])
+        middle = statistics.median(planned_files)
+        yield f"{kind:12} {len(some):4} {sources:>12} {tests:>12} {middle:8.0f} {share:19.0%}"
+
+
+def _sum(hits: Sequence[Hits]) -> str:
+    named = sum(len(one.named) for one in hits)
+    total = named + sum(len(one.missed) for one in hits)
+    return f"{named}/{total} {named / total:.0%}" if total else "none"
+
+
+def told(one: Outcome) -> Iterator[str]:
+    """One commit with what was missed."""
+    case = one.case
+    asked = f"{case.subject} --for {case.wanted}" if case.wanted else case.subject
+    yield f"{case.commit.name[:10]} {case.kind}: {case.commit.title[:80]}"
+    yield f"    contribute {asked}: {one.sources.planned} files {one.note}"
+    for what, hits in (("source", one.sources), ("test", one.tests)):
+        for path in hits.missed:
+            yield f"    missed {what} {path}"
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tree", type=Path, help="a clone of PyTorch that may be changed")
+    parser.add_argument("--each", type=int, default=12, help="commits of a class")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--since", default="2020-01-01")
+    parser.add_argument("--list", action="store_true", help="the questions alone")
+    options = parser.parse_args()
+    root = options.tree.resolve()
+    cases = questions(root, commits(root, options.since), options.each, options.seed)
+    if options.list:
+        for case in cases:
+            print(case.kind, case.subject, case.wanted, case.commit.title, sep=" | ")
+        return 0
+    found = []
+    for one in outcomes(root, cases):
+        found.append(one)
+        print("\n".join(told(one)), flush=True)
+    print("\n".join(report(found)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
