@@ -1,14 +1,13 @@
-"""Real commits of a history: drawing them, going to their parents, and comparing lists of files.
+"""Real commits of a history: reading them, going to their parents, and comparing lists of files.
 
 A pull request to PyTorch lands as one commit, so a commit stands for one.
 """
 
 from __future__ import annotations
 
-import random
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,19 +75,6 @@ def commits(root: Path, since: str, until: str = "") -> list[Commit]:
 
 def _is_undone(title: str) -> bool:
     return re.search(r"(?i)\b(revert|back ?out|reland|codemod)", title) is not None
-
-
-def draw(
-    found: Sequence[Commit], count: int, seed: int, wanted: Callable[[Commit], bool]
-) -> list[Commit]:
-    """``count`` of the commits that are wanted, by seed, the oldest first."""
-    order = list(found)
-    random.Random(seed).shuffle(order)
-    drawn = []
-    for one in order:
-        if len(drawn) < count and wanted(one):
-            drawn.append(one)
-    return sorted(drawn, key=found.index, reverse=True)
 
 
 def diff(root: Path, commit: Commit) -> list[FileDiff]:

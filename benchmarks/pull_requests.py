@@ -232,7 +232,8 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
     groups = defaultdict(list)
     for one in found:
         groups[one.case.kind].append(one)
-    yield f"{'class':12} {'PRs':>4} {'sources':>12} {'tests':>12} {'planned':>8} {'touched of planned':>19}"
+    heads = ("sources", "tests", "planned", "of it right")
+    yield f"{'class':12} {'PRs':>4} {heads[0]:>12} {heads[1]:>12} {heads[2]:>8} {heads[3]:>12}"
     for kind in (kind for kind in CLASSES if kind in groups):
         some = groups[kind]
         planned_files = [one.sources.planned for one in some]
@@ -240,7 +241,7 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
         share = named / max(1, sum(planned_files))
         sources, tests = _sum([one.sources for one in some]), _sum([one.tests for one in some])
         middle = statistics.median(planned_files)
-        yield f"{kind:12} {len(some):4} {sources:>12} {tests:>12} {middle:8.0f} {share:19.0%}"
+        yield f"{kind:12} {len(some):4} {sources:>12} {tests:>12} {middle:8.0f} {share:12.0%}"
 
 
 def _sum(hits: Sequence[Hits]) -> str:
