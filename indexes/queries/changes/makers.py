@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
-from indexes.queries.changes import python_rules
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
+from indexes.queries.changes.python import rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import Suite
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
 MAKERS: Mapping[str, Maker] = {
-    "decomposition": python_rules.decomposition,
-    "ref": python_rules.ref,
-    "meta": python_rules.meta,
-    "lowering": python_rules.lowering,
+    "decomposition": rules.decomposition,
+    "ref": rules.ref,
+    "meta": rules.meta,
+    "lowering": rules.lowering,
 }
 
 

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
-from indexes.queries.changes.lists import Lists, NamedRow
-from indexes.queries.changes.nearest import Near
-from indexes.queries.changes.traits import Traits
+from indexes.queries.changes.python.lists import Lists, NamedRow
+from indexes.queries.changes.python.nearest import Near
+from indexes.queries.changes.python.traits import Traits
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

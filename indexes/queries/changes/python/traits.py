@@ -13,7 +13,7 @@ from indexes.readers.python.operator_lists import bare_name
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
-    from indexes.queries.changes.lists import Lists
+    from indexes.queries.changes.python.lists import Lists
     from indexes.queries.gaps.tree import Tree
 
 _FACTS = {

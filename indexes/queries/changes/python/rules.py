@@ -14,13 +14,19 @@ from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
-from indexes.queries.changes.drafts import Renaming, Style, decorators, function_lines, style_of
-from indexes.queries.changes.lists import NamedRow
-from indexes.queries.changes.memberships import Joined, Memberships, Subject
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
-from indexes.queries.changes.nearest import Near, nearest
+from indexes.queries.changes.python.drafts import (
+    Renaming,
+    Style,
+    decorators,
+    function_lines,
+    style_of,
+)
+from indexes.queries.changes.python.lists import NamedRow
+from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
+from indexes.queries.changes.python.nearest import Near, nearest
+from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.test_runs import operator_runs
-from indexes.queries.changes.traits import place
 from indexes.readers.yaml.schema import SchemaKind
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Plans of what stands in Python: registrations, tables, docstrings, OpInfos."""
