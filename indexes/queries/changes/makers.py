@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
+from indexes.queries.changes import kernels
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
 from indexes.queries.changes.python import rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
 MAKERS: Mapping[str, Maker] = {
+    "kernel": kernels.plan,
     "decomposition": rules.decomposition,
     "ref": rules.ref,
     "meta": rules.meta,

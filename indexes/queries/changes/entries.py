@@ -1,0 +1,133 @@
+"""Rows of native_functions.yaml that name a new kernel, as a diff of the entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from indexes.linking.graph import device_of_key
+from indexes.model.vocabulary import Kernel, Location, NativeFunction
+from indexes.queries.changes.diffs import Edit
+from indexes.queries.changes.homes import Home, base_name
+from indexes.queries.gaps.tree import Tree
+
+_LAST = ("tags", "autogen", "cpp_no_default_args", "precomputed")
+"""Fields that stand below ``dispatch`` by custom."""
+
+
+class NewRow(NamedTuple):
+    """A row to add to an entry."""
+
+    native: NativeFunction
+    keys: tuple[str, ...]
+    symbol: str
+    like: Location
+    """The neighbour's row."""
+    own: Kernel | None
+    """The row that names the kernel already, for other keys; None where one is added."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether the kernel is one that the entry names already."""
+        return self.own is not None
+
+
+def row_of(native: NativeFunction, key: str) -> Kernel | None:
+    """The row of an entry that names its kernel for a key."""
+    return next((one for one in native.dispatch or () if one.key == key), None)
+
+
+def row_keys(native: NativeFunction, row: Kernel) -> tuple[str, ...]:
+    """The keys that stand on the row."""
+    return tuple(one.key for one in native.dispatch or () if one.line == row.line)
+
+
+def place_of_row(native: NativeFunction, row: Kernel) -> Location:
+    """The line of a row."""
+    return Location(row.path or native.location.path, row.line)
+
+
+def new_rows(
+    tree: Tree, op: str, mine: Sequence[NativeFunction], homes: Sequence[Home], key: str
+) -> list[NewRow]:
+    """The rows that the entries of an operator get, each after the neighbour's entry of the same
+    kind: functional, in-place or out. Other overloads than ``op`` get one where the neighbour has
+    one for their types."""
+    group = tree.schemas[op].signature()
+    found = []
+    for native in mine:
+        schema, like = tree.schemas[native.full_name], _partner(tree, native, homes)
+        if like is not None and not row_of(native, key):
+            same = [a.type for a in tree.schemas[like.op].arguments]
+            if schema.signature() == group or [a.type for a in schema.arguments] == same:
+                found.append(_new_row(tree, native, like, key))
+    return found
+
+
+def _partner(tree: Tree, native: NativeFunction, homes: Sequence[Home]) -> Home | None:
+    """The neighbour's entry of the same kind, one with the same types first."""
+    schema = tree.schemas[native.full_name]
+    types = [one.type for one in schema.arguments]
+    same = [h for h in homes if tree.schemas[h.op].kind is schema.kind]
+    same.sort(key=lambda h: [one.type for one in tree.schemas[h.op].arguments] != types)
+    return next(iter(same), None)
+
+
+def _new_row(tree: Tree, native: NativeFunction, home: Home, key: str) -> NewRow:
+    theirs = tree.natives[home.op]
+    row = row_of(theirs, home.key)
+    assert row is not None  # a home is made of one
+    keys = row_keys(theirs, row)
+    place = place_of_row(theirs, row)
+    if key not in keys and len(keys) == 1:  # the model is a kernel of one other device
+        symbol = f"{renamed(row.symbol, theirs, native)}_{device_of_key(key).lower()}"
+        return NewRow(native, (key,), symbol, place, None)
+    own = next((r for k in keys if k != key and (r := row_of(native, k))), None)
+    taken = {one.key for one in native.dispatch or ()}
+    wanted = dict.fromkeys((*(one for one in keys if one not in taken), key))
+    symbol = own.symbol if own else renamed(row.symbol, theirs, native)
+    return NewRow(native, (key,) if own else tuple(wanted), symbol, place, own)
+
+
+def renamed(symbol: str, theirs: NativeFunction, mine: NativeFunction) -> str:
+    """The neighbour's name of a kernel with this operator's name in it."""
+    old, new = base_name(theirs.name).strip("_"), base_name(mine.name).strip("_")
+    at = symbol.lower().find(old.lower())
+    if at >= 0:
+        return symbol[:at] + new + symbol[at + len(old) :]
+    ending = re.search(r"(?:_out)?_[a-z]+$", symbol)
+    return new + (ending[0] if ending else f"_{symbol}")
+
+
+def edits(tree: Tree, rows: Sequence[NewRow]) -> Iterator[Edit]:
+    """The edits of the YAML file that add rows."""
+    for row in rows:
+        yield _shared(tree, row, row.own) if row.own else _own(tree, row)
+
+
+def _shared(tree: Tree, row: NewRow, own: Kernel) -> Edit:
+    """The key beside those of the row that names the kernel."""
+    where = place_of_row(row.native, own)
+    (text,) = tree.lines(where.path, where.line, where.line)
+    keys, colon, rest = text.partition(":")
+    return Edit(where.line, where.line, (f"{keys}, {', '.join(row.keys)}{colon}{rest}",))
+
+
+def _own(tree: Tree, row: NewRow) -> Edit:
+    """A row below the last one, or the first of a ``dispatch`` that the entry did not have."""
+    native = row.native
+    text = f"    {', '.join(row.keys)}: {row.symbol}"
+    if native.dispatch:
+        last = max(one.line for one in native.dispatch)
+        return Edit(last + 1, last, (text,))
+    lines = ["  dispatch:"]
+    if not native.structured_delegate:
+        lines.append(f"    CompositeImplicitAutograd: {_implicit(tree, native)}")
+    above = [at for field, at in native.field_lines.items() if field not in _LAST]
+    return Edit(max(above) + 1, max(above), (*lines, text))
+
+
+def _implicit(tree: Tree, native: NativeFunction) -> str:
+    row = tree.kernels.get(native.full_name, {}).get("CompositeImplicitAutograd")
+    return row.symbol if row else native.name

@@ -1,0 +1,147 @@
+"""Where the kernels of a dispatch key stand, read from how operators with one register it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from indexes.linking.facts import TO_DEFINITIONS, TO_STUBS, StubEntry
+from indexes.linking.graph import device_of_key
+from indexes.model.vocabulary import Definition, Location, NativeFunction
+from indexes.queries.gaps.tree import Tree
+
+_DEPTH = 2
+"""Calls between a kernel and the stub that runs its loop."""
+
+
+class Home(NamedTuple):
+    """The kernel of one overload for one key."""
+
+    op: str
+    key: str
+    kernel: Definition
+    """The function that computes there: that registered on the stub, where it is shared."""
+    entry: StubEntry | None
+    """The line that registers it on a stub; None where the YAML file names it."""
+
+    @property
+    def path(self) -> str:
+        """The file that it stands in."""
+        return self.kernel.location.path
+
+
+class Homes:
+    """The kernels of one tree by key and operator. An operator is a base name here: ``add`` stands
+    for ``add_``, ``add.Tensor`` and ``add.out`` too."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._facts = tree.index.facts
+        self.of_key = lru_cache(None)(self._of_key)
+        self.own_homes = lru_cache(None)(self._own_homes)
+        self.stubs = lru_cache(None)(self._stubs)
+        self._numbers = lru_cache(None)(self._numbers_of)
+
+    @cached_property
+    def groups(self) -> dict[str, list[NativeFunction]]:
+        """The entries of each operator of native_functions.yaml, in its order."""
+        found: dict[str, list[NativeFunction]] = {}
+        for native in self.tree.natives.values():
+            if "::" not in native.name and "generated" not in native.tags:
+                found.setdefault(base_name(native.name), []).append(native)
+        return found
+
+    def _of_key(self, key: str) -> dict[str, list[Home]]:
+        """The operators whose entries name a kernel for a key, each with where these stand."""
+        found: dict[str, list[Home]] = {}
+        for base, natives in self.groups.items():
+            homes = [home for native in natives for home in self._of_entry(native, key)]
+            if homes:
+                found[base] = homes
+        return found
+
+    def _of_entry(self, native: NativeFunction, key: str) -> Iterator[Home]:
+        if any(one.key == key for one in native.dispatch or ()):
+            rows = self.tree.kernels.get(native.full_name, {})
+            shared = rows["CPU"].definitions if "CPU" in rows else ()
+            for definition in rows[key].definitions if key in rows else ():
+                entry = self._registered(definition, key) if definition in shared else None
+                kernel = self._definition(entry) if entry else None
+                yield Home(native.full_name, key, kernel or definition, entry if kernel else None)
+
+    def _registered(self, definition: Definition, key: str) -> StubEntry | None:
+        """What a kernel that serves the CPU too runs for a key: the first stub that it calls
+        decides."""
+        device = device_of_key(key)
+        if device != key:
+            return None
+        entries = (e for s in self.stubs(definition) for e in self._facts.registered_on(s))
+        return next((e for e in entries if e.device == device and e.target is not None), None)
+
+    def _definition(self, entry: StubEntry) -> Definition | None:
+        known = self._facts.by_id(entry.target) if entry.target is not None else None
+        return known.definition if known else None
+
+    def _numbers_of(self, definition: Definition) -> tuple[int, ...]:
+        known = self._facts.named(definition.name)
+        return tuple(one.id for one in known if one.definition.location == definition.location)
+
+    def _stubs(self, definition: Definition) -> tuple[str, ...]:
+        """The stubs that a kernel calls, itself or through a helper."""
+        found = (s for number in self._numbers(definition) for s in self._called(number, _DEPTH))
+        return tuple(dict.fromkeys(found))
+
+    def _called(self, number: int, depth: int) -> Iterator[str]:
+        edges = self._facts.edges(number)
+        yield from (str(edge.target) for edge in edges if edge.kind in TO_STUBS)
+        if depth > 1:
+            for edge in edges:
+                if edge.kind in TO_DEFINITIONS and isinstance(edge.target, int):
+                    yield from self._called(edge.target, depth - 1)
+
+    # -------------------------------------------------------------------- of an operator
+
+    def kernels(self, base: str, keys: Iterable[str]) -> list[Definition]:
+        """The functions of an operator's kernels for some keys."""
+        rows = (self.tree.kernels.get(n.full_name, {}) for n in self.groups.get(base, ()))
+        return [d for row in rows for key in keys if key in row for d in row[key].definitions]
+
+    def shared_files(self, key: str) -> frozenset[str]:
+        """The files with kernels of the CPU or of the key's device: what stands there for a key of
+        another layout is shared with those."""
+        plain = {"CPU", device_of_key(key)} - {key, ""}
+        homes = (self.of_key(one) for one in sorted(plain))
+        return frozenset(h.path for found in homes for group in found.values() for h in group)
+
+    def files(self, key: str) -> frozenset[str]:
+        """The sources in the folders in which the kernels of a key stand apart from others."""
+        own = {home.path for homes in self.own_homes(key).values() for home in homes}
+        folders = {path.rpartition("/")[0] for path in own}
+        return frozenset(p for p in self.tree.native_files if p.rpartition("/")[0] in folders)
+
+    def _own_homes(self, key: str) -> dict[str, list[Home]]:
+        """The same as ``of_key``, of the files alone that are for the key and no other layout."""
+        shared = self.shared_files(key)
+        found: dict[str, list[Home]] = {}
+        for base, homes in self.of_key(key).items():
+            own = [one for one in homes if one.path not in shared or one.entry]
+            if own:
+                found[base] = own
+        return found
+
+
+def base_name(name: str) -> str:
+    """The name without the underscore of in-place; ``__and__`` stays."""
+    return name if name.endswith("__") else name.rstrip("_")
+
+
+def bounded(lines: Sequence[str], most: int) -> tuple[tuple[str, ...], int]:
+    """The first lines, and how many are left out."""
+    return tuple(lines[:most]), max(0, len(lines) - most)
+
+
+def after(definition: Definition) -> Location:
+    """The last line of a definition."""
+    where = definition.location
+    return Location(where.path, max(where.line, where.end_line))

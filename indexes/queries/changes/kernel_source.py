@@ -1,0 +1,204 @@
+"""What a new kernel changes in the YAML file and in C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes import backends, entries
+from indexes.queries.changes.diffs import edited, inserted, removed
+from indexes.queries.changes.homes import after, base_name, bounded
+from indexes.queries.changes.model import ChangeStep
+from indexes.queries.changes.new_kernel import CODE, NewKernel, home_in
+
+_HEADER = regex(r"#include <ATen/ops/(\w+)\.h>")
+_INCLUDE = regex(r"#include <ATen/native/\w+\.h>")
+_SHADER = regex(r"#include <ATen/native/mps/(\w+)_metallib\.h>")
+_SPECIAL = "c10/metal/special_math.h"
+_LONGEST = 14
+"""Lines of a block of shader code that are shown."""
+
+
+def steps(new: NewKernel) -> Iterator[ChangeStep]:
+    """The steps in the order of work."""
+    yield from _row(new)
+    yield from _kernel(new)
+    yield from _registration(new)
+    yield from _header(new)
+    yield from _shaders(new)
+    yield from _alternative(new)
+    yield from _fallbacks(new)
+    yield from _formula(new)
+
+
+def _row(new: NewKernel) -> Iterator[ChangeStep]:
+    if not new.rows:
+        return
+    first = new.rows[0]
+    native = first.native
+    said = ", ".join(row.native.full_name for row in new.rows)
+    why = "torchgen registers for a key what its row of dispatch names"
+    if new.stub:
+        why += "; the kernel is the one for the CPU: its stub chooses by device"
+    if native.dispatch is None and not native.structured_delegate:
+        why += "; an entry that had no dispatch must name CompositeImplicitAutograd from then on"
+    path, line = native.location.path, native.field_lines.get("dispatch", native.location.line)
+    code = edited(new.tree, path, entries.edits(new.tree, new.rows))
+    what = f"name the {new.key} kernel in the entry of {said}"
+    yield ChangeStep("edit", Location(path, line), what, code, why, first.like)
+
+
+def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
+    model, vote = new.model, new.votes[0]
+    heads = new.heads()
+    if not heads:
+        what = f"check that {new.symbol} is right on {new.key} too, or give the key one of its own"
+        why = "it serves the other devices of the row"
+        yield ChangeStep("read", model.kernel.location, what, why=why)
+        return
+    body = f"  // as {model.kernel.name} does: {model.kernel.location}"
+    code = tuple(line for head in heads for line in _with_body(head, body))
+    why = f"{new.near.base} has its {new.key} kernel in {model.path}"
+    if new.new_path:
+        where, how = Location(new.new_path, 0), "in a file of its own, as this one has"
+    elif vote.path != model.path:
+        where, how = Location(vote.path, 0), "in the file that is named as its own is"
+    else:
+        where, how = after(model.kernel), "below the neighbour's"
+    what = f"write the kernel {new.symbol}, {how}"
+    yield ChangeStep("add", where, what, code, why, model.kernel.location)
+
+
+def _with_body(head: tuple[str, ...], body: str) -> tuple[str, ...]:
+    return (*head, body, "}") if head and head[-1].endswith("{") else head
+
+
+def _registration(new: NewKernel) -> Iterator[ChangeStep]:
+    entry = new.model.entry
+    if new.stub and entry:
+        stub, macro = _last(new.stub), entry.macro.partition(":")[0]
+        code = inserted(new.tree, entry.location, [f"{macro}({stub}, &{new.symbol})"])
+        why = "a stub runs for a device what is registered on it"
+        yield ChangeStep("add", entry.location, f"register it on {stub}", code, why, entry.location)
+
+
+def _header(new: NewKernel) -> Iterator[ChangeStep]:
+    """The header that declares the kernel, or its stub, where the file does not include it."""
+    if new.new_path or new.votes[0].path != new.model.path:
+        return
+    lines = new.tree.lines(new.model.path)
+    if new.stub:
+        yield from _stub_header(new, lines)
+        return
+    wanted = {f"{base_name(row.native.name)}_native" for row in new.rows if not row.shared}
+    listed = [(at, m[1]) for at, text in enumerate(lines, 1) if (m := _HEADER.match(text))]
+    missing = sorted(wanted - {name for _, name in listed})
+    if listed and missing:
+        above = [at for at, name in listed if name < missing[0]] or [listed[0][0] - 1]
+        place, like = Location(new.model.path, above[-1]), Location(new.model.path, listed[0][0])
+        code = inserted(new.tree, place, [f"#include <ATen/ops/{one}.h>" for one in missing])
+        why = "a file compiled under AT_PER_OPERATOR_HEADERS includes each operator's header"
+        yield ChangeStep("edit", place, "include the header that declares it", code, why, like)
+
+
+def _stub_header(new: NewKernel, lines: Sequence[str]) -> Iterator[ChangeStep]:
+    uses = new.tree.index.facts.stub_uses(_last(new.stub))
+    header = next((use.location for use in uses if use.what == "declared"), None)
+    there = [at for at, text in enumerate(lines, 1) if _INCLUDE.match(text)]
+    if header is None or not there:
+        return
+    line = f"#include <{header.path.removeprefix('aten/src/')}>"
+    if line not in lines:
+        above = [at for at in there if lines[at - 1] < line] or [there[0] - 1]
+        place = Location(new.model.path, above[-1])
+        what = f"include the header that declares {_last(new.stub)}"
+        yield ChangeStep("edit", place, what, inserted(new.tree, place, [line]), "", header)
+
+
+def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
+    """The file in the device's own language that the neighbour's file is compiled with."""
+    words = {new.near.base, re.sub(r"(?:_out)?(?:_mps)?_?kernel.*$", "", new.model.kernel.name)}
+    folder = new.model.path.rpartition("/")[0].rpartition("/")[0]
+    for name in dict.fromkeys(_SHADER.findall(new.tree.text(new.model.path))):
+        path = f"{folder}/kernels/{name}.metal"
+        lines = new.tree.lines(path)
+        found = [at for at, t in enumerate(lines, 1) if any(has_word(t, w) for w in words)]
+        if found:
+            code, _ = bounded(_blocks(lines, found), CODE)
+            what = f"write the Metal function of {new.base}; this is that of {new.near.base}"
+            why = f"{new.model.path} runs functions of this library"
+            place = Location(path, found[-1])
+            yield ChangeStep("add", place, what, code, why, Location(path, found[0]))
+            yield from _special_math(new, "\n".join(code))
+
+
+def _special_math(new: NewKernel, code: str) -> Iterator[ChangeStep]:
+    """The header of scalar functions, where the neighbour's function comes from there."""
+    used = set(re.findall(r"c10::metal::(\w+)\(", code))
+    lines = enumerate(new.tree.lines(_SPECIAL), 1)
+    at = next((n for n, text in lines if any(f"{one}(" in text for one in used)), 0)
+    if at:
+        what = f"write the scalar function of {new.base}, unless Metal has it"
+        why, place = f"that of {new.near.base} stands here", Location(_SPECIAL, at)
+        yield ChangeStep("add", place, what, (), why, place)
+
+
+def _blocks(lines: Sequence[str], found: Sequence[int]) -> list[str]:
+    """The lines found, each with the block that it begins."""
+    shown = {}
+    for at in found:
+        shown[at] = lines[at - 1]
+        if lines[at - 1].rstrip().endswith("{"):
+            for below in range(at, min(at + _LONGEST, len(lines))):
+                shown[below + 1] = lines[below]
+                if lines[below].startswith("}"):
+                    break
+    return [shown[at] for at in sorted(shown)]
+
+
+def _alternative(new: NewKernel) -> Iterator[ChangeStep]:
+    if vote := new.alternative:
+        home = home_in(vote)
+        place = after(home.kernel) if home.path == vote.path else Location(vote.path, 0)
+        what = f"or write the kernel here instead, as {vote.near.base} has it"
+        yield ChangeStep("add", place, what, (), vote.near.why, home.kernel.location)
+
+
+def _fallbacks(new: NewKernel) -> Iterator[ChangeStep]:
+    """Registrations for the key that hand the operator to another device."""
+    wanted = {n.full_name for n in new.homes.groups.get(new.base, ())}
+    rows = new.tree.store.query(
+        "SELECT k.op,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
+        " WHERE k.key=? ORDER BY f.path,k.line",
+        (new.key,),
+    )
+    for op, path, line in rows:
+        place = Location(path, line)
+        if op in wanted and "fallback" in "".join(new.tree.lines(path, line, line)):
+            what = f"remove the registration by which {op} falls back to another device"
+            why = "the dispatcher refuses a second kernel for the same key, or warns of it"
+            yield ChangeStep("remove", place, what, removed(new.tree, place), why)
+
+
+def _formula(new: NewKernel) -> Iterator[ChangeStep]:
+    """A formula for the key's own autograd, where the neighbour has one."""
+    words = [word.replace("_", "") for word in backends.words_of(new.key)]
+    theirs, mine = (new.tree.index.derivative(op) for op in (new.model.op, new.op))
+    known = {one.key for one in mine.sets} if mine else set()
+    for one in theirs.sets if theirs else ():
+        if one.key not in known | {"Default"} and any(w in one.key.lower() for w in words):
+            place = mine.location if mine else one.location
+            what = f"give {new.op} a formula for {one.key}"
+            why = f"{new.model.op} has one of its own for it"
+            yield ChangeStep("add", place, what, (), why, one.location)
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a word stands in a line, an underscore being its end."""
+    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text))
+
+
+def _last(name: str) -> str:
+    return name.rpartition("::")[2]

@@ -1,0 +1,150 @@
+"""What a new kernel changes in tests and docs, and the tests that run it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from indexes.linking.graph import device_of_key
+from indexes.linking.python.paths import Found
+from indexes.model.vocabulary import Location
+from indexes.queries.changes import backends
+from indexes.queries.changes.diffs import removed
+from indexes.queries.changes.kernel_source import has_word
+from indexes.queries.changes.model import ChangeStep, TestRun
+from indexes.queries.changes.new_kernel import NewKernel
+from indexes.queries.changes.test_runs import operator_runs
+
+
+def steps(new: NewKernel) -> Iterator[ChangeStep]:
+    """The rows of tables, the OpInfo's flags, a test and the docs. A row that is removed or added
+    makes tests that exist run: then none is to be written."""
+    rows = list(_tables(new)) or list(_allowed(new))
+    flags = list(_opinfo(new))
+    yield from rows
+    yield from flags
+    if not rows and not flags:
+        yield from _test(new)
+    yield from _docs(new)
+
+
+def runs(new: NewKernel) -> Iterator[TestRun]:
+    """The tests of the back end first, then those of the operator on the device."""
+    device = device_of_key(new.key).lower() or "cpu"
+    files = _files(new)
+    found = operator_runs(new.tree, new.op, device)
+    own = [run for run in found if run.path in files]
+    yield from own
+    for path in files:
+        if path not in {run.path for run in own}:
+            why = "the tests of this back end that have its name"
+            yield TestRun(f"pytest {path} -k {new.base}", path, why)
+    yield from (run for run in found if run not in own)
+
+
+def _files(new: NewKernel) -> list[str]:
+    """The test files of the back end, those that name the neighbour first."""
+    names = [name.rpartition(".")[2] for name in new.tree.names(new.model.op)]
+    return backends.test_files(new.tree, new.key, dict.fromkeys([*names, new.near.base]))
+
+
+# ------------------------------------------------------------------------------ tables
+
+
+def _paths(new: NewKernel) -> list[str]:
+    return list(dict.fromkeys([*backends.table_files(new.tree, new.key), *_files(new)]))
+
+
+def _opinfo_names(new: NewKernel, op: str) -> list[str]:
+    """The names of OpInfos as tables write them: alone, and with the variant behind."""
+    found = new.tree.opinfo_names(op)
+    return list(dict.fromkeys(name + end for name, variant in found for end in ("", variant)))
+
+
+def _tables(new: NewKernel) -> Iterator[ChangeStep]:
+    names = _opinfo_names(new, new.op)
+    for path in _paths(new):
+        for row in backends.rows_naming(new.tree, path, names):
+            if not row.passing:
+                yield _row_step(new, row)
+
+
+def _row_step(new: NewKernel, row: backends.TableRow) -> ChangeStep:
+    why = "it expects the operator to fail: a test that passes all the same is an error"
+    if row.whole:
+        what = f"remove the row of {row.table}: {row.text}"
+        return ChangeStep("remove", row.place, what, removed(new.tree, row.place), why)
+    what = f"narrow or remove the row of {row.table}: {row.text}"
+    return ChangeStep("edit", row.place, what, (), why)
+
+
+def _allowed(new: NewKernel) -> Iterator[ChangeStep]:
+    """A row in the lists of what works, where the neighbour has one."""
+    theirs, mine = _opinfo_names(new, new.model.op), _opinfo_names(new, new.op)
+    for path in _paths(new) if mine else ():
+        for row in backends.rows_naming(new.tree, path, theirs):
+            if row.passing:
+                text = re.sub(r"([\"'])[\w.]+\1", rf"\1{mine[0]}\1", row.text, count=1)
+                what, why = f"add a row to {row.table}", "the device's tests run for what it lists"
+                yield ChangeStep("add", row.place, what, (text,), why, row.place)
+
+
+# ------------------------------------------------------------------- OpInfo, tests, docs
+
+
+def _opinfo(new: NewKernel) -> Iterator[ChangeStep]:
+    """The flags of the OpInfo that say that a layout is supported."""
+    theirs, mine = new.tree.opinfos(new.model.op)[:1], new.tree.opinfos(new.op)[:1]
+    if not theirs or not mine:
+        return
+    said, own = _entry(new, theirs[0]), _entry(new, mine[0])
+    for word in backends.words_of(new.key):
+        flag = f"supports_{word}=True"
+        if flag in said and f"supports_{word}=" not in own:
+            why = f"the OpInfo of {new.model.op} says so: the tests of the layout take it then"
+            place, like = _place(mine[0]), _place(theirs[0])
+            yield ChangeStep("edit", place, f"add {flag} to its OpInfo", (f"{flag},",), why, like)
+
+
+def _place(found: Found) -> Location:
+    return Location(found[0], found[1].line)
+
+
+def _entry(new: NewKernel, found: Found) -> str:
+    path, fact = found
+    return "".join(new.tree.lines(path, fact.line, max(fact.line, fact.end_line))).replace(" ", "")
+
+
+def _test(new: NewKernel) -> Iterator[ChangeStep]:
+    """A test where those of the back end stand, after one of the neighbour."""
+    for path in _files(new)[:1]:
+        lines = new.tree.lines(path)
+        named = re.compile(rf"\s*def test_\w*{re.escape(new.near.base)}")
+        found = [at for at, text in enumerate(lines, 1) if named.match(text)]
+        found += [at for at, text in enumerate(lines, 1) if has_word(text, new.near.base)]
+        place = Location(path, next(iter(found), 0))
+        what = f"test {new.base} on this back end"
+        what += f", as {new.near.base} is tested here" if found else ""
+        like = place if found else None
+        yield ChangeStep("add", place, what, (), "its tests stand in this file", like)
+
+
+def _docs(new: NewKernel) -> Iterator[ChangeStep]:
+    """A line of the pages that list the operators of a layout or a device."""
+    theirs, mine = _public(new, new.model.op), _public(new, new.op)
+    for page in backends.docs_pages(new.tree, new.key):
+        lines = new.tree.lines(page)
+        listed = [at for at, text in enumerate(lines, 1) if _lists(text, theirs)]
+        if listed and mine and not any(_lists(text, mine) for text in lines):
+            place = Location(page, listed[0])
+            what = f"list {mine[0]} on the page, as {new.near.base} is"
+            text = lines[listed[0] - 1].replace(new.near.base, new.base)
+            yield ChangeStep("add", place, what, (text,), "", place)
+
+
+def _public(new: NewKernel, op: str) -> list[str]:
+    return [name for name in new.tree.names(op) if "._" not in name]
+
+
+def _lists(text: str, names: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text) for name in names)

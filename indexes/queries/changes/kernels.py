@@ -1,0 +1,91 @@
+"""A kernel of an operator for a dispatch key that it has none for, after the nearest operator that
+has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from indexes.linking.graph import device_of_key
+from indexes.model.vocabulary import Location
+from indexes.queries.changes import entries, kernel_source, kernel_tests
+from indexes.queries.changes.composites import missing_below
+from indexes.queries.changes.homes import Homes, base_name
+from indexes.queries.changes.model import Change, ChangeStep, Parts
+from indexes.queries.changes.new_kernel import NewKernel
+from indexes.queries.gaps.tree import Tree
+
+_LITTLE = 4.5
+"""Likeness below which a neighbour tells little."""
+_ALSO = 5
+"""So many further operators are named that lack the kernel too."""
+
+
+def plan(tree: Tree, change: Change) -> Parts:
+    """The steps of adding a kernel. A composite operator gets none of its own: what is planned is
+    the operator below it that lacks one."""
+    if change.op is None:
+        return Parts((), missing=("no operator is known here",))
+    homes = Homes(tree)
+    if there := _there(tree, change.op, change.key):
+        return Parts((), there=there, title=f"{change.op} has a {change.key} kernel")
+    if tree.is_composite(change.op):
+        return _of_composite(homes, change, change.op)
+    return _of_operator(homes, change.op, change.key)
+
+
+def _there(tree: Tree, op: str, key: str) -> Location | None:
+    """The row that gives an overload its kernel for a key."""
+    native = tree.natives[op]
+    if key not in tree.keys(op):
+        return None
+    named = tree.natives.get(native.structured_delegate or "", native)
+    for one in (native, named):
+        if row := entries.row_of(one, key):
+            return entries.place_of_row(one, row)
+    return native.location
+
+
+def _of_operator(homes: Homes, op: str, key: str) -> Parts:
+    new = NewKernel(homes, op, key)
+    if not new.votes:
+        return Parts((), missing=(f"no operator of this tree has a {key} kernel: no model",))
+    missing: tuple[str, ...] = ()
+    title, tests = f"{key} kernel of {op}", tuple(kernel_tests.runs(new))
+    if new.model_key != key:
+        said = f"no operator of this tree has a {key} kernel, so that none says in which file those"
+        missing = (f"{said} stand: the model is for {new.model_key}",)
+    elif new.near.likeness < _LITTLE:
+        said = f"no operator that is much like {op} has a {key} kernel"
+        missing = (f"{said}: {new.near.base} is the nearest, and its file a guess",)
+    return Parts(tuple(_steps(new)), tuple(new.neighbours()), tests, missing, title)
+
+
+def _steps(new: NewKernel) -> Iterator[ChangeStep]:
+    yield from kernel_source.steps(new)
+    yield from kernel_tests.steps(new)
+
+
+def _of_composite(homes: Homes, change: Change, op: str) -> Parts:
+    """The plan of the first operator below that lacks the kernel."""
+    tree, key = homes.tree, change.key
+    place = tree.natives[op].location
+    below = missing_below(tree, op, key)
+    if not below:
+        said = f"{op} is composite, and all that it calls has a {key} kernel"
+        if device_of_key(key) == key:
+            return Parts((), there=place, title=said)
+        own = _of_operator(homes, op, key)
+        note = ChangeStep("read", place, f"{said}: try first what does not work as it is")
+        return replace(own, steps=(note, *own.steps))
+    first, *rest = below
+    parts = _of_operator(homes, first, key)
+    said = f"{op} is composite: the {key} kernel that it lacks is that of {first}"
+    also = ", ".join(rest[:_ALSO])
+    more = [f"{op} also reaches {also}, which have no {key} kernel either"] if rest else []
+    return replace(
+        parts,
+        steps=(ChangeStep("read", place, said), *parts.steps),
+        missing=(*parts.missing, *more),
+        title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} is made of",
+    )

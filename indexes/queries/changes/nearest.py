@@ -1,0 +1,212 @@
+"""Which operator with a kernel for a key is most like one without: its kernel is the model."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import takewhile
+from typing import NamedTuple
+
+from indexes.linking.graph import DEVICES, device_of_key
+from indexes.queries.changes.homes import Home, Homes
+from indexes.readers.yaml.schema import SchemaKind
+
+SOURCES = (".cpp", ".cu", ".mm")
+_COMPUTING = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+_VOTERS = 8
+"""So many vote, and all that are as like as the last of them."""
+_NEAR = 0.6
+"""Of the likeness of the nearest one: those below do not vote."""
+_NAME = 4.0
+_WORD = 2.0
+_AFFIX = 0.7
+_SHARED_WORD = 0.5
+_LONG_PREFIX = 1.5
+_SAME_FILE = 2.0
+_SAME_DEVICE_FILE = 2.2
+_SAME_STUB_TYPE = 2.0
+_SAME_TYPES = 1.5
+_SAME_BASE_CLASS = 0.5
+_BOTH_BACKWARD = 2.0
+_STUB_THERE = 1.0
+
+
+class Near(NamedTuple):
+    """An operator with a kernel for the key, and how like it is."""
+
+    base: str
+    likeness: float
+    why: str
+    homes: list[Home]
+
+
+class FileVote(NamedTuple):
+    """A file in which the kernel would stand, and the operator there that speaks for it."""
+
+    path: str
+    weight: float
+    near: Near
+
+
+class Nearest:
+    """Likeness of operators of one tree, by what its sources say of both."""
+
+    def __init__(self, homes: Homes) -> None:
+        self.homes = homes
+        self._tree = homes.tree
+        self.files = lru_cache(None)(self._files)
+        self.layout_files = lru_cache(None)(self._layout_files)
+        self.device_files = lru_cache(None)(self._device_files)
+        self.stub_types = lru_cache(None)(self._stub_types)
+        self._types = lru_cache(None)(self._types_of)
+        self._bases = lru_cache(None)(self._bases_of)
+
+    def of(self, base: str, key: str) -> list[FileVote]:
+        """The files in which operators like ``base`` have their kernels for a key, the likeliest
+        first, each with the nearest of them; the operator itself has no say."""
+        having = self.homes.own_homes(key) or self.homes.of_key(key)
+        near = [self._near(base, one, homes, key) for one, homes in having.items() if one != base]
+        near.sort(key=lambda one: (-one.likeness, one.base))
+        if not near:
+            return []
+        votes: defaultdict[str, float] = defaultdict(float)
+        least = near[:_VOTERS][-1].likeness
+        for one in (one for one in near if one.likeness >= least):
+            for path in {home.path for home in one.homes}:
+                votes[path] += max(0.0, one.likeness - near[0].likeness * _NEAR)
+        self._add_namesakes(base, key, votes)
+        first = {path: next((n for n in near if _is_in(n, path)), near[0]) for path in votes}
+        order = sorted(votes, key=lambda path: (-votes[path], path))
+        return [FileVote(path, votes[path], first[path]) for path in order]
+
+    def _add_namesakes(self, base: str, key: str, votes: defaultdict[str, float]) -> None:
+        """A file that is named as the operator's own files are speaks for itself: GridSampler.mm
+        for what GridSampler.cpp has."""
+        stems = {stem(path) for path in self.files(base) | self.device_files(base)} - {""}
+        most = max(votes.values(), default=0.0)
+        plain = base.replace("_", "")
+        for path in self.homes.files(key) - self.homes.shared_files(key):
+            if path.endswith(SOURCES) and (stem(path) in stems or stem(path).strip("q") == plain):
+                votes[path] += _NEAR * most + 1
+
+    # ---------------------------------------------------------------------- likeness
+
+    def _near(self, base: str, other: str, homes: list[Home], key: str) -> Near:
+        reasons = [*self._by_name(base, other), *self._by_code(base, other, homes, key)]
+        said = [why for _, why in reasons if why]
+        return Near(other, sum(weight for weight, _ in reasons), "; ".join(said), homes)
+
+    def _by_name(self, base: str, other: str) -> Iterator[tuple[float, str]]:
+        mine, theirs = _words(base), _words(other)
+        if mine == theirs:
+            yield _NAME, f"the same name but for {base.removeprefix(other) or 'its ending'}"
+            return
+        same = _shared(mine, theirs)
+        if same:
+            yield min(_NAME, _WORD * same), f"its name begins with {'_'.join(mine[:same])}"
+        letters = _shared(base, other)
+        if letters >= 5 and letters >= min(len(base), len(other)) / 2:
+            yield _LONG_PREFIX, ""
+        if mine[-1:] == theirs[-1:]:
+            yield _AFFIX, ""
+        if {*mine} & {*theirs}:
+            yield _SHARED_WORD, ""
+
+    def _by_code(
+        self, base: str, other: str, homes: list[Home], key: str
+    ) -> Iterator[tuple[float, str]]:
+        if files := self.files(base) & self.files(other):
+            yield _SAME_FILE, f"its kernel for the CPU is in {_short(min(files))} too"
+        if files := self.layout_files(base, key) & self.layout_files(other, key):
+            yield _SAME_FILE, f"so is that for the layout, in {_short(min(files))}"
+        if files := self.device_files(base) & self.device_files(other):
+            yield _SAME_DEVICE_FILE, f"so is what runs on a device, in {_short(min(files))}"
+        if kinds := self.stub_types(base) & self.stub_types(other):
+            yield _SAME_STUB_TYPE, f"both run through a stub of the type {min(kinds)}"
+        if self._types(base) & self._types(other):
+            yield _SAME_TYPES, "it takes the same types"
+        if self._bases(base) & self._bases(other):
+            yield _SAME_BASE_CLASS, ""
+        if ("backward" in base) == ("backward" in other):
+            yield _BOTH_BACKWARD, ""
+        if self.stub_types(base) and any(home.entry for home in homes):
+            yield _STUB_THERE, "its kernel for the key is registered on its stub"
+
+    # ------------------------------------------------------------------- of an operator
+
+    def _files(self, base: str) -> frozenset[str]:
+        """The files of its kernels for the CPU, or of those for every device."""
+        return frozenset(d.location.path for d in self.homes.kernels(base, _COMPUTING))
+
+    def _layout_files(self, base: str, key: str) -> frozenset[str]:
+        """The files of its kernels for the key's layout on other devices."""
+        layout = key.removesuffix(device_of_key(key))
+        keys = [f"{layout}{one}" for one in DEVICES if layout and f"{layout}{one}" != key]
+        return frozenset(d.location.path for d in self.homes.kernels(base, keys))
+
+    def _device_files(self, base: str) -> frozenset[str]:
+        """The files that register its stubs, and those of its kernels for CUDA."""
+        found = {d.location.path for d in self.homes.kernels(base, ("CUDA",))}
+        for stub in self._first_stubs(base, ("CPU", "CUDA")):
+            entries = self._tree.index.facts.registered_on(stub)
+            found |= {e.location.path for e in entries if e.device in ("CPU", "CUDA")}
+        return frozenset(found)
+
+    def _stub_types(self, base: str) -> frozenset[str]:
+        """The types of the functions that its stubs hold: ``structured_binary_fn``."""
+        uses = (
+            use
+            for stub in self._first_stubs(base, ("CPU",))
+            for use in self._tree.index.facts.stub_uses(stub.rpartition("::")[2])
+        )
+        return frozenset(u.arguments.split(",")[0] for u in uses if u.what == "declared")
+
+    def _first_stubs(self, base: str, keys: tuple[str, ...]) -> list[str]:
+        kernels = self.homes.kernels(base, keys)
+        return [stub for one in kernels for stub in self.homes.stubs(one)[:1]]
+
+    def _types_of(self, base: str) -> frozenset[tuple[str, ...]]:
+        schemas = (self._tree.schemas[n.full_name] for n in self.homes.groups.get(base, ()))
+        return frozenset(
+            tuple(a.type.rstrip("?") for a in one.arguments)
+            for one in schemas
+            if one.kind is not SchemaKind.OUT
+        )
+
+    def _bases_of(self, base: str) -> frozenset[str]:
+        inherited = (n.structured_inherits for n in self.homes.groups.get(base, ()))
+        return frozenset(filter(None, inherited))
+
+
+def _shared(mine: Sequence[str], theirs: Sequence[str]) -> int:
+    """How many of the first letters or words are the same."""
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(mine, theirs, strict=False))
+    )
+
+
+def _is_in(near: Near, path: str) -> bool:
+    return any(home.path == path for home in near.homes)
+
+
+def _words(base: str) -> list[str]:
+    """The parts of a name, without those that say which variant it is."""
+    parts = (part for part in base.split("_") if part)
+    return [part for part in parts if part not in ("backward", "forward", "out")]
+
+
+_AFFIXES = re.compile(
+    r"(?:Kernels?|Ops?|Native|Tensor|Sparse|Csr|Nested|Quantized|CUDA|MPS|Math)", re.ASCII
+)
+
+
+def stem(path: str) -> str:
+    """What the name of a file says of what it computes: ``renorm`` of cuda/RenormKernel.cu."""
+    name = path.rpartition("/")[2].partition(".")[0]
+    return _AFFIXES.sub("", name).replace("_", "").lower()
+
+
+def _short(path: str) -> str:
+    return "/".join(path.split("/")[-2:])

@@ -1,0 +1,244 @@
+"""A kernel that is to be written, and the one that it is written after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from indexes.linking.graph import DEVICES, device_of_key
+from indexes.model.vocabulary import Definition, NativeFunction
+from indexes.queries.changes import entries
+from indexes.queries.changes.entries import NewRow
+from indexes.queries.changes.homes import Home, Homes, base_name, bounded
+from indexes.queries.changes.model import Neighbour
+from indexes.queries.changes.nearest import FileVote, Near, Nearest, stem
+from indexes.queries.gaps.tree import Tree
+
+CODE = 40
+"""Lines of a neighbour's kernel that are shown."""
+_NEIGHBOURS = 3
+_CLOSE = 0.8
+"""Another file is an alternative when the operator there has so much of the model's likeness."""
+
+
+@dataclass
+class NewKernel:
+    """The kernel of one overload for one key; each fact is worked out once."""
+
+    homes: Homes
+    op: str
+    key: str
+
+    @property
+    def tree(self) -> Tree:
+        return self.homes.tree
+
+    @cached_property
+    def base(self) -> str:
+        """The operator that all of its variants are of."""
+        return base_name(self.tree.natives[self.op].name)
+
+    # ---------------------------------------------------------------------- the model
+
+    @cached_property
+    def votes(self) -> list[FileVote]:
+        """The files that it may stand in, the likeliest first. Where no operator has a kernel for
+        the key, the operator's own one for the same layout is the model, or a neighbour's."""
+        nearest = Nearest(self.homes)
+        if self.model_key == self.key:
+            return nearest.of(self.base, self.key)
+        why = f"it is the kernel of {self.base} for {self.model_key}"
+        own = self.homes.of_key(self.model_key).get(self.base, [])
+        mine = [FileVote(h.path, 1.0, Near(self.base, 1.0, why, own)) for h in own[:1]]
+        return mine or nearest.of(self.base, self.model_key)
+
+    @cached_property
+    def model_key(self) -> str:
+        """The key itself, or where no operator has a kernel for it one of the same layout."""
+        layout = self.key.removesuffix(device_of_key(self.key))
+        keys = (self.key, *(f"{layout}{device}" for device in DEVICES))
+        return next((key for key in keys if self.homes.of_key(key)), self.key)
+
+    @property
+    def near(self) -> Near:
+        """The operator that speaks for the first file."""
+        return self.votes[0].near
+
+    @cached_property
+    def model(self) -> Home:
+        """Its kernel there."""
+        return home_in(self.votes[0])
+
+    @property
+    def alternative(self) -> FileVote | None:
+        """Another file for which about as much speaks; where the model is registered on a stub,
+        one first in which the YAML file names the kernels."""
+        enough = _CLOSE * self.near.likeness
+        others = [vote for vote in self.votes[1:] if vote.near.likeness >= enough]
+        if self.model.entry:
+            others.sort(key=lambda vote: home_in(vote).entry is not None)
+        return next(iter(others), None)
+
+    def neighbours(self) -> Iterator[Neighbour]:
+        """The model and the next ones of other files."""
+        for vote in self.votes[:_NEIGHBOURS]:
+            yield self._neighbour(home_in(vote), vote.near.why)
+
+    def _neighbour(self, home: Home, why: str) -> Neighbour:
+        """A kernel that serves the CPU too came with its registration, any other with its row."""
+        where, native = home.kernel.location, self.tree.natives[home.op]
+        lines = self.tree.lines(where.path, where.line, max(where.line, where.end_line))
+        code, more = bounded(lines, CODE)
+        row = entries.row_of(native, home.key)
+        place = entries.place_of_row(native, row) if row and not home.entry else where
+        name = f"{home.op} ({home.kernel.name})"
+        return Neighbour(name, why, where, code, more, place, home.kernel.name)
+
+    # ----------------------------------------------------------------------- its rows
+
+    @cached_property
+    def mine(self) -> list[NativeFunction]:
+        """The entries that may get a row: those of the operator that compute for themselves."""
+        natives = [n for n in self.homes.groups.get(self.base, []) if self._may_get_row(n)]
+        computing = [n for n in natives if "CPU" in self.tree.keys(n.full_name)]
+        return computing or natives
+
+    def _may_get_row(self, native: NativeFunction) -> bool:
+        named = native.dispatch is not None or native.structured_delegate is not None
+        return named and not self._is_delegated(native) and not entries.row_of(native, self.key)
+
+    def _is_delegated(self, native: NativeFunction) -> bool:
+        """Whether the kernel of its structured out overload serves it under this key."""
+        is_device = device_of_key(self.key) == self.key
+        return is_device and native.structured_delegate is not None
+
+    @cached_property
+    def rows(self) -> list[NewRow]:
+        """The rows of native_functions.yaml, as the model has them."""
+        models = [home for home in self.near.homes if home.path == self.model.path]
+        found = entries.new_rows(self.tree, self.op, self.mine, models or self.near.homes, self.key)
+        return found or self._single_row()
+
+    def _single_row(self) -> list[NewRow]:
+        """Where no entry is of the neighbour's kind, the row of the overload itself."""
+        native = next((n for n in self.mine if n.full_name == self.op), None)
+        native = native or next(iter(self.mine), None)
+        like = self.tree.natives[self.model.op]
+        row = entries.row_of(like, self.model.key)
+        if native is None or row is None:
+            return []
+        symbol = entries.renamed(row.symbol, like, native)
+        own = entries.row_of(native, "CPU")
+        if own and self._is_structured(native):
+            symbol = f"{own.symbol}_{self.key.lower()}"
+        return [NewRow(native, (self.key,), symbol, entries.place_of_row(like, row), None)]
+
+    @cached_property
+    def stub(self) -> str:
+        """The stub that its own kernel runs through, where the model's is registered on one and
+        the row can be shared; empty otherwise."""
+        if not (self.model.entry and any(row.shared for row in self.rows)):
+            return ""
+        own = self.homes.kernels(self.base, ("CPU",))
+        return next((s for one in own for s in self.homes.stubs(one)), "")
+
+    # ----------------------------------------------------------------------- its code
+
+    @property
+    def symbol(self) -> str:
+        """The name of the function to write."""
+        if self.stub or not self.rows:
+            theirs, mine = self.tree.natives[self.model.op], self.tree.natives[self.op]
+            return entries.renamed(self.model.kernel.name, theirs, mine)
+        return self.rows[0].symbol
+
+    def heads(self) -> list[tuple[str, ...]]:
+        """The first lines of each function to write; where a macro makes the neighbour's, its
+        use. None where the kernel is there and serves the key too."""
+        if self.rows and all(row.shared for row in self.rows) and not self.stub:
+            return []
+        rows = self.rows[:1] if self.stub else [row for row in self.rows if not row.shared]
+        found = (self._head(row, self.symbol if self.stub else row.symbol) for row in rows)
+        return list(dict.fromkeys(tuple(head) for head in found))
+
+    def _head(self, row: NewRow, symbol: str) -> list[str]:
+        """The operator's own head for the CPU where that is written out, else the neighbour's,
+        with the new name."""
+        cpu = self.tree.kernels.get(row.native.full_name, {}).get("CPU")
+        own = None if self.stub else next(iter(cpu.definitions if cpu else ()), None)
+        model = self._model_of(row)
+        if own and (own.kind == model.kind or self._is_structured(row.native)):
+            head = _head_lines(self.tree, own)
+            if _is_opened(head):
+                return _with_name(head, own.name, symbol)
+        head = _head_lines(self.tree, model)
+        if _is_opened(head):
+            return _with_name(head, model.name, symbol)
+        return _with_name(head[:1], self.near.base, self.base)  # the use of a macro
+
+    def _is_structured(self, native: NativeFunction) -> bool:
+        """Whether TORCH_IMPL_FUNC declares the kernels of an entry for this key."""
+        return native.structured and device_of_key(self.key) == self.key
+
+    def _model_of(self, row: NewRow) -> Definition:
+        """The neighbour's kernel for the entry of the same kind."""
+        kind = self.tree.schemas[row.native.full_name].kind
+        same = (h for h in self.near.homes if self.tree.schemas[h.op].kind is kind)
+        return next((h.kernel for h in same if h.path == self.model.path), self.model.kernel)
+
+    @cached_property
+    def new_path(self) -> str:
+        """A file of its own, where the neighbour's is for the neighbour alone and named after it;
+        empty where it goes to the neighbour's."""
+        path, theirs = self.model.path, self.near.base
+        users = {b for b, h in self.homes.own_homes(self.model_key).items() if _is_in(h, path)}
+        if path != self.votes[0].path or users != {theirs}:
+            return ""
+        folder, _, name = path.rpartition("/")
+        if stem(path).strip("q") == theirs.replace("_", "") and theirs in name:
+            return f"{folder}/{name.replace(theirs, self.base)}"
+        return self._named_as_own(path)
+
+    def _named_as_own(self, path: str) -> str:
+        """Where the neighbour's file is called as its file for the CPU is, so is this one."""
+        nearest = Nearest(self.homes)
+        folder, _, name = path.rpartition("/")
+        if name not in {one.rpartition("/")[2] for one in nearest.files(self.near.base)}:
+            return ""
+        own = {one.rpartition("/")[2] for one in nearest.files(self.base)} - {name}
+        return f"{folder}/{min(own)}" if own else ""
+
+
+def home_in(vote: FileVote) -> Home:
+    """The kernel in a file of the operator that speaks for it; its first one where it speaks for
+    a file by name alone."""
+    homes = vote.near.homes
+    return next((home for home in homes if home.path == vote.path), homes[0])
+
+
+def _is_in(homes: Sequence[Home], path: str) -> bool:
+    return any(home.path == path for home in homes)
+
+
+def _is_opened(head: Sequence[str]) -> bool:
+    """Whether it is a function that is written out, and not the use of a macro."""
+    return bool(head) and head[-1].endswith("{")
+
+
+def _with_name(lines: Sequence[str], old: str, new: str) -> list[str]:
+    name = re.compile(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])")
+    return [name.sub(new, line) for line in lines]
+
+
+def _head_lines(tree: Tree, definition: Definition) -> list[str]:
+    """The lines of a function to its opening brace."""
+    found: list[str] = []
+    where = definition.location
+    for text in tree.lines(where.path, where.line, max(where.line, where.end_line)):
+        head, brace, _ = text.rstrip().partition("{")
+        found.append(head + brace)
+        if brace:
+            break
+    return found

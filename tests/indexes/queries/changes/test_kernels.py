@@ -1,0 +1,127 @@
+"""Plans of kernels: the row, the file, the neighbour, the tables of tests."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from indexes.queries.changes import kernels
+from indexes.queries.changes.composites import missing_below
+from indexes.queries.changes.model import Change, ChangeStep, Parts
+from indexes.queries.changes.planning import Changes
+from indexes.queries.gaps.tree import Tree
+from indexes.queries.index import Index
+from tests.tree_marks import YAML
+
+NATIVE = "aten/src/ATen/native"
+
+
+@pytest.fixture(scope="module")
+def small(tree_index: Index) -> Tree:
+    return Tree(tree_index)
+
+
+def planned(tree: Tree, op: str, key: str) -> Parts:
+    return kernels.plan(tree, Change("kernel", op.partition(".")[0], "", key, op))
+
+
+def added(parts: Parts) -> ChangeStep:
+    return next(step for step in parts.steps if step.action == "add")
+
+
+@pytest.mark.parametrize(
+    ("op", "key", "path", "neighbour"),
+    [
+        ("sigmoid", "MPS", f"{NATIVE}/mps/operations/UnaryOps.mm", "ceil.out"),
+        ("lt.Tensor", "MPS", f"{NATIVE}/mps/operations/BinaryOps.mm", "eq.Tensor_out"),
+        ("gelu", "SparseCPU", f"{NATIVE}/sparse/SparseUnaryOps.cpp", "relu"),
+        ("eq.Tensor", "SparseCsrCPU", f"{NATIVE}/sparse/SparseCsrTensorMath.cpp", "add.Tensor"),
+        ("div.Tensor", "NestedTensorCPU", f"{NATIVE}/nested/NestedTensorOps.cpp", "mul.Tensor"),
+    ],
+)
+def test_a_kernel_goes_where_that_of_the_nearest_stands(
+    small: Tree, op: str, key: str, path: str, neighbour: str
+) -> None:
+    parts = planned(small, op, key)
+    assert added(parts).location.path == path
+    assert parts.neighbours[0].name.startswith(f"{neighbour} (")
+    assert parts.neighbours[0].code
+    assert parts.there is None
+
+
+def _apply(tree: Path, to: Path, parts: Parts) -> None:
+    """The diffs of a plan, applied to a copy of their files."""
+    for step in parts.steps:
+        if step.code[:1] == (f"--- a/{step.location.path}",):
+            copy = to / step.location.path
+            if not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes((tree / step.location.path).read_bytes())
+            diff = "\n".join(step.code) + "\n"
+            subprocess.run(["git", "apply", "-"], cwd=to, input=diff, text=True, check=True)
+
+
+@pytest.mark.parametrize(
+    ("op", "key", "entry", "row"),
+    [
+        ("sigmoid", "MPS", "sigmoid.out", ("MPS", "sigmoid_out_mps")),
+        ("gelu", "SparseCPU", "gelu", ("SparseCPU, SparseCUDA", "gelu_sparse")),
+        ("relu", "SparseMPS", "relu", ("SparseCPU, SparseCUDA, SparseMPS", "relu_sparse")),
+        (
+            "div.Tensor",
+            "NestedTensorCPU",
+            "div.Tensor",
+            ("NestedTensorCPU, NestedTensorCUDA", "NestedTensor_div_Tensor"),
+        ),
+    ],
+)
+def test_the_row_of_the_yaml_file_is_a_diff(
+    small: Tree, tree: Path, tmp_path: Path, op: str, key: str, entry: str, row: tuple[str, str]
+) -> None:
+    _apply(tree, tmp_path, planned(small, op, key))
+    entries = yaml.safe_load((tmp_path / YAML).read_text())
+    (found,) = [one for one in entries if one["func"].startswith(f"{entry}(")]
+    assert row in found["dispatch"].items()
+
+
+def test_other_overloads_are_left_alone(small: Tree) -> None:
+    diff = "\n".join(planned(small, "div.Tensor", "NestedTensorCPU").steps[0].code)
+    assert diff.count("+    NestedTensorCPU") == 1
+
+
+def test_what_is_there_is_not_planned(small: Tree) -> None:
+    parts = planned(small, "sin", "MPS")
+    assert parts.steps == ()
+    assert parts.there is not None
+    text = (small.lines(parts.there.path, parts.there.line, parts.there.line) or [""])[0]
+    assert text.strip() == "MPS: sin_out_mps"
+
+
+def test_a_key_that_no_operator_has_goes_by_its_layout(small: Tree) -> None:
+    parts = planned(small, "relu", "SparseMPS")
+    assert "no operator of this tree has a SparseMPS kernel" in parts.missing[0]
+    nothing = planned(small, "relu", "Vulkan")
+    assert nothing.steps == ()
+    assert nothing.missing
+
+
+def test_of_a_composite_operator_the_one_below_is_planned(small: Tree) -> None:
+    composite = next(
+        op for op in small.natives if small.is_composite(op) and missing_below(small, op, "MPS")
+    )
+    below = missing_below(small, composite, "MPS")[0]
+    parts = planned(small, composite, "MPS")
+    assert parts.steps[0].action == "read"
+    assert below in parts.steps[0].what
+    assert below in parts.title
+    assert "MPS" not in small.keys(below)
+
+
+def test_rows_of_tables_that_expect_a_failure_are_removed(changes: Changes) -> None:
+    parts = planned(changes.tree, "lonely", "MPS")
+    removed = [step for step in parts.steps if step.action == "remove"]
+    assert [step.location.path for step in removed] == ["test/test_mps.py"]
+    assert "-    'lonely': None," in removed[0].code
