@@ -11,6 +11,7 @@ from typing import Literal
 
 from indexes.model.vocabulary import Confidence, Location, SourceInfo
 
+Tier = Literal["now", "ci"]
 StepKind = Literal[
     "function",
     "macro",
@@ -93,6 +94,8 @@ class TestCommand:
     tests: int
     """How many test functions of the tree the command selects, before they are instantiated
     for devices and dtypes."""
+    tier: Tier = "ci"
+    """The few commands to run ``now``; the rest is for CI."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from indexes.linking.python.around import opinfo_entries
+from indexes.linking.python.around import names_of, opinfo_entries, words_of
 from indexes.linking.python.paths import (
     MAX_TESTS,
     Found,
     NamedTest,
-    bindings,
     named_tests,
     place_of,
+    ranked_tests,
 )
 from indexes.linking.python.test_expressions import (
     Expression,
     Made,
+    joined,
     named_expression,
     opinfo_expression,
     varied_names,
@@ -31,6 +32,8 @@ from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, tests_in
 from indexes.store.tables import load
 
+_IN_ONE = 12
+"""Tests that one command selects by their names."""
 _TABLES = f"{TESTING}common_methods_invocations.py"
 _MODULES = f"{TESTING}common_modules.py"
 
@@ -237,19 +240,26 @@ class Suite:
     # --------------------------------------------------------------------- named tests
 
     def _named_files(self, op: NativeFunction) -> Iterator[Selection]:
-        words = dict.fromkeys(
-            one.rpartition(".")[2].strip("_") for one in (op.name, *(b.path for b in bindings(op)))
-        )
-        for test in named_tests(tuple(filter(None, words)), self._python, MAX_TESTS):
-            yield self._named_file(test)
+        """The tests named after it, file by file: by every public name, the best file first."""
+        names = names_of(op, self._python)
+        ranked = ranked_tests(named_tests(words_of(op, self._python), self._python), names)
+        by_file: dict[str, list[NamedTest]] = {}
+        for test in ranked[:MAX_TESTS]:
+            by_file.setdefault(test.path, []).append(test)
+        for path, tests in by_file.items():
+            for at in range(0, len(tests), _IN_ONE):
+                yield self._named_file(path, tests[at : at + _IN_ONE])
 
-    def _named_file(self, test: NamedTest) -> Selection:
-        cls, _, name = test.symbol.rpartition(".")
-        others = [_split(fact.symbol) for fact in self._tests_in(test.path)]
-        expression = named_expression(cls, name, others, test.path)
-        where = Location(test.path, test.line, test.end_line)
-        rule = f"its name has {test.word!r} and it calls {test.call}"
-        return Selection(test.path, expression, (where,), (test.symbol,), rule)
+    def _named_file(self, path: str, tests: Sequence[NamedTest]) -> Selection:
+        chosen = {test.symbol for test in tests}
+        others = [_split(f.symbol) for f in self._tests_in(path) if f.symbol not in chosen]
+        expressions = [named_expression(*_split(one.symbol), others, path) for one in tests]
+        expression = joined([e for e in expressions if e.runner == expressions[0].runner])
+        where = tuple(Location(path, test.line, test.end_line) for test in tests)
+        words = ", ".join(dict.fromkeys(repr(test.word) for test in tests))
+        calls = ", ".join(dict.fromkeys(test.call for test in tests))
+        rule = f"its name has {words} and it calls {calls}"
+        return Selection(path, expression, where, tuple(test.symbol for test in tests), rule)
 
     # --------------------------------------------------------------------------- files
 

@@ -21,7 +21,7 @@ shape(
 )
 shape(ReachedOperator, "name path line aspects step confidence dispatches keys composite")
 shape(ReachedApi, "name path line rule operators confidence")
-shape(TestCommand, "command path reason operators confidence tests")
+shape(TestCommand, "command path reason operators confidence tests tier")
 shape(Folded, "what count how")
 shape(Changed, "kind name what path line detail")
 

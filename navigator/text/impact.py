@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from indexes.model.impact import Affected, Impact, ReachedOperator, Step
+from indexes.model.impact import Affected, Impact, ReachedOperator, Step, Tier
 from indexes.model.vocabulary import Confidence
 from navigator.text.answers import source_lines, sureness, wrap
 from navigator.text.clean import clean, markdown_cell
@@ -46,11 +46,12 @@ def impact_lines(impact: Impact, everything: bool = False) -> Iterator[str]:
         yield from _more(len(names), everything, 60)
     if impact.tests:
         yield ""
-        yield f"tests ({len(impact.tests)} commands), surest first"
-        for test in impact.tests if everything else impact.tests[:MAX_LISTED]:
-            yield clean(f"  {test.command}")
-            yield from wrap(f"{test.reason}{_mark(test.confidence)}", "      ")
-        yield from _more(len(impact.tests), everything)
+        yield f"tests to run now ({sum(test.tier == 'now' for test in impact.tests)})"
+        yield from _commands(impact, "now", len(impact.tests))
+        if rest := [test for test in impact.tests if test.tier == "ci"]:
+            yield f"the rest, for CI ({len(rest)})"
+            yield from _commands(impact, "ci", len(rest) if everything else MAX_LISTED)
+            yield from _more(len(rest), everything)
     yield from _end(impact)
 
 
@@ -70,6 +71,12 @@ def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str
         return
     yield ""
     yield from impact_lines(affected.impact, everything)
+
+
+def _commands(impact: Impact, tier: Tier, most: int) -> Iterator[str]:
+    for test in [test for test in impact.tests if test.tier == tier][:most]:
+        yield clean(f"  {test.command}")
+        yield from wrap(f"{test.reason}{_mark(test.confidence)}", "      ")
 
 
 def _operators(
@@ -158,7 +165,9 @@ def _markdown_of(impact: Impact) -> Iterator[str]:
         yield ", ".join(code(one.name) for one in impact.apis)
     if impact.tests:
         yield from heading(3, "Tests")
-        yield from ("```", *(clean(one.command) for one in impact.tests), "```")
+        for tier, title in (("now", "To run now:"), ("ci", "The rest, for CI:")):
+            if commands := [clean(one.command) for one in impact.tests if one.tier == tier]:
+                yield from (title, "", "```", *commands, "```")
     for line in impact.unresolved:
         yield f"- not followed: {words(line)}"
 

@@ -8,6 +8,7 @@ Python files that pass them on."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -240,6 +241,32 @@ def named_tests(
             found.setdefault((path, fact.symbol), _named_test(path, fact))
     ordered = sorted(found.values(), key=lambda test: not test.qualified)
     return tuple(ordered[:most])
+
+
+def ranked_tests(tests: Sequence[NamedTest], names: Iterable[str]) -> list[NamedTest]:
+    """Tests of an operator with some public names, best first: those that call one of the names, in
+    the file that is named after a part of them, or that has most, near the top of the tree."""
+    known = tuple(names)
+    parts = {part for name in known for part in name.split(".")}
+    count = Counter(test.path for test in tests)
+
+    def rank(test: NamedTest) -> tuple[bool, bool, int, int, str, bool, int]:
+        stem = test.path.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+        called = f".{test.word}" in test.call
+        foreign = test.qualified and not any(_is_call_of(test.call, name) for name in known)
+        starts = f"{test.symbol.rpartition('.')[2]}_".startswith(f"test_{test.word}_")
+        place = (stem not in parts, test.path.count("/"), -count[test.path], test.path)
+        return foreign or not called, *place, not starts, len(test.symbol)
+
+    return sorted(tests, key=rank)
+
+
+def _is_call_of(call: str, name: str) -> bool:
+    """Whether ``F.relu`` or ``torch.relu_`` is written for a public name."""
+    for short, whole in (("F.", "torch.nn.functional."), ("nn.", "torch.nn.")):
+        if call.startswith(short):
+            call = whole + call.removeprefix(short)
+    return call.rstrip("_") == name.rstrip("_") or call.partition(".")[0] != "torch"
 
 
 def _named_test(path: str, fact: PythonFact) -> NamedTest:

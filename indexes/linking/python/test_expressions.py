@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -159,6 +159,22 @@ def named_expression(
     kept = _shortest(one for one in out if one)
     words = [*terms, *(f"not {one}" for one in kept)]
     return Expression("pytest", ("-k", " and ".join(words)), also)
+
+
+def joined(expressions: Sequence[Expression]) -> Expression:
+    """Selects what any of some expressions selects, all for the same file and runner."""
+    first = expressions[0]
+    texts = dict.fromkeys(e.arguments[1] for e in expressions if e.runner == first.runner)
+    wider = [t for t in texts if not any(t != u and t.startswith(u) for u in texts)]
+    if len(wider) == 1 == len({one.runner for one in expressions}) and first.runner == "pytest":
+        return next(one for one in expressions if one.arguments[1] == wider[0])
+    also = tuple(dict.fromkeys(name for one in expressions for name in one.also))
+    if any(one.runner != first.runner for one in expressions):
+        return Expression("pytest", (), also)
+    if first.runner == "unittest":
+        parts = [part for one in expressions for part in one.arguments]
+        return Expression(first.runner, tuple(parts), also)
+    return Expression(first.runner, ("-k", " or ".join(f"({text})" for text in wider)), also)
 
 
 def _longer(other: str, name: str) -> bool:

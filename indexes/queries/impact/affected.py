@@ -16,10 +16,10 @@ from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.changed_cxx import CppChange, compare_cpp, tokens
 from indexes.queries.impact.changed_text import TextChange, compare_python, compare_yaml
 from indexes.queries.impact.dispatch import stub_node
-from indexes.queries.impact.endpoints import MAX_TESTED
 from indexes.queries.impact.graph import Node
 from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild
+from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.queries.impact.walk import DISPATCHES, Start
 from indexes.readers.cxx.idioms import stub_of
 from indexes.readers.cxx.scopes import decode

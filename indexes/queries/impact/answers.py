@@ -15,11 +15,12 @@ from indexes.model.places import Hit
 from indexes.model.regex import regex
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node
-from indexes.queries.impact.endpoints import MAX_TESTED, python_names, tests_of
+from indexes.queries.impact.endpoints import python_names
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.folding import elsewhere, fold, without_folded
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import PythonEdges, python_node
+from indexes.queries.impact.test_commands import MAX_TESTED, tests_of
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.naming.places import files_named
 from indexes.readers.cxx.dispatch_keys import DispatchKeys

@@ -1,4 +1,4 @@
-"""What stands at the end of the ways: Python names of the operators reached, and tests to run."""
+"""The Python names of the operators that ways lead to."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from indexes.linking.python.paths import bindings, entries, place_of, skipping_rule
-from indexes.linking.python.test_expressions import named_expression
-from indexes.model.impact import ReachedApi, ReachedOperator, Step, TestCommand
+from indexes.model.impact import ReachedApi, ReachedOperator, Step
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
-from indexes.queries.operator_tests import Suite
-from indexes.store.registrations import StoredPython, tests_in
+from indexes.store.registrations import StoredPython
 
-MAX_TESTED = 6
-"""Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
-_OPINFO, _NAMED = "OpInfo tests", "a test named after it"
 _PUBLIC = ("functional", "method", "module", "alias")
 
 
@@ -73,80 +68,3 @@ def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi
             for symbol in dict.fromkeys(fact.symbol for fact in rows):
                 rule = "its Python code is reached"
                 yield ReachedApi(symbol, where, rule, (), step.way_confidence)
-
-
-# --------------------------------------------------------------------------------- tests
-
-
-def tests_of(
-    operators: Sequence[ReachedOperator],
-    steps: Sequence[Step],
-    facts: ImpactFacts,
-    unresolved: list[str],
-    most: int | None,
-) -> tuple[TestCommand, ...]:
-    """Commands that run the tests of the operators reached, those of the surest first; of at
-    most so many operators, and how many more there are goes to ``unresolved``."""
-    found = {one.command: one for one in _reached_tests(steps, facts)}
-    ranks = dict.fromkeys(found, 0)
-    suite = Suite(facts)
-    for one in _tested(operators, facts, unresolved, most):
-        native = facts.native(one.name)
-        assert native
-        tests = suite.of(native)
-        if tests.missing and tests.missing not in unresolved:
-            unresolved.append(tests.missing)
-        confident = (*((t, _OPINFO) for t in tests.files), *((t, _NAMED) for t in tests.named))
-        for selection, kind in confident:
-            sure = one.confidence if kind == _OPINFO else worst(one.confidence, "by rule")
-            reason = f"{kind} of {native.name}, reached by its {', '.join(one.aspects)}"
-            command, path, count = selection.command, selection.path, len(selection.tests)
-            before = found.get(command) or TestCommand(command, path, reason, (), sure, count)
-            names = (*before.operators, one.name)
-            found[command] = replace(before, operators=names, confidence=sure, tests=count)
-            ranks.setdefault(command, 1 if kind == _OPINFO else 2)
-    return tuple(sorted(found.values(), key=lambda one: (RANK[one.confidence], ranks[one.command])))
-
-
-def _reached_tests(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[TestCommand]:
-    """Tests of which a step says that they call what changes."""
-    for step in steps:
-        if step.kind != "test" or step.location is None:
-            continue
-        path = step.location.path
-        cls, _, name = ".".join(step.symbol.split(".")[-2:]).rpartition(".")
-        others = [
-            (c, n) for c, _, n in (t.symbol.rpartition(".") for t in tests_in(facts.store, path))
-        ]
-        command = named_expression(cls, name, others, path).command(path)
-        reason = "it calls what is reached" if step.parent is not None else "it changes"
-        yield TestCommand(command, path, reason, (), step.way_confidence, 1)
-
-
-def _tested(
-    operators: Sequence[ReachedOperator],
-    facts: ImpactFacts,
-    unresolved: list[str],
-    most: int | None,
-) -> list[ReachedOperator]:
-    """One overload for each operator that has OpInfos, the surest and nearest first."""
-    python = StoredPython(facts.store)
-    chosen: dict[str, ReachedOperator] = {}
-    for one in operators:
-        native = facts.native(one.name)
-        base = native.name.rstrip("_") if native else ""
-        near = one.dispatches == 0 or not chosen or not _any_opinfo(chosen, python)
-        if base and base not in chosen and near:
-            chosen[base] = one
-    if most is not None and len(chosen) > most:
-        unresolved.append(
-            f"tests of {len(chosen) - most} more operators are not listed: --all lists them,"
-            " torchnav contribute OP those of one"
-        )
-    return list(chosen.values())[:most]
-
-
-def _any_opinfo(names: dict[str, ReachedOperator], python: StoredPython) -> bool:
-    return any(
-        fact.kind == "opinfo" for name in names for _, fact in python.by_target(f"aten::{name}")
-    )

@@ -7,7 +7,7 @@ import click
 from indexes.model.errors import UsageError
 from indexes.queries.impact.affected import affected as find_affected
 from indexes.queries.impact.answers import Impacts
-from indexes.queries.impact.endpoints import MAX_TESTED
+from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.serialize.impact import affected_json, impact_json
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.impact import affected_lines, callers_lines, impact_lines, markdown_lines

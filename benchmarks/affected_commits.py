@@ -1,0 +1,193 @@
+"""What ``affected`` says of real commits, and of edits of one back end's kernels.
+
+    python -m benchmarks.affected_commits history /path/to/scratch/clone [--commits 40] [--seed 1]
+    python -m benchmarks.affected_commits edits /path/to/scratch/clone [--edits 30] [--seed 1]
+
+``history`` checks out the parent of each commit drawn, takes over its sources without its tests,
+and asks: are the operators of its title among the first five, are its tests named? ``edits`` adds a
+line to a kernel of one back end, and counts the operators named, and those that have no kernel for
+that key. The clone is changed: give it one of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from indexes.model.impact import Affected
+from indexes.queries.impact.affected import affected
+from indexes.queries.index import Index
+from indexes.source.source import Source
+
+_SOURCES = ("aten/src/ATen/", "torch/", "tools/autograd/", "docs/source/")
+_ENGLISH = frozenset(
+    "add all and any as at bool build by can case clone copy data dim divide enable eq expand"
+    " fill fix flip for from ge in index is item log lt max min mode move names ne no not one or"
+    " remove repeat"
+    " return set size sort split stack sum t take test to type unsafe view where zero zeros".split()
+)
+"""Names of operators that titles use as words."""
+_FIRST = 5
+_MOST_FILES = 15
+"""A commit that touches more files is no single change."""
+
+
+class Commit(NamedTuple):
+    """A commit of a history with its files."""
+
+    name: str
+    title: str
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-c", "advice.detachedHead=false", *arguments]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+def commits(root: Path, count: int, seed: int, since: str) -> list[Commit]:
+    """Commits that change sources and tests, drawn by seed, the oldest first."""
+    log = _git(
+        root, "log", "--no-merges", f"--since={since}", "--name-only", "--format=%x00%H%x01%s"
+    )
+    found = []
+    for block in log.split("\0")[1:]:
+        head, *paths = [line for line in block.split("\n") if line]
+        name, _, title = head.partition("\x01")
+        tests = tuple(p for p in paths if p.startswith("test/") and p.endswith(".py"))
+        sources = tuple(p for p in paths if p.startswith(_SOURCES) and not p.startswith("test/"))
+        if sources and tests and len(paths) <= _MOST_FILES and "revert" not in title.lower():
+            found.append(Commit(name, title, sources, tests))
+    drawn = random.Random(seed).sample(range(len(found)), min(count, len(found)))
+    return [found[at] for at in sorted(drawn, reverse=True)]
+
+
+def _operators_named(title: str, index: Index) -> set[str]:
+    """The operators whose names stand in a title."""
+    words = set(re.findall(r"[a-z_][a-z0-9_]{2,}", title)) - _ENGLISH
+    return {word.strip("_") for word in words if index.facts.overloads(word)}
+
+
+def _first_names(found: Affected) -> list[str]:
+    names = (one.name.partition(".")[0].strip("_") for one in found.impact.operators)
+    return list(dict.fromkeys(names))[:_FIRST]
+
+
+def history(root: Path, drawn: Sequence[Commit]) -> Iterator[str]:
+    """A line for each commit, and the sums."""
+    named = first = tests = tests_named = 0
+    for one in drawn:
+        _git(root, "checkout", "-q", "-f", f"{one.name}~1")
+        _git(root, "clean", "-qfd")
+        kept = [p for p in one.sources if _has(root, one.name, p)]
+        gone = [p for p in one.sources if p not in kept and (root / p).exists()]
+        if kept:
+            _git(root, "checkout", one.name, "--", *kept)
+        for path in gone:
+            (root / path).unlink()
+        index = Index.open(Source.find(str(root)))
+        begun = time.perf_counter()
+        found = affected(index, "HEAD")
+        took = time.perf_counter() - begun
+        wanted = _operators_named(one.title, index)
+        got = _first_names(found)
+        files = {test.path for test in found.impact.tests}
+        changed = [p for p in one.tests if (root / p).exists()]
+        missed = [p for p in changed if p not in files]
+        index.close()
+        hit = bool(wanted & set(got))
+        named, first = named + bool(wanted), first + hit
+        tests, tests_named = tests + len(changed), tests_named + len(changed) - len(missed)
+        yield f"{one.name[:9]} {took:5.1f} s {len(found.impact.operators):4} {one.title[:70]}"
+        if wanted and not hit:
+            yield f"    title {sorted(wanted)}, first {got}"
+        if missed:
+            yield f"    of {len(files)} test files not {missed}; sources {one.sources[:4]}"
+    yield f"operators of titles among the first five: {first} of {named}"
+    yield f"changed test files named: {tests_named} of {tests}"
+
+
+def _has(root: Path, commit: str, path: str) -> bool:
+    return bool(_git(root, "ls-tree", "--name-only", commit, "--", path).strip())
+
+
+# --------------------------------------------------------------------------------- edits
+
+_BACKENDS = ("Sparse", "MPS", "Quantized", "Nested", "CUDA", "Mkldnn", "XPU")
+
+
+def edits(root: Path, count: int, seed: int) -> Iterator[str]:
+    """Edits of kernels of one back end, and the operators named for each."""
+    with_index = Index.open(Source.find(str(root)))
+    rows = [
+        (row.key, place.location)
+        for row in with_index.kernel_rows()
+        if row.key.startswith(_BACKENDS) and len(row.definitions) == 1
+        for place in row.definitions
+        if place.location.path.endswith((".cpp", ".mm", ".cu")) and place.kind == "function"
+    ]
+    with_index.close()
+    numbers, wrong = [], 0
+    for key, place in random.Random(seed).sample(rows, min(count, len(rows))):
+        found = _after_edit(root, place.path, place.end_line)
+        if found is None:
+            continue
+        names = found[1]
+        numbers.append(len(names))
+        wrong += len(found[0])
+        yield f"{key:16} {len(names):4} {place}  {', '.join(found[0][:3])}"
+    yield f"operators named: median {statistics.median(numbers)}, most {max(numbers)}"
+    yield f"without a kernel for the key's layout and device: {wrong} of {sum(numbers)}"
+
+
+def _after_edit(root: Path, path: str, line: int) -> tuple[list[str], list[str]] | None:
+    """The operators named after an edit, first those that can't run with the edited keys."""
+    before = (root / path).read_bytes()
+    lines = before.split(b"\n")
+    if not lines[line - 1].startswith(b"}"):
+        return None
+    lines[line - 1 : line - 1] = [b"  int edited_here = 1;"]
+    try:
+        (root / path).write_bytes(b"\n".join(lines))
+        index = Index.open(Source.find(str(root)))
+        found = affected(index, "HEAD").impact
+        index.close()
+    finally:
+        (root / path).write_bytes(before)
+    names = [one.name for one in found.operators]
+    direct = {key for one in found.operators if not one.dispatches for key in one.keys}
+    odd = [o.name for o in found.operators if direct and not o.keys and o.dispatches]
+    return odd, names
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", choices=("history", "edits"))
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("--commits", type=int, default=40)
+    parser.add_argument("--edits", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--since", default="2020-06-01")
+    options = parser.parse_args()
+    root = options.tree.resolve()
+    if options.what == "history":
+        lines = history(root, commits(root, options.commits, options.seed, options.since))
+    else:
+        lines = edits(root, options.edits, options.seed)
+    for line in lines:
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

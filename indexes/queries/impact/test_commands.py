@@ -1,0 +1,191 @@
+"""Tests to run for a change: a few now, the rest in CI.
+
+First what changes itself or calls it, then the tests named after the operators reached and those
+made from their OpInfos, then files that name what changes, then those whose path has its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from indexes.linking.python.around import names_of
+from indexes.linking.python.test_expressions import joined, named_expression
+from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
+from indexes.model.vocabulary import Confidence, NativeFunction
+from indexes.queries.impact.endpoints import worst
+from indexes.queries.impact.facts import ImpactFacts
+from indexes.queries.impact.walk import RANK
+from indexes.queries.operator_tests import OperatorTests, Selection, Suite
+from indexes.queries.test_mentions import TestMentions, test_of
+from indexes.readers.python.facts import module_name
+from indexes.readers.python.tests import is_test_file
+from indexes.store.registrations import StoredPython, tests_in
+
+MAX_TESTED = 6
+"""Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
+NOW = 5
+"""Commands to run at once; the rest is for CI."""
+_FILES, _NEAR, _NAMES = 4, 3, 8
+"""Test files listed for one name, and for one path; Python names that are looked for."""
+
+
+def tests_of(
+    operators: Sequence[ReachedOperator],
+    steps: Sequence[Step],
+    facts: ImpactFacts,
+    unresolved: list[str],
+    most: int | None,
+) -> tuple[TestCommand, ...]:
+    """Commands that run the tests of what changes and is reached, best first; of at most so many
+    operators, and how many more there are goes to ``unresolved``."""
+    found = _Commands(facts)
+    mentions = TestMentions(facts.corpus, facts.store)
+    found.of_steps(steps, mentions)
+    for one in _tested(operators, facts, unresolved, most):
+        native = facts.native(one.name)
+        assert native
+        tests = found.suite.of(native)
+        if tests.missing and tests.missing not in unresolved:
+            unresolved.append(tests.missing)
+        found.of_operator(one, native, tests)
+        if not tests.named:
+            found.add_all(mentions.naming(_words(native, facts), "", _FILES // 2), 3, "by rule")
+    for path, words in _python_names(steps).items():
+        found.add_all(mentions.naming(words, path, _FILES), 1, "by rule")
+    for path in _changed_paths(steps):
+        found.add_all(mentions.near(path, _NEAR), 4, "ambiguous")
+    return found.in_tiers()
+
+
+def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:
+    """What a test that is not named after an operator may write: its names, those of modules."""
+    python = StoredPython(facts.store)
+    names = names_of(native, python)
+    modules = [
+        fact.symbol for name in names for _, fact in python.by_target(name) if fact.kind == "module"
+    ]
+    words = (one.rpartition(".")[2].strip("_") for one in (native.name, *names, *modules))
+    return [word for word in dict.fromkeys(words) if len(word) > 3]
+
+
+def _python_names(steps: Sequence[Step]) -> dict[str, list[str]]:
+    """For each Python file that changes, or else is reached, its functions and classes."""
+    found: dict[str, list[str]] = {}
+    chosen = [s for s in steps if s.kind == "python" and s.location and not s.dispatches]
+    for step in chosen[:_NAMES]:
+        assert step.location
+        path = step.location.path
+        outer = step.symbol.removeprefix(f"{module_name(path)}.").partition(".")[0]
+        if outer.isidentifier() and not is_test_file(path):
+            found.setdefault(path, []).append(outer)
+    return found
+
+
+def _changed_paths(steps: Sequence[Step]) -> list[str]:
+    starts = (s.location.path for s in steps if s.parent is None and s.location)
+    sources = (p for p in starts if not p.endswith(".yaml") and not is_test_file(p))
+    return list(dict.fromkeys(sources))[:_NAMES]
+
+
+class _Commands:
+    """Commands by their text, each with its place in the order."""
+
+    def __init__(self, facts: ImpactFacts) -> None:
+        self.suite = Suite(facts)
+        self._facts = facts
+        self._found: dict[str, tuple[int, TestCommand]] = {}
+
+    def add_all(self, chosen: Iterator[Selection], rank: int, sure: Confidence) -> None:
+        """Selections that concern no single operator."""
+        for one in chosen:
+            self._add(one, one.rule, rank, sure)
+
+    def of_operator(
+        self, one: ReachedOperator, native: NativeFunction, tests: OperatorTests
+    ) -> None:
+        """The tests of an operator, its best files before the rest."""
+        reached = f"{native.name}, reached by its {', '.join(one.aspects)}"
+        by_rule = worst(one.confidence, "by rule")
+        for at, selection in enumerate(tests.files):
+            rank = 2 if at == 0 else 3 if at < NOW else 5
+            self._add(selection, f"OpInfo tests of {reached}", rank, one.confidence, one.name)
+        for at, selection in enumerate(tests.named):
+            rank = 1 if at == 0 else 4
+            self._add(selection, f"named after {reached}", rank, by_rule, one.name)
+
+    def of_steps(self, steps: Sequence[Step], mentions: TestMentions) -> None:
+        """Tests of which a step says that they change, or call what changes: those in the files
+        whose paths are nearest first."""
+        by_file: dict[tuple[str, bool], list[Step]] = {}
+        for step in steps:
+            if step.kind == "test" and step.location:
+                by_file.setdefault((step.location.path, step.parent is None), []).append(step)
+        near = [mentions.score(path) for path in _changed_paths(steps)]
+        order = sorted(
+            by_file.items(),
+            key=lambda one: (
+                not one[0][1],
+                -max((scores.get(one[0][0], 0) for scores in near), default=0),
+                -len(one[1]),
+            ),
+        )
+        for (path, changes), tests in order:
+            reason = "it changes" if changes else "it calls what is reached"
+            sure = min((one.way_confidence for one in tests), key=lambda one: RANK[one])
+            self._add(self._of_tests(path, tests), reason, 0, sure)
+
+    def _of_tests(self, path: str, tests: Sequence[Step]) -> Selection:
+        inside = (test.symbol.removeprefix(f"{module_name(path)}.") for test in tests)
+        names = list(dict.fromkeys(test_of(name) or name for name in inside))
+        symbols = (t.symbol for t in tests_in(self._facts.store, path) if t.symbol not in names)
+        others = [(cls, name) for cls, _, name in (one.rpartition(".") for one in symbols)]
+        split = [(cls, name) for cls, _, name in (one.rpartition(".") for one in names)]
+        expression = joined([named_expression(*one, others, path) for one in split])
+        places = tuple(test.location for test in tests if test.location)
+        return Selection(path, expression, places, tuple(names), "")
+
+    def _add(
+        self, one: Selection, reason: str, rank: int, sure: Confidence, operator: str = ""
+    ) -> None:
+        count = len(one.tests)
+        new = TestCommand(one.command, one.path, reason, (), sure, count)
+        before_rank, before = self._found.get(one.command, (rank, new))
+        names = tuple(dict.fromkeys(filter(None, (*before.operators, operator))))
+        sure = min(before.confidence, sure, key=lambda each: RANK[each])
+        merged = replace(before, operators=names, confidence=sure)
+        self._found[one.command] = min(before_rank, rank), merged
+
+    def in_tiers(self) -> tuple[TestCommand, ...]:
+        """All commands in order, the first of them to run now."""
+        ordered = sorted(self._found.values(), key=lambda one: one[0])
+        tiers: list[Tier] = ["now" if at < NOW else "ci" for at in range(len(ordered))]
+        return tuple(replace(one[1], tier=tier) for one, tier in zip(ordered, tiers, strict=True))
+
+
+def _tested(
+    operators: Sequence[ReachedOperator],
+    facts: ImpactFacts,
+    unresolved: list[str],
+    most: int | None,
+) -> list[ReachedOperator]:
+    """One overload for each operator that has OpInfos, the surest and nearest first."""
+    python = StoredPython(facts.store)
+    chosen: dict[str, ReachedOperator] = {}
+    for one in operators:
+        native = facts.native(one.name)
+        base = native.name.rstrip("_") if native else ""
+        near = one.dispatches == 0 or not chosen or not _any_opinfo(chosen, python)
+        if base and base not in chosen and near:
+            chosen[base] = one
+    if most is not None and len(chosen) > most:
+        unresolved.append(
+            f"tests of {len(chosen) - most} more operators are not listed: --all lists them,"
+            " torchnav contribute OP those of one"
+        )
+    return list(chosen.values())[:most]
+
+
+def _any_opinfo(names: dict[str, ReachedOperator], python: StoredPython) -> bool:
+    return any(
+        fact.kind == "opinfo" for name in names for _, fact in python.by_target(f"aten::{name}")
+    )

@@ -1,0 +1,153 @@
+"""Test files for what no test is named after: those that name it, and those whose own path has the
+words of a path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import takewhile
+
+from indexes.linking.python.test_expressions import Expression, joined, named_expression
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.corpus import Corpus
+from indexes.queries.operator_tests import Selection
+from indexes.readers.python.blocks import Text, innermost
+from indexes.store.index_file import Store
+from indexes.store.registrations import tests_in
+
+_MOST_TESTS = 12
+"""Where more tests of a file name something, the file is run whole."""
+_ALIKE = 4
+"""Letters that two words must begin with to be forms of one: ``conv`` and ``convolution``."""
+_PARTS = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_TEST_NAME = regex(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
+
+
+class TestMentions:
+    """The test files of one tree."""
+
+    __test__ = False
+
+    def __init__(self, corpus: Corpus, store: Store) -> None:
+        self._corpus = corpus
+        self._store = store
+        self.score = lru_cache(256)(self._scores)
+        self._forms = lru_cache(256)(self._forms_of)
+
+    def naming(self, words: Sequence[str], path: str, most: int) -> Iterator[Selection]:
+        """The test files that name one of some words, those first whose path has most of the words
+        of ``path``, then those that name them most."""
+        wanted = [word for word in dict.fromkeys(words) if len(word) > 2]
+        pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)".encode())
+        counted: dict[str, int] = {}
+        for one in self._files if wanted else ():
+            text = self._corpus.text(one)
+            if any(word.encode() in text for word in wanted):
+                counted[one] = len(pattern.findall(text))
+        near = self.score(path)
+        ranked = sorted(
+            filter(counted.get, counted), key=lambda p: -counted[p] * (1 + 9 * near.get(p, 0))
+        )
+        for one in ranked[:most]:
+            yield self._selection(one, pattern, ", ".join(wanted[:3]), counted[one])
+
+    def _selection(
+        self, path: str, pattern: re.Pattern[bytes], words: str, count: int
+    ) -> Selection:
+        text = self._corpus.text(path)
+        lines = [text.count(b"\n", 0, found.start()) + 1 for found in pattern.finditer(text)]
+        tests = self._tests_around(path, text, lines)
+        rule = f"names {words} on {count} line{'s' * (count != 1)}"
+        return self._of_tests(path, tests, rule) or _whole(path, lines[0], rule)
+
+    def _tests_around(self, path: str, text: bytes, lines: Iterable[int]) -> dict[str, int]:
+        blocks = Text(text).blocks
+        found: dict[str, int] = {}
+        for line in lines:
+            block = innermost(blocks, line)
+            name = block.head.qualified if block else ""
+            test = test_of(name)
+            if block is None or not test:
+                return {}  # what the file's tests are made of: all of them may use it
+            found.setdefault(test, block.head.line)
+        return found
+
+    def _of_tests(self, path: str, tests: Mapping[str, int], rule: str) -> Selection | None:
+        if not 0 < len(tests) <= _MOST_TESTS:
+            return None
+        symbols = (t.symbol for t in tests_in(self._store, path) if t.symbol not in tests)
+        others = [(c, n) for c, _, n in (symbol.rpartition(".") for symbol in symbols)]
+        split = [(cls, name) for cls, _, name in (one.rpartition(".") for one in tests)]
+        expression = joined([named_expression(cls, name, others, path) for cls, name in split])
+        places = tuple(Location(path, line) for line in tests.values())
+        return Selection(path, expression, places, tuple(tests), rule)
+
+    # ------------------------------------------------------------------------- by path
+
+    def near(self, path: str, most: int) -> Iterator[Selection]:
+        """The test files whose own path has the words of a path, the rarest words first."""
+        scores = self.score(path)
+        ranked = sorted(scores, key=lambda p: (-scores[p], p.count("/"), p))
+        for at, one in enumerate(ranked[:most]):
+            shared = self._forms(path)
+            if at == 0 or _words_of(one.rpartition("/")[2]) <= shared:
+                named = ", ".join(sorted(self._words[one] & shared))
+                yield _whole(one, 1, f"its path has {named}, as the path of what changes")
+
+    def _scores(self, path: str) -> dict[str, float]:
+        """For each test file how much of its path is in a path: rare words count most, the same
+        word more than another form of it, and file names that have nothing else."""
+        found: dict[str, float] = {}
+        for wanted in _words_of(path):
+            forms = {word for word in self._known if _alike(word, wanted)}
+            files = {one: forms & words for one, words in self._words.items() if forms & words}
+            for one, shared in files.items():
+                found[one] = found.get(one, 0) + (1 + (wanted in shared)) / len(files)
+        return {one: score * self._covered(one, path) for one, score in found.items()}
+
+    def _covered(self, test: str, path: str) -> float:
+        own = _words_of(test.rpartition("/")[2])
+        return (len(own & self._forms(path)) + 0.5) / (len(own) + 0.5)
+
+    def _forms_of(self, path: str) -> set[str]:
+        """The words of the paths of tests that are forms of those of a path."""
+        wanted = _words_of(path)
+        return {word for word in self._known if any(_alike(word, one) for one in wanted)}
+
+    @cached_property
+    def _files(self) -> list[str]:
+        return [path for path in self._corpus.paths("test") if _TEST_NAME.search(path)]
+
+    @cached_property
+    def _words(self) -> dict[str, set[str]]:
+        return {path: _words_of(path) for path in self._files}
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(word for words in self._words.values() for word in words)
+
+
+def test_of(name: str) -> str:
+    """The test in whose body something stands: ``TestNN.test_x`` of ``TestNN.test_x.Inner.f``."""
+    parts = name.split(".")
+    ends = (at for at, part in enumerate(parts) if part.startswith("test"))
+    return ".".join(parts[: next(ends, -1) + 1])
+
+
+def _words_of(path: str) -> set[str]:
+    whole = path.rpartition(".")[0] or path
+    return {word.lower() for word in _PARTS.findall(whole)} - {"test", "tests", "init"}
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are forms of one: ``freeze`` and ``freezing``."""
+    shared = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    )
+    return one == other or shared >= max(_ALIKE, min(len(one), len(other)) - 1)
+
+
+def _whole(path: str, line: int, rule: str) -> Selection:
+    return Selection(path, Expression("pytest", ()), (Location(path, line),), (path,), rule)

@@ -1,0 +1,122 @@
+"""Test files by what they name, and by the words of their paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from indexes.linking.python.paths import NamedTest, ranked_tests
+from indexes.linking.python.test_expressions import Expression, joined
+from indexes.model.vocabulary import Location
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.operator_tests import Suite
+from indexes.queries.test_mentions import TestMentions as Mentions
+from indexes.queries.test_mentions import test_of as outer_test
+from tests.indexing import opened
+
+_OPTIM = """
+class TestOptim:
+    def test_step(self):
+        def test_inner():
+            torch.optim.Adam([])
+        test_inner()
+
+    def test_other(self):
+        pass
+"""
+_FREEZING = "make_tests(Adam, SGD)\n\n\nclass TestFreezing:\n    def test_it(self):\n        pass\n"
+_LINALG = """
+class TestLinalg:
+    def test_softmax(self, device):
+        torch.softmax(None, 0)
+
+    def test_softmax_twice(self, device):
+        torch.softmax(None, 0)
+"""
+
+
+@pytest.fixture
+def tree(tree_copy: Path) -> Path:
+    (tree_copy / "test/optim").mkdir()
+    (tree_copy / "test/optim/test_optim.py").write_text(_OPTIM)
+    (tree_copy / "test/test_freezing.py").write_text(_FREEZING)
+    (tree_copy / "test/test_softmax.py").write_text("")
+    (tree_copy / "test/test_functional.py").write_text(_LINALG)
+    return tree_copy
+
+
+def test_files_that_name_something_the_nearest_first(tree: Path, cache: Path) -> None:
+    with opened(tree, cache) as index:
+        facts = Impacts(index).facts
+        mentions = Mentions(facts.corpus, facts.store)
+        near, other = mentions.naming(["Adam"], "torch/optim/_adam.py", 5)
+        assert near.command == "pytest test/optim/test_optim.py -k 'TestOptim and test_step'"
+        assert (near.names, near.rule) == (("TestOptim.test_step",), "names Adam on 1 line")
+        # Outside of tests: whatever is made of it may use it, so the file is run whole.
+        assert other.command == "pytest test/test_freezing.py"
+        assert list(mentions.naming(["NoSuchName"], "torch/optim/_adam.py", 5)) == []
+
+
+def test_files_whose_path_has_the_words_of_a_path(tree: Path, cache: Path) -> None:
+    with opened(tree, cache) as index:
+        facts = Impacts(index).facts
+        mentions = Mentions(facts.corpus, facts.store)
+        for path, wanted in (
+            ("torch/csrc/jit/passes/freeze_module.cpp", "test/test_freezing.py"),
+            ("torch/optim/sgd.py", "test/optim/test_optim.py"),
+            ("aten/src/ATen/native/SoftMax.cpp", "test/test_softmax.py"),
+        ):
+            assert next(mentions.near(path, 3)).path == wanted
+        assert list(mentions.near("cmake/Something.cmake", 3)) == []
+
+
+def test_what_changes_in_python_has_the_tests_that_name_it(tree: Path, cache: Path) -> None:
+    with opened(tree, cache) as index:
+        found = Impacts(index).impact("torch.optim._adam.Adam")
+    first = found.tests[0]
+    assert first.path == "test/optim/test_optim.py"
+    assert [test.tier for test in found.tests[:5]] == ["now"] * min(5, len(found.tests))
+
+
+def test_tests_named_after_an_operator_are_one_command_a_file(tree: Path, cache: Path) -> None:
+    with opened(tree, cache) as index:
+        native = index.native("softmax.int")
+        assert native is not None
+        named = Suite(index.facts).of(native).named
+    # test_softmax_twice is selected by the words of test_softmax.
+    assert named[0].command == "pytest test/test_functional.py -k 'TestLinalg and test_softmax'"
+    assert named[0].names == ("TestLinalg.test_softmax", "TestLinalg.test_softmax_twice")
+
+
+def _named(path: str, name: str, call: str, word: str = "svd") -> NamedTest:
+    at = Location(path, 1, 1)
+    return NamedTest(path, f"TestX.{name}", 1, 2, word, call, call.startswith("torch"), at)
+
+
+def test_the_file_named_after_a_part_of_a_public_name_comes_first() -> None:
+    tests = [
+        _named("test/test_a.py", "test_svd", "torch.ops.mine.svd"),
+        _named("test/distributed/test_math.py", "test_svd", "torch.linalg.svd"),
+        _named("test/test_b.py", "test_svd", "torch.svd"),
+        _named("test/test_linalg.py", "test_x_svd", "torch.linalg.svd"),
+        _named("test/test_linalg.py", "test_svd_y", ".svd"),
+    ]
+    ranked = ranked_tests(tests, ["torch._C._linalg.linalg_svd", "torch.linalg.svd"])
+    assert [one.symbol.rpartition(".")[2] for one in ranked[:2]] == ["test_svd_y", "test_x_svd"]
+    assert ranked[2].path == "test/distributed/test_math.py"
+
+
+def test_expressions_of_one_file_are_joined() -> None:
+    one, other = Expression("pytest", ("-k", "A and x")), Expression("pytest", ("-k", "B and y"))
+    wider = Expression("pytest", ("-k", "A and x_more"))
+    assert joined([one, wider]) == one
+    assert joined([one, other]).arguments == ("-k", "(A and x) or (B and y)")
+    patterns = [Expression("unittest", ("-k", f"*.{name}")) for name in "ab"]
+    assert joined(patterns).arguments == ("-k", "*.a", "-k", "*.b")
+    assert joined([one, *patterns]).arguments == ()
+
+
+def test_a_test_is_what_stands_outermost() -> None:
+    assert outer_test("TestNN.test_x.Inner.test_y") == "TestNN.test_x"
+    assert outer_test("make_tests.run") == ""
