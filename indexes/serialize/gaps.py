@@ -7,15 +7,16 @@ from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
     Gap,
-    "id kind difficulty name op path line what rule stated evidence keys module owners uses"
+    "id kind difficulty name op path line what rule stated evidence keys needs module owners uses"
     " age_days contribute",
 )
 
 
-def gaps_json(answer: GapList) -> Object:
-    """The counts of every kind that was asked for, and the gaps in order of usefulness."""
+def gaps_json(answer: GapList, more: int = 0) -> Object:
+    """The counts of every kind that was asked for, the gaps in order of usefulness, and how many
+    ``more`` there are."""
     counts = [
         to_object(one, "kind difficulty title count lacks", count=None if one.lacks else one.count)
         for one in answer.counts
     ]
-    return envelope(answer.source, counts=counts, gaps=answer.gaps)
+    return envelope(answer.source, counts=counts, gaps=answer.gaps, more=more)

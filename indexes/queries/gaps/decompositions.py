@@ -180,8 +180,9 @@ KINDS = (
         "operators without a decomposition",
         find_decompositions,
         lacks_expected,
+        python=True,
     ),
-    Kind("meta", "medium", "operators without a Meta kernel", find_meta, lacks_meta),
+    Kind("meta", "medium", "operators without a Meta kernel", find_meta, lacks_meta, python=True),
     Kind(
         "lowering",
         "medium",
@@ -189,5 +190,6 @@ KINDS = (
         find_lowerings,
         lacks_lowerings,
         graded=True,
+        python=True,
     ),
 )

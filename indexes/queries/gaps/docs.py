@@ -289,7 +289,21 @@ def find_unlisted(tree: Tree) -> Iterator[Gap]:
 
 
 KINDS = (
-    Kind("docs-signature", "easy", "docs that disagree with the schema", find_signatures, lacks),
-    Kind("docs", "easy", "public names without a docstring", find_missing, lacks),
-    Kind("docs-page", "easy", "docstrings that no page lists", find_unlisted, lacks_pages),
+    Kind(
+        "docs-signature",
+        "easy",
+        "docs that disagree with the schema",
+        find_signatures,
+        lacks,
+        python=True,
+    ),
+    Kind("docs", "easy", "public names without a docstring", find_missing, lacks, python=True),
+    Kind(
+        "docs-page",
+        "easy",
+        "docstrings that no page lists",
+        find_unlisted,
+        lacks_pages,
+        python=True,
+    ),
 )

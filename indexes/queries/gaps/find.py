@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.gaps.kinds import KINDS
+from indexes.queries.gaps.means import MEANS, is_for, needs
 from indexes.queries.gaps.model import DIFFICULTIES, Gap, GapFilter, GapList, Kind, KindCount
 from indexes.queries.gaps.tree import Tree
 from indexes.source.git_history import History
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
 
 
-def find_gaps(index: Index, wanted: GapFilter | None = None) -> GapList:
+def find_gaps(index: Index, wanted: GapFilter | None = None, owners: bool = True) -> GapList:
     """The gaps that fit, most useful first: easy before hard, and of one kind those that
     PyTorch's own files state before those that a rule finds, and what much code calls before
-    what little does."""
+    what little does. Without ``owners`` they have none, unless a filter asks for them: those of
+    ten thousand files take a second, so ask for those of a few with ``with_owners``."""
     wanted = wanted or GapFilter()
     tree = Tree(index)
-    owners = _Owners(index)
+    add = _Owners(index).add if owners or wanted.owner or wanted.text else _as_it_is
     counts: list[KindCount] = []
     found: list[Gap] = []
     for kind in KINDS:
@@ -34,10 +36,19 @@ def find_gaps(index: Index, wanted: GapFilter | None = None) -> GapList:
             continue
         lacks = _lacks(kind, tree)
         gaps = [] if lacks else _of_kind(tree, kind)
-        fitting = [gap for gap in map(owners.add, gaps) if fits(gap, wanted)]
+        fitting = [gap for gap in map(add, gaps) if fits(gap, wanted)]
         counts.append(KindCount(kind.name, kind.difficulty, kind.title, len(fitting), lacks))
         found += fitting
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)))
+
+
+def with_owners(index: Index, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
+    """The gaps with those who are asked to review their files."""
+    return tuple(map(_Owners(index).add, gaps))
+
+
+def _as_it_is(gap: Gap) -> Gap:
+    return gap
 
 
 def find_gap(index: Index, wanted: str) -> Gap | None:
@@ -76,7 +87,8 @@ def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
         name=gap.name or name,
         difficulty=gap.difficulty if kind.graded else kind.difficulty,
         module=(native.python_module or "") if native else "",
-        uses=tree.popularity(name),
+        uses=tree.popularity(name) if name.isidentifier() else 0,
+        needs=needs(gap, kind.python),
     )
 
 
@@ -87,6 +99,7 @@ def _order(gap: Gap) -> tuple[object, ...]:
         kinds.index(gap.kind),
         not gap.stated,
         -gap.uses,
+        gap.size,
         gap.location.path,
         gap.location.line,
     )
@@ -114,22 +127,25 @@ def _names(reviewers: Reviewers, path: str) -> tuple[str, ...]:
 
 
 def parse_filter(text: str) -> GapFilter:
-    """What a filter line means: ``easy kind:todo key:MPS module:linalg owner:name words``.
+    """What a filter line means: ``easy kind:todo key:MPS module:linalg owner:name no-gpu words``.
     Raises UsageError for a kind that there is not."""
     kinds: list[str] = []
     words: list[str] = []
+    has: list[str] = []
     named = {"key": "", "module": "", "owner": "", "difficulty": ""}
     for word in text.split():
         field, colon, value = word.partition(":")
         if word in DIFFICULTIES:
             named["difficulty"] = word
+        elif word in MEANS:
+            has.append(word)
         elif colon and field == "kind":
             kinds += _known_kinds(value)
         elif colon and field in named:
             named[field] = value
         else:
             words.append(word)
-    return GapFilter(tuple(kinds), text=" ".join(words), **named)
+    return GapFilter(tuple(kinds), has=tuple(has), text=" ".join(words), **named)
 
 
 def _known_kinds(value: str) -> list[str]:
@@ -148,6 +164,7 @@ def fits(gap: Gap, wanted: GapFilter) -> bool:
         and (not wanted.key or _has_key(gap, wanted.key))
         and (not wanted.module or _is_in(gap, wanted.module))
         and (not wanted.owner or _has_owner(gap, wanted.owner))
+        and all(is_for(gap, one) for one in wanted.has)
         and all(word in shown(gap) for word in wanted.text.lower().split())
     )
 

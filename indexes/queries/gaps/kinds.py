@@ -19,11 +19,18 @@ from indexes.queries.gaps import (
     opinfo,
     structured,
 )
+from indexes.queries.gaps.checks import macros, throws
+from indexes.queries.gaps.expectations import opinfo_rows, owners, recorded
 from indexes.queries.gaps.model import Kind
+from indexes.queries.gaps.python import typing
 
 _FINDERS = (
     docs,
     messages,
+    throws,
+    macros,
+    owners,
+    typing,
     notes,
     devices,
     dtypes,
@@ -31,8 +38,10 @@ _FINDERS = (
     autograd,
     decompositions,
     opinfo,
+    opinfo_rows,
     structured,
     duplicates,
+    recorded,
 )
 
 KINDS: tuple[Kind, ...] = tuple(kind for finder in _FINDERS for kind in finder.KINDS)

@@ -41,6 +41,8 @@ class Gap:
     ``not_implemented``, an error message: not only a rule does."""
     difficulty: Difficulty = "medium"
     """That of its kind, unless the kind has gaps of several."""
+    size: int = 0
+    """How much there is to change, in lines or names; of its kind the small ones come first."""
 
     # What follows is the same for every kind: ``find_gaps`` fills it in.
     kind: str = ""
@@ -49,6 +51,8 @@ class Gap:
     """``python_module`` of the operator: ``linalg``, ``nn``."""
     uses: int = 0
     """Calls by that name in the indexed C++: how much hangs on it."""
+    needs: tuple[str, ...] = ()
+    """``build`` where C++ has to be compiled, and devices: ``cuda``, ``mac``."""
     number: int = 1
     """Which it is, by place, of those of its kind and subject: ``:2`` at the end of an id."""
     owners: tuple[str, ...] = ()
@@ -88,6 +92,8 @@ class Kind:
     """Why this tree cannot tell, in one line; empty where it can."""
     graded: bool = False
     """Each gap says itself how difficult it is."""
+    python: bool = False
+    """What closes it is written in Python, wherever it shows itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +128,7 @@ class GapFilter:
     """A ``python_module``, ``linalg``, or a folder: ``aten/src/ATen/native/mps``, ``sparse``."""
     owner: str = ""
     """Part of an owner's name."""
+    has: tuple[str, ...] = ()
+    """What one has: words of ``indexes.queries.gaps.means.MEANS``."""
     text: str = ""
     """Words, each of which must occur in what is shown."""

@@ -56,4 +56,6 @@ def _gap(tree: Tree, ops: list[str], documented: Found) -> Gap:
     return Gap(place, f"no OpInfo for {name}", rule, places, ops[0])
 
 
-KINDS = (Kind("opinfo", "medium", "documented operators without an OpInfo", find, lacks),)
+KINDS = (
+    Kind("opinfo", "medium", "documented operators without an OpInfo", find, lacks, python=True),
+)

@@ -34,6 +34,7 @@ _KINDS = (
     "binding_skip",
     "lowering",
 )
+_FUNCTIONS = ("function", "impl_func", "meta_func", "method", "macro_use")
 _DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
 _TESTS = regex(r"/tests?/|_test\.\w+$")
 
@@ -48,6 +49,7 @@ class Tree:
         self.text = cache(self._text)
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(self._names)
+        self._defined = cache(self._defined_in)
         self.popularity = cache(index.facts.popularity)
         """How often C++ calls something by a name."""
 
@@ -271,11 +273,20 @@ class Tree:
             found.setdefault(known.definition.location.path, []).append(known.definition)
         return found
 
+    def _defined_in(self, path: str) -> list[Definition]:
+        known = (one.definition for one in self.index.facts.definitions_in(path))
+        return [one for one in known if one.kind in _FUNCTIONS]
+
     def function_at(self, path: str, line: int) -> Definition | None:
         """The innermost function that a line of a kernel file is in."""
         functions = self.functions.get(path, [])
         above = bisect_right(functions, line, key=lambda one: one.location.line)
         return next((one for one in reversed(functions[:above]) if one.location.covers(line)), None)
+
+    def definition_at(self, place: Location) -> Definition | None:
+        """The innermost function of any indexed C++ file that a line is in."""
+        around = [one for one in self._defined(place.path) if one.location.covers(place.line)]
+        return max(around, key=lambda one: one.location.line, default=None)
 
     def operator_of(self, function: Definition | None) -> str | None:
         """An operator whose kernel a function is."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import NotFound
-from indexes.queries.gaps.find import find_gaps, with_ages
+from indexes.queries.gaps.find import find_gaps, with_ages, with_owners
 from indexes.queries.gaps.kinds import KINDS
+from indexes.queries.gaps.means import MEANS
 from indexes.queries.gaps.model import GapFilter
 from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
@@ -36,13 +37,19 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
 @click.option("--owner", metavar="NAME", default="", help="Only in files that NAME reviews.")
+@click.option("--no-gpu", "no_gpu", is_flag=True, help="Only what needs no device but the CPU.")
+@click.option("--mac", is_flag=True, help="Only what needs no device but a Mac.")
+@click.option("--hour", is_flag=True, help="Only easy ones with nothing to compile.")
+@click.option(
+    "--python-only", is_flag=True, help="Only what is written in Python: nothing to compile."
+)
 @click.option(
     "--limit",
     metavar="N",
     type=click.IntRange(min=0),
     default=None,
-    help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one, or all that"
-    " JSON and Markdown have room for.",
+    help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one. JSON and Markdown have"
+    f" {_LIMIT} of each kind, or all of one.",
 )
 @click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
 @click.option("--markdown", is_flag=True, help="Answer as Markdown.")
@@ -56,6 +63,10 @@ def gaps(
     key: str,
     module: str,
     owner: str,
+    no_gpu: bool,
+    mac: bool,
+    hour: bool,
+    python_only: bool,
     limit: int | None,
     age: bool,
     markdown: bool,
@@ -66,11 +77,12 @@ def gaps(
     """
     index = settings.index()
     key = known_key(key, index) if key else ""
-    wanted = GapFilter(kinds, difficulty or "", key, module, owner, " ".join(text))
-    answer = find_gaps(index, wanted)
-    whole = settings.json or markdown
-    chosen = answer.gaps if limit is None and whole else _first(answer.gaps, limit)
-    shown = replace(answer, gaps=chosen)
+    given = zip(MEANS, (no_gpu, mac, hour, python_only), strict=True)
+    has = tuple(name for name, there in given if there)
+    wanted = GapFilter(kinds, difficulty or "", key, module, owner, has=has, text=" ".join(text))
+    answer = find_gaps(index, wanted, owners=False)
+    chosen = _first(answer.gaps, limit, settings.json or markdown)
+    shown = replace(answer, gaps=with_owners(index, chosen))
     if age:
         aged, note = with_ages(index, shown.gaps, date.today())
         shown = replace(shown, gaps=aged)
@@ -78,7 +90,7 @@ def gaps(
             say(f"ages: {note}")
     if answer.gaps or not settings.json:
         settings.answer(
-            lambda: gaps_json(shown),
+            lambda: gaps_json(shown, len(answer.gaps) - len(chosen)),
             lambda: gap_markdown(shown, shown.gaps) if markdown else _text(shown, len(answer.gaps)),
         )
     if not answer.gaps:
@@ -91,14 +103,17 @@ def _nothing(answer: GapList) -> str:
     return "; ".join(["no gap of this tree fits", *untold])
 
 
-def _first(gaps: Sequence[Gap], limit: int | None) -> tuple[Gap, ...]:
-    """The most useful ones: so many as asked for, or else a few of each kind."""
+def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ...]:
+    """The most useful ones: so many as asked for, or else a few of each kind. ``whole`` is for
+    programs and files: all of one kind, and more of several."""
     if limit is not None:
         return tuple(gaps[:limit])
     groups: dict[str, list[Gap]] = {}
     for gap in gaps:
         groups.setdefault(gap.kind, []).append(gap)
-    few = _FEW if len(groups) > 1 else _LIMIT
+    if len(groups) == 1:
+        return tuple(gaps if whole else gaps[:_LIMIT])
+    few = _LIMIT if whole else _FEW
     return tuple(gap for group in groups.values() for gap in group[:few])
 
 

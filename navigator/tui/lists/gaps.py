@@ -17,7 +17,9 @@ from navigator.tui.processes.preview import REASON
 class GapsPane(PlacesPane):
     """Gaps by kind, filtered while one types; enter goes to the chain at the gap's line."""
 
-    PLACEHOLDER = "words, kind:todo, key:MPS, module:linalg, owner:, easy …"
+    PLACEHOLDER = (
+        "words, kind:todo, key:MPS, module:linalg, owner:, easy, no-gpu, mac, hour, python-only …"
+    )
     INVITATION = "looking for gaps …"
 
     _gaps: GapList | None = None

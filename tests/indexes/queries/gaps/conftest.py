@@ -254,6 +254,72 @@ def _write_python(root: Path) -> None:
     )
 
 
+_EXCEPTION = """
+// Deprecated alias. Use TORCH_CHECK(false, ...) to fail.
+#define AT_OLD_ERROR(...)                       \\
+  do {                                          \\
+    ::c10::detail::deprecated_AT_OLD_ERROR();   \\
+    TORCH_CHECK(false, __VA_ARGS__);            \\
+  } while (false)
+"""
+_THROWS = """
+namespace at::native {
+
+void thrower(int64_t size) {
+  TORCH_CHECK(size, "thrower: no size");
+  if (size < 0) throw std::runtime_error("below zero");
+  // throw std::runtime_error("in a comment");
+  if (size > 9) throw std::runtime_error("above nine");
+}
+
+void old_style(int64_t size) {
+  AT_OLD_ERROR("old_style: ", "AT_OLD_ERROR(in words)");
+}
+
+} // namespace at::native
+"""
+
+
+def _write_checks(root: Path) -> None:
+    """Errors raised as the tree no longer raises them, and a folder that never did otherwise."""
+    _append(root, "c10/util/Exception.h", _EXCEPTION)
+    _append(root, "aten/src/ATen/native/Throws.cpp", _THROWS)
+    alone = 'inline void alone() { throw std::runtime_error("no c10 here"); }\n'
+    _append(root, "torch/csrc/runtime_alone/model.h", alone)
+    _append(root, "torch/csrc/runtime_alone/test/test_model.cpp", alone)
+
+
+def _write_expectations(root: Path) -> None:
+    """Tests that are excused, and a test file without an owner."""
+    databases = root / "torch/testing/_internal/common_methods_invocations.py"
+    text = databases.read_text()
+    head = '    OpInfo(\n        "lonely",\n'
+    assert head in text
+    rows = """        skips=(
+            # the result depends on the order
+            DecorateInfo(unittest.expectedFailure, "TestJit", "test_alias", device_type="cuda"),
+            DecorateInfo(unittest.skip("Skipped!"), "TestCommon", "test_out"),  # too slow
+            # DecorateInfo(unittest.expectedFailure, "TestJit", "test_in_a_comment"),
+        ),
+"""
+    databases.write_text(text.replace(head, head + rows))
+    _append(root, "test/test_nobody.py", '# Owner(s): ["module: unknown"]\n')
+    _append(
+        root,
+        "test/test_old.py",
+        '# Owner(s): ["module: nn"]\nclass TestOld:\n    def test_it(self): pass\n',
+    )
+    _append(root, "test/dynamo_expected_failures/TestOld.test_it", "")
+    _append(root, "test/dynamo_skips/TestOldCUDA.test_made_cuda_float32", "")
+    _append(
+        root,
+        "torch/testing/_internal/dynamo_test_failures.py",
+        'dynamo_skips = {\n    "TestOlder.test_in_a_set",\n}\n',
+    )
+    _append(root, "mypy.ini", "[mypy-torch.functional.*]\nignore_errors = True\n\n[mypy]\nx = 1\n")
+    _append(root, "torch/untyped.py", "# mypy: allow-untyped-defs\n\n\ndef one(x):\n    pass\n")
+
+
 def _write_tests(root: Path) -> None:
     _append(
         root,
@@ -292,6 +358,8 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     _write_operators(root)
     _write_python(root)
     _write_tests(root)
+    _write_checks(root)
+    _write_expectations(root)
     cache = tmp_path_factory.mktemp("gaps-index")
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
         yield index

@@ -42,6 +42,6 @@ def test_broken_files_hide_no_others(tree_copy: Path, cache: Path) -> None:
 
 def test_a_filter_line_is_read_by_its_fields() -> None:
     wanted = parse_filter("easy kind:tod key:MPS module:linalg owner:@me two words")
-    assert wanted == GapFilter(("todo",), "easy", "MPS", "linalg", "@me", "two words")
+    assert wanted == GapFilter(("todo",), "easy", "MPS", "linalg", "@me", text="two words")
     with pytest.raises(UsageError, match="batch-rule"):
         parse_filter("kind:nothing")

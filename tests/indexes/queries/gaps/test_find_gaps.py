@@ -187,7 +187,7 @@ def test_easy_ones_come_first(answer: GapList) -> None:
         (GapFilter(key="mps"), {"kernel"}),
         (GapFilter(text="NEGATIVE sizes"), {"todo"}),
         (GapFilter(difficulty="hard", text="everywhere lonely_stub"), {"composite-stub"}),
-        (GapFilter(module="torch/_inductor"), {"lowering"}),
+        (GapFilter(module="torch/_inductor"), {"lowering", "typing"}),
     ],
 )
 def test_filters(grown: Index, wanted: GapFilter, kinds: set[str]) -> None:

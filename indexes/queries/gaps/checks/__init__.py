@@ -1,0 +1,1 @@
+"""Errors that C++ raises in another way than the tree's own."""

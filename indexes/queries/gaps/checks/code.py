@@ -1,0 +1,61 @@
+"""Words in the code of C++ files, and the functions that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition, Location
+
+if TYPE_CHECKING:
+    import re
+
+    from indexes.queries.gaps.tree import Tree
+
+_BLOCK = regex(r"/\*[\s\S]*?(?:\*/|\Z)")
+_STRINGS = regex(r"\"(?:[^\"\\]|\\.)*\"")
+_TESTS = regex(r"(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\w+$")
+VENDORED = "third_party/"
+
+
+class Use(NamedTuple):
+    """A word in code."""
+
+    location: Location
+    found: re.Match[str]
+
+
+def product_files(tree: Tree) -> tuple[str, ...]:
+    """The indexed C++ files that PyTorch's own people write, without tests."""
+    paths = tree.index.facts.paths("cpp")
+    return tuple(p for p in paths if VENDORED not in p and not _TESTS.search(p))
+
+
+def uses(text: str, path: str, word: re.Pattern[str]) -> Iterator[Use]:
+    """Where a pattern stands in the code of a file, comments and strings left out."""
+    comments: list[tuple[int, int]] | None = None
+    line, counted = 1, 0
+    for found in word.finditer(text):
+        at = found.start()
+        comments = [m.span() for m in _BLOCK.finditer(text)] if comments is None else comments
+        if _is_words(text, at) or any(start <= at < end for start, end in comments):
+            continue
+        line += text.count("\n", counted, at)
+        counted = at
+        yield Use(Location(path, line), found)
+
+
+def _is_words(text: str, at: int) -> bool:
+    """Whether a comment or a string of its line holds a place."""
+    before = _STRINGS.sub("", text[text.rfind("\n", 0, at) + 1 : at])
+    return "//" in before or before.count('"') % 2 == 1
+
+
+def by_function(tree: Tree, found: Iterable[Use]) -> Iterator[tuple[Definition | None, list[Use]]]:
+    """The uses of each function of a file; those of no function one by one."""
+    placed = [(tree.definition_at(one.location), one) for one in found]
+    for at, group in groupby(enumerate(placed), key=lambda pair: pair[1][0] or pair[0]):
+        rows = [one for _, (_, one) in group]
+        yield (at if isinstance(at, Definition) else None), rows

@@ -1,0 +1,159 @@
+"""Rows of OpInfos that excuse a test: it is expected to fail, or it is passed over."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.opinfo import DATABASE
+from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.facts import PythonFact
+from indexes.store.registrations import StoredPython
+
+Excuse = Literal["failure", "skip"]
+_ROW = regex(
+    r"(?:DecorateInfo\(\s*(?:unittest\.)?(?:(expectedFailure)|skip\(\s*(\"[^\"\n]*\"|'[^'\n]*')?\s*\))"
+    r"\s*,|SkipInfo\()\s*(?:[\"'](\w+)[\"'])?\s*(?:,\s*[\"'](\w+)[\"'])?"
+    r"([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)"
+)
+_BEFORE = regex(r"((?:[^\S\n]*#[^\n]*\n)+)[^\S\n]*\Z")
+_AFTER = regex(r"[^\S\n]*,?[^\S\n]*#([^\n]*)")
+_DEVICE = regex(r"device_type\s*=\s*[\"'](\w+)[\"']")
+_NO_REASON = frozenset({"", "skipped", "skipped!", "skip"})
+_FEW = 4
+"""Entries of one name, one in the other, that may begin at a line."""
+_FOLDER = "torch/testing/_internal/%.py"
+_BACK = 600
+"""Characters looked at before a row: its comment stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A ``DecorateInfo`` that excuses a test."""
+
+    place: Location
+    excuse: Excuse
+    test: str
+    """``TestCommon.test_out``; empty where it is for all tests."""
+    some: bool
+    """For some dtypes or devices only."""
+    reason: str
+    device: str = ""
+    """``cuda``, where it is for that device alone."""
+
+
+def rows(text: str, path: str) -> Iterator[Row]:
+    """The rows of a file that excuse a test, with the reason that stands beside them."""
+    line, counted = 1, 0
+    for found in _ROW.finditer(text):
+        start = text.rfind("\n", 0, found.start()) + 1
+        if "#" in text[start : found.start()]:
+            continue
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
+        fails = found[1] or (found[2] is None and "expectedFailure" in found[5])
+        test = ".".join(filter(None, (found[3], found[4])))
+        end = line + text.count("\n", found.start(), found.end())
+        place = Location(path, line, end)
+        device = _DEVICE.search(found[5])
+        yield Row(
+            place,
+            "failure" if fails else "skip",
+            test,
+            "=" in found[5],
+            _reason(text, found, start),
+            device[1] if device else "",
+        )
+
+
+def _reason(text: str, found: re.Match[str], start: int) -> str:
+    """What a skip gives as its reason, or else the comment beside or above the row."""
+    said = (found[2] or "")[1:-1].strip()
+    if said.lower() not in _NO_REASON:
+        return said
+    if after := _AFTER.match(text, found.end()):
+        return after[1].strip()
+    above = _BEFORE.search(text[max(0, start - _BACK) : start])
+    return " ".join(above[1].replace("#", " ").split()) if above else ""
+
+
+def find(tree: Tree, excuse: Excuse) -> Iterator[Gap]:
+    """One gap for each row that stands in an OpInfo."""
+    operators = _operators(tree)
+    for path in tree.paths(_FOLDER):
+        text = tree.text(path)
+        if "Info(" in text and ("expectedFailure" in text or "skip(" in text or "SkipInfo" in text):
+            entries = _Entries(tree, path)
+            for row in rows(text, path):
+                if row.excuse == excuse:
+                    yield _gap(row, entries.at(row.place.line), operators)
+
+
+class _Entries:
+    """The OpInfos of a file by their lines."""
+
+    def __init__(self, tree: Tree, path: str) -> None:
+        stored = StoredPython(tree.store).in_file(path)
+        self._entries = sorted((f for f in stored if f.kind == "opinfo"), key=lambda f: f.line)
+        self._lines = [fact.line for fact in self._entries]
+
+    def at(self, line: int) -> PythonFact | None:
+        """The entry that a line is in."""
+        above = self._entries[: bisect_right(self._lines, line)]
+        return next((one for one in reversed(above[-_FEW:]) if one.end_line >= line), None)
+
+
+def _operators(tree: Tree) -> Mapping[str, str]:
+    """The first overload of each operator, by the target of an OpInfo."""
+    return {f"aten::{name}": ops[0] for name, ops in tree.overloads.items()}
+
+
+def _gap(row: Row, fact: PythonFact | None, operators: Mapping[str, str]) -> Gap:
+    name = fact.symbol if fact else row.place.path.rpartition("/")[2]
+    test = row.test or "every test"
+    some = " for some dtypes, devices or samples" if row.some else ""
+    said = "is expected to fail" if row.excuse == "failure" else "is passed over"
+    reason = f': "{row.reason}"' if row.reason else ", and nothing says why"
+    rule = f"the OpInfo of {name} excuses it{some}{reason}"
+    evidence = (row.place, *((Location(row.place.path, fact.line),) if fact else ()))
+    return Gap(
+        row.place,
+        f"{test} {said} for {name}",
+        rule,
+        evidence,
+        operators.get(fact.target) if fact else None,
+        name=name,
+        subject=f"{name}/{row.test}" if row.test else name,
+        keys=(row.device.upper(),) if row.device not in ("", "cpu") else (),
+        stated=True,
+    )
+
+
+def lacks(tree: Tree) -> str:
+    """OpInfos stand in torch/testing, which the wheel has too, since 1.7."""
+    return tree.lacks(DATABASE)
+
+
+KINDS = (
+    Kind(
+        "opinfo-failure",
+        "medium",
+        "tests of operators that are expected to fail",
+        partial(find, excuse="failure"),
+        lacks,
+    ),
+    Kind(
+        "opinfo-skip",
+        "medium",
+        "tests of operators that are passed over",
+        partial(find, excuse="skip"),
+        lacks,
+    ),
+)

@@ -1,0 +1,66 @@
+"""What a gap needs of whoever closes it, and what people say that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import regex
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.model import Gap
+
+BUILD = "build"
+"""C++ has to be compiled: for Python and docs a nightly binary is enough."""
+MEANS = {
+    "no-gpu": "no device but the CPU",
+    "mac": "a Mac, and no other device",
+    "hour": "an hour: easy, and nothing to compile",
+    "python-only": "Python only: nothing to compile",
+}
+"""The words by which one says what one has, each with its meaning."""
+
+_OF_KEYS = (
+    ("CUDA", "cuda"),
+    ("HIP", "rocm"),
+    ("MPS", "mac"),
+    ("Metal", "mac"),
+    ("XPU", "xpu"),
+    ("HPU", "hpu"),
+    ("MTIA", "mtia"),
+    ("Vulkan", "vulkan"),
+    ("XLA", "xla"),
+)
+_OF_FILES = (
+    (regex(r"/(?:cuda|cudnn|nccl)/|\.cuh?$"), "cuda"),
+    (regex(r"/(?:hip|miopen)/|\.hip$"), "rocm"),
+    (regex(r"/(?:mps|metal)/|\.mm$|\.metal$"), "mac"),
+    (regex(r"/xpu/"), "xpu"),
+    (regex(r"/vulkan/"), "vulkan"),
+)
+_COMPILED = regex(r"\.(?:c|cc|cpp|h|hpp|cu|cuh|hip|mm|m|metal|yaml|in)$")
+
+
+def needs(gap: Gap, python: bool) -> tuple[str, ...]:
+    """What closing a gap needs: ``build`` and devices, by its keys and its file. ``python`` says
+    that the change is written in Python wherever the gap shows itself."""
+    path = gap.location.path
+    builds = not python and _COMPILED.search(path)
+    return (*((BUILD,) if builds else ()), *dict.fromkeys(_devices(gap, path)))
+
+
+def _devices(gap: Gap, path: str) -> Iterator[str]:
+    for key in gap.keys:
+        yield from (device for name, device in _OF_KEYS if name.lower() in key.lower())
+    if not gap.keys:
+        yield from (device for pattern, device in _OF_FILES if pattern.search(path))
+
+
+def is_for(gap: Gap, has: str) -> bool:
+    """Whether somebody who ``has`` one of ``MEANS`` can close a gap."""
+    devices = {one for one in gap.needs if one != BUILD}
+    if has == "no-gpu":
+        return not devices
+    if has == "mac":
+        return devices <= {"mac"}
+    return BUILD not in gap.needs and (has == "python-only" or gap.difficulty == "easy")

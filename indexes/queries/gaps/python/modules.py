@@ -1,0 +1,25 @@
+"""The modules of a tree, by their dotted names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from indexes.readers.python.facts import module_name
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+
+def modules(tree: Tree) -> Mapping[str, str]:
+    """The file of each indexed module, by its dotted name: ``torch.nn.modules.linear``."""
+    return {module_name(path): path for path in tree.index.facts.paths("python")}
+
+
+def split(name: str, known: Mapping[str, str]) -> tuple[str, str]:
+    """A dotted name as the longest module that begins it and the rest: ``("torch.nn",
+    "Linear.forward")``; the module is empty where there is none."""
+    module = name
+    while module and module not in known:
+        module = module.rpartition(".")[0]
+    return module, name[len(module) :].lstrip(".")

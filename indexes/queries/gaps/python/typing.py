@@ -1,0 +1,65 @@
+"""Python files whose functions are not checked for types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Difficulty, Gap, Kind
+from indexes.queries.gaps.python.modules import modules
+from indexes.queries.gaps.tree import Tree
+
+_MARK = regex(r"^#\s*(?:mypy|pyrefly|pyre):\s*(allow-untyped-defs|ignore-errors)\b", MULTILINE)
+_SECTION = regex(r"^\[mypy-([^\]\n]+)\]\n((?:(?!\[)[^\n]*\n?)*)", MULTILINE)
+_IGNORES = regex(r"^\s*(ignore_errors|allow_untyped_defs)\s*=\s*True", MULTILINE)
+CONFIG = "mypy.ini"
+_FEW = 5
+"""So many functions without types are an easy change."""
+
+
+def lacks(tree: Tree) -> str:
+    """An installed package has the files and not the configuration of the type checker."""
+    return tree.lacks(CONFIG)
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """One gap for each file of the packages that says so at its top, or that mypy.ini names."""
+    config = tree.text(CONFIG)
+    for path in tree.index.facts.paths("python"):
+        text = tree.text(path)
+        if "# mypy:" in text or "# py" in text:
+            found = _MARK.search(text)
+            if found:
+                line = text.count("\n", 0, found.start()) + 1
+                yield _gap(tree, path, Location(path, line), found[1])
+    known = modules(tree)
+    for section in _SECTION.finditer(config):
+        if said := _IGNORES.search(section[2]):
+            line = config.count("\n", 0, section.start()) + 1
+            yield from _configured(tree, known, section[1], Location(CONFIG, line), said[1])
+
+
+def _configured(
+    tree: Tree, known: Mapping[str, str], pattern: str, place: Location, said: str
+) -> Iterator[Gap]:
+    """The gap of a section for one module of this tree. One for a whole package is left out:
+    that is many changes."""
+    path = known.get(pattern.removesuffix(".*"))
+    if path and not path.endswith("/__init__.py"):
+        yield _gap(tree, path, place, said.replace("_", "-"))
+
+
+def _gap(tree: Tree, path: str, place: Location, said: str) -> Gap:
+    text = tree.text(path)
+    lines, functions = text.count("\n"), text.count(" def ") + text.count("\ndef ")
+    whole = said == "ignore-errors"
+    what = f"{path} ({lines:,} lines, {functions} functions) is not checked for types"
+    rule = f'"{said}" at {place}: '
+    rule += "mypy reports nothing of this file" if whole else "functions there may have no types"
+    easy: Difficulty = "easy" if functions <= _FEW and not whole else "medium"
+    evidence = (place, Location(path, 1))
+    return Gap(place, what, rule, evidence, name=path, stated=True, difficulty=easy, size=lines)
+
+
+KINDS = (Kind("typing", "medium", "files whose functions have no types", find, lacks, graded=True),)

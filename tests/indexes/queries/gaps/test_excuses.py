@@ -1,0 +1,67 @@
+"""Kinds of gaps that the tree's own files excuse: in rows, lists and first lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.gaps.model import Gap, GapList
+
+
+def of(answer: GapList, kind: str) -> dict[str, Gap]:
+    return {gap.subject or gap.name: gap for gap in answer.gaps if gap.kind == kind}
+
+
+def test_throws_of_a_function_are_one_gap_and_comments_none(answer: GapList) -> None:
+    gap = of(answer, "runtime-error")["at::native::thrower"]
+    assert "in 2 places" in gap.what
+    assert "this file uses TORCH_CHECK" in gap.rule
+
+
+@pytest.mark.parametrize("name", ["alone", "model.h"])
+def test_a_folder_without_torch_check_may_have_to_do_without(answer: GapList, name: str) -> None:
+    assert not [gap for gap in of(answer, "runtime-error").values() if gap.name == name]
+
+
+def test_a_deprecated_macro_is_found_by_its_body_and_told_what_replaces_it(answer: GapList) -> None:
+    found = of(answer, "deprecated-macro")
+    assert list(found) == ["at::native::old_style"]
+    gap = found["at::native::old_style"]
+    assert gap.what == "old_style uses AT_OLD_ERROR"
+    assert "use TORCH_CHECK(false, ...)" in gap.rule
+
+
+def test_rows_of_opinfos_give_their_reason(answer: GapList) -> None:
+    failure = of(answer, "opinfo-failure")["lonely/TestJit.test_alias"]
+    assert '"the result depends on the order"' in failure.rule
+    assert failure.op == "lonely"
+    assert failure.keys == ("CUDA",)
+    skip = of(answer, "opinfo-skip")["lonely/TestCommon.test_out"]
+    assert '"too slow"' in skip.rule
+    assert not any("in_a_comment" in name for name in of(answer, "opinfo-failure"))
+
+
+def test_a_test_that_a_list_names_is_shown_at_its_lines(answer: GapList) -> None:
+    failure = of(answer, "compile-failure")["dynamo/TestOld.test_it"]
+    assert (failure.location.path, failure.location.line) == ("test/test_old.py", 3)
+    assert failure.evidence[0].path == "test/dynamo_expected_failures/TestOld.test_it"
+
+
+def test_lists_are_folders_or_sets(answer: GapList) -> None:
+    assert set(of(answer, "compile-skip")) == {
+        "dynamo/TestOldCUDA.test_made_cuda_float32",
+        "dynamo/TestOlder.test_in_a_set",
+    }
+
+
+def test_only_the_file_without_an_owner_lacks_one(answer: GapList) -> None:
+    found = of(answer, "test-owner")
+    assert "test/test_nobody.py" in found
+    assert "test/test_old.py" not in found
+
+
+def test_files_without_types_by_their_first_line_or_by_the_configuration(answer: GapList) -> None:
+    found = of(answer, "typing")
+    assert "torch/overrides.py" not in found
+    assert found["torch/untyped.py"].difficulty == "easy"
+    assert "(5 lines, 1 functions)" in found["torch/untyped.py"].what
+    assert found["torch/functional.py"].location.path == "mypy.ini"
