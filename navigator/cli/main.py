@@ -45,6 +45,7 @@ COMMANDS = {
     "open": ("trace:open_", "Show a recorded trace."),
     "ranks": ("ranks:ranks", "Summarise the traces of many ranks."),
     "contribute": ("contribute:contribute", "Plan a change: files, tests, reviewers."),
+    "pr": ("pr:pr", "Draft a pull request of your changes."),
     "audit": ("audit:audit", "How much of the tree is linked, and how well."),
     "gaps": ("gaps:gaps", "Openings for a contribution."),
     "diff": ("diff:diff", "Compare two versions."),

@@ -1,0 +1,196 @@
+"""What stands around a pull request: the tree's form for it, the steps from a fork to the merge,
+and what CI runs, each with the tree's own line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from indexes.model.errors import SourceError
+from indexes.model.vocabulary import Location
+from indexes.queries.pull_request.model import Label, PullStep, Template, Workflow
+from indexes.readers.project.workflows import WorkflowFile, read_workflow
+from indexes.source.source import Source
+
+_WORKFLOWS = ".github/workflows"
+_FOLDERS = (".github", "", "docs")
+"""Where GitHub looks for the form."""
+_NAME = "pull_request_template"
+
+
+class _Said(NamedTuple):
+    """A step that some trees ask for."""
+
+    what: str
+    path: str
+    pattern: str
+    """What the line has; its first group is the command, if it has one."""
+    when: str = ""
+    """For which changes: ``docs``, ``stack``; for all when empty."""
+
+
+_BEFORE = (
+    _Said("fork the project on GitHub", "CONTRIBUTING.md", r"\bfork the PyTorch project\b"),
+    _Said("clone your fork", "CONTRIBUTING.md", r"^\s*(git clone git@github\.com:<.*)$"),
+    _Said(
+        "name the project's own repository", "CONTRIBUTING.md", r"^\s*(git remote add upstream .*)$"
+    ),
+    _Said("read what it says of changes made with AI", "AI_POLICY.md", r"\S"),
+    _Said(
+        "sign the contributor's agreement: the check EasyCLA asks for it",
+        ".github/merge_rules.yaml",
+        r"EasyCLA",
+    ),
+    _Said(
+        "sign the contributor's agreement",
+        "CONTRIBUTING.md",
+        r"\bCLA\b|Contributor License Agreement",
+    ),
+)
+_AFTER = (
+    _Said(
+        "open it as a draft first: for a draft nobody is asked to review",
+        ".github/auto_request_review.yml",
+        r"ignore_draft:\s*true",
+    ),
+    _Said(
+        "a stack of changes that build on each other goes up with ghstack",
+        "CONTRIBUTING.md",
+        r"^\s*(ghstack submit)\b|\bghstack\b",
+        "stack",
+    ),
+    _Said(
+        "comment to add a label", ".github/scripts/label_utils.py", r"`(@pytorchbot label [^`]*)`"
+    ),
+    _Said(
+        "look at the docs that CI builds", "CONTRIBUTING.md", r"host documentation previews", "docs"
+    ),
+    _Said(
+        "leave the reviewers to the triage squad if you know none",
+        "CONTRIBUTING.md",
+        r"leave the Reviewers section empty",
+    ),
+    _Said(
+        "remind of it after some days without an answer",
+        "CONTRIBUTING.md",
+        r"doesn't get any response",
+    ),
+    _Said(
+        "once approved, have it merged by a comment",
+        "CONTRIBUTING.md",
+        r"`(@pytorchmergebot merge)`",
+    ),
+)
+
+
+class Around:
+    """The project's own words of pull requests, in one tree."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def template(self, fixes: bool) -> Template | None:
+        """The form; where there are several, one that asks for an issue if the change fixes one."""
+        found = list(self._templates())
+        if not found:
+            return None
+        chosen = next((one for one in found if ("Fixes #" in self._text(one)) == fixes), found[0])
+        rest = tuple(one for one in found if one != chosen)
+        return Template(Location(chosen, 0), tuple(self._text(chosen).splitlines()), rest)
+
+    def _templates(self) -> Iterator[str]:
+        for folder in _FOLDERS:
+            for name in self._listed(folder):
+                path = f"{folder}/{name}".lstrip("/")
+                if name.lower() in (f"{_NAME}.md", f"{_NAME}.txt", _NAME):
+                    inside = [f"{path}/{one}" for one in self._listed(path)]
+                    yield from [one for one in inside if one.endswith(".md")] or [path]
+
+    # -------------------------------------------------------------------------- steps
+
+    def steps(
+        self, branch: str, lint: Sequence[PullStep], docs: bool, stack: bool
+    ) -> tuple[PullStep, ...]:
+        """From the fork to the merge. ``stack`` says that the branch has several commits."""
+        kinds = {"", *(("docs",) if docs else ()), *(("stack",) if stack else ())}
+        before = self._said(_BEFORE, kinds)
+        new = branch in ("", "main", "master", "viable/strict")
+        name = "my-change" if new else branch
+        own = [PullStep("make a branch", None, f"git checkout -b {name}")] if new else []
+        push = PullStep("push the branch to your fork", None, f"git push -u origin {name}")
+        return (*before, *own, *lint, push, *self._said(_AFTER, kinds))
+
+    def _said(self, table: Sequence[_Said], kinds: set[str]) -> Iterator[PullStep]:
+        for one in table:
+            if one.when in kinds:
+                yield from self._step(one)
+
+    def _step(self, said: _Said) -> Iterator[PullStep]:
+        for number, line in enumerate(self._text(said.path).splitlines(), 1):
+            if found := re.search(said.pattern, line):
+                command = next(filter(None, found.groups()), "")
+                yield PullStep(said.what, Location(said.path, number), command)
+                return
+
+    # ----------------------------------------------------------------------------- CI
+
+    def workflows(self, paths: tuple[str, ...], labels: Sequence[Label]) -> tuple[Workflow, ...]:
+        """What CI runs: on the pull request itself, then what its labels start."""
+        found = list(self._workflow_files())
+        mine = [
+            Workflow(one.name, Location(path, one.line), _when(one), one.jobs)
+            for path, one in found
+            if one.starts_for(paths)
+        ]
+        set_by = {
+            one.name: "with the label {}, which it gets" for one in labels if one.kind == "ci"
+        }
+        words = {word for path in paths for word in re.split(r"[/_.]", path)}
+        for label, when in {**_asked_for(found, words), **set_by}.items():
+            mine += [
+                Workflow(one.name, Location(path, one.line), when.format(label), one.jobs, label)
+                for path, one in found
+                if any(tag.startswith(f"{label}/") for tag in one.tags)
+            ]
+        return tuple(mine)
+
+    def _workflow_files(self) -> Iterator[tuple[str, WorkflowFile]]:
+        for name in self._listed(_WORKFLOWS):
+            path = f"{_WORKFLOWS}/{name}"
+            if name.endswith((".yml", ".yaml")) and (
+                found := read_workflow(self._bytes(path), path)
+            ):
+                yield path, found
+
+    # -------------------------------------------------------------------------- files
+
+    def _listed(self, folder: str) -> list[str]:
+        try:
+            return sorted(os.listdir(self._source.root / folder))
+        except OSError:
+            return []
+
+    def _text(self, path: str) -> str:
+        return self._bytes(path).decode("utf-8", "replace")
+
+    def _bytes(self, path: str) -> bytes:
+        try:
+            return self._source.read(path)
+        except SourceError:
+            return b""
+
+
+def _asked_for(found: Sequence[tuple[str, WorkflowFile]], words: set[str]) -> dict[str, str]:
+    """The labels that are named like a folder of the change, which nobody sets by itself."""
+    tags = (tag for _, one in found for tag in one.tags if tag.startswith("ciflow/"))
+    labels = dict.fromkeys(tag.removesuffix("/*") for tag in tags)
+    wanted = (one for one in labels if one.partition("/")[2] in words)
+    return dict.fromkeys(wanted, "if the label {} is asked for")
+
+
+def _when(workflow: WorkflowFile) -> str:
+    if not workflow.paths:
+        return "on every pull request"
+    return f"on pull requests that change {', '.join(workflow.paths[:3])}"

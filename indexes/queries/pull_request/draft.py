@@ -1,0 +1,98 @@
+"""The door: the changes of a work tree in, the draft of their pull request out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import NotFound, SourceError
+from indexes.model.impact import Affected, TestCommand
+from indexes.queries.contribution.guides import Command, Guides
+from indexes.queries.contribution.reviewers import Reviewers
+from indexes.queries.impact.affected import affected
+from indexes.queries.pull_request.around import Around
+from indexes.queries.pull_request.branch import Base, Branch, changed_file
+from indexes.queries.pull_request.issues import issues_of
+from indexes.queries.pull_request.labels import Labels
+from indexes.queries.pull_request.model import PullRequest, PullStep, Ran
+from indexes.readers.python.tests import is_test_file
+from indexes.source.git_diff import changes
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+NOW = 5
+"""Commands of tests to run before the pull request; CI runs the rest."""
+
+
+def draft(index: Index, base: str | None = None, ran: Sequence[Ran] = ()) -> PullRequest:
+    """The draft of what differs from ``base``, or from where the branch left the upstream's main.
+
+    Raises NotFound where nothing differs or ``base`` is not here, SourceError without git."""
+    source = index.source
+    if source.kind == "wheel":
+        raise SourceError("an installed torch has no changes: torchnav pr needs a checkout")
+    branch = Branch(source.root)
+    against = branch.base(base)
+    tree = changes(source.root, against.commit)
+    if not tree.files:
+        why = f" ({against.missing})" if against.missing else ""
+        raise NotFound(f"no changes against {against.words} {against.commit[:10]}{why}")
+    commits = branch.commits(against)
+    files = tuple(map(changed_file, tree.files))
+    paths = tuple(one.path for one in files)
+    title = branch.title(commits, paths, against)
+    reviewers, around = Reviewers(source), Around(source)
+    labels = Labels(source, reviewers)
+    named = labels.of(files, f"{title.prefix} {title.text}")
+    issues = issues_of(commits, tree.files)
+    reached = affected(index, against.commit)
+    tests = _tests(reached, paths)
+    commands = Guides(source).commands_for(paths)
+    lint = [PullStep("lint", one.location, one.text) for one in commands if one.purpose == "lint"]
+    docs = any(one.purpose == "docs" for one in commands)
+    return PullRequest(
+        index.info,
+        against.words,
+        against.commit,
+        branch.name,
+        title,
+        commits,
+        files,
+        around.template(any(one.way != "named" for one in issues)),
+        reached,
+        tests[:NOW],
+        len(tests[NOW:]),
+        tuple(ran),
+        _to_run(commands),
+        named,
+        labels.topics,
+        reviewers.for_change(paths),
+        issues,
+        around.workflows(paths, named),
+        around.steps(branch.name, lint, docs, len(commits) > 1),
+        _missing(against, labels, reviewers),
+    )
+
+
+def _tests(reached: Affected, paths: Sequence[str]) -> tuple[TestCommand, ...]:
+    """The tests of files that the change edits first, then those that it reaches."""
+    known = reached.impact.tests
+    mine = [path for path in paths if is_test_file(path)]
+    own = [one for path in mine for one in known if one.path == path]
+    whole = [
+        TestCommand(f"python {path}", path, "the change edits it", (), "exact", 0)
+        for path in mine
+        if not any(one.path == path for one in own)
+    ]
+    return (*own, *whole, *(one for one in known if one not in own))
+
+
+def _to_run(commands: Sequence[Command]) -> tuple[Command, ...]:
+    """Those that show that the change works: what builds it, its docs and programs of tests."""
+    return tuple(one for one in commands if one.purpose in ("build", "docs", "test"))
+
+
+def _missing(base: Base, labels: Labels, reviewers: Reviewers) -> tuple[str, ...]:
+    lists = (f"reviewers by {one}: this tree has none" for one in reviewers.missing)
+    return tuple(filter(None, (base.missing, *labels.missing, *lists)))

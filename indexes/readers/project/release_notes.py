@@ -1,0 +1,108 @@
+"""Reads scripts/release_notes of a tree: by which paths and words its scripts sort changes into
+the categories of the release notes, and which topics there are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+class CategoryRule(NamedTuple):
+    """A change of a file with one of these words in its path is of a category."""
+
+    words: tuple[str, ...]
+    category: str
+    line: int
+    lower: bool = False
+    """Whether the path is compared in lower case."""
+
+    def takes(self, path: str) -> bool:
+        text = path.lower() if self.lower else path
+        return any(word in text for word in self.words)
+
+
+class TitleRule(NamedTuple):
+    """A change with this in its title is of a category."""
+
+    text: str
+    category: str
+    line: int
+
+
+def read_category_rules(data: bytes) -> tuple[CategoryRule, ...]:
+    """The rules by path of ``categorize``, in the order in which the script asks them."""
+    loops = (
+        node
+        for function in _functions(data, "categorize")
+        for node in ast.walk(function)
+        if isinstance(node, ast.For)
+    )
+    return tuple(rule for loop in loops for rule in _rules(loop.body))
+
+
+def _rules(body: Iterable[ast.stmt]) -> Iterator[CategoryRule]:
+    for node in body:
+        if isinstance(node, ast.If):
+            category = next(filter(None, map(_category, node.body)), "")
+            words, lower = _asked(node.test)
+            if category and words:
+                yield CategoryRule(words, category, node.lineno, lower)
+            yield from _rules(node.orelse)
+
+
+def _category(node: ast.stmt) -> str:
+    """What ``category = "jit"``, or ``category = common.quantization.name``, sets."""
+    if not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]) != "category":
+        return ""
+    if isinstance(node.value, ast.Constant):
+        return str(node.value.value)
+    parts = ast.unparse(node.value).split(".")
+    return parts[-2] if parts[-1] == "name" and len(parts) > 1 else ""
+
+
+def _asked(test: ast.expr) -> tuple[tuple[str, ...], bool]:
+    """The words that a condition asks the path for, and whether it does in lower case."""
+    if isinstance(test, ast.Call) and len(test.args) == 2:
+        file, words = test.args
+        return tuple(_texts(words)), "lower" in ast.unparse(file)
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In):
+        return tuple(_texts(test.left)), "lower" in ast.unparse(test.comparators[0])
+    return (), False
+
+
+def _texts(node: ast.expr) -> Iterator[str]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value
+
+
+def read_title_rules(data: bytes) -> tuple[TitleRule, ...]:
+    """The pairs of ``bracket_category_matcher``: ``("[mps]", "mps")``."""
+    return tuple(
+        TitleRule(texts[0], texts[1], node.lineno)
+        for function in _functions(data, "bracket_category_matcher")
+        for node in ast.walk(function)
+        if isinstance(node, ast.Tuple) and len(texts := list(_texts(node))) == 2
+    )
+
+
+def read_words(data: bytes, name: str) -> tuple[tuple[str, ...], int]:
+    """The texts of a list that a script assigns to a name, with its line; none where it doesn't."""
+    for node in _parsed(data).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return tuple(_texts(node.value)), node.lineno
+    return (), 0
+
+
+def _functions(data: bytes, name: str) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(_parsed(data)):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            yield node
+
+
+def _parsed(data: bytes) -> ast.Module:
+    try:
+        return ast.parse(data)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])

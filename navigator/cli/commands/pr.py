@@ -1,0 +1,50 @@
+"""``torchnav pr``: the draft of a pull request."""
+
+from __future__ import annotations
+
+import click
+
+from indexes.model.errors import UsageError
+from indexes.queries.pull_request.draft import draft
+from indexes.queries.pull_request.model import Ran
+from indexes.serialize.pull_request import pull_request_json
+from navigator.cli.session import Settings, json_option, pass_settings
+from navigator.text.pull_request import body_lines, markdown_lines
+
+
+@click.command()
+@click.option(
+    "--base",
+    metavar="REV",
+    help="Compare with this commit; by default with where the branch left main.",
+)
+@click.option(
+    "--ran",
+    "results",
+    multiple=True,
+    metavar="'COMMAND: RESULT'",
+    help="A command that you ran and what came of it, for the test plan.",
+)
+@click.option("--body", is_flag=True, help="Only the text of the pull request.")
+@json_option
+@pass_settings
+def pr(settings: Settings, base: str | None, results: tuple[str, ...], body: bool) -> None:
+    """The draft of a pull request for your changes, as Markdown.
+
+    Compares the working tree, untracked files too, with where the branch left the upstream's
+    main. The title, the text by the tree's own form, the test plan; then labels, reviewers,
+    issues, the steps around it and what CI will run. What nothing tells is marked as to be filled
+    in. Nothing is sent anywhere.
+    """
+    ran = tuple(map(_ran, results))
+    found = draft(settings.index(), base, ran)
+    lines = body_lines if body else markdown_lines
+    settings.answer(lambda: pull_request_json(found, list(body_lines(found))), lambda: lines(found))
+
+
+def _ran(text: str) -> Ran:
+    """``python test/test_ops.py -k gcd: 12 passed``."""
+    command, colon, result = text.rpartition(": ")
+    if not colon or not command.strip():
+        raise UsageError(f"--ran {text!r}: give 'COMMAND: RESULT'")
+    return Ran(command.strip(), result.strip())

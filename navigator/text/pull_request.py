@@ -1,0 +1,212 @@
+"""The draft of a pull request as Markdown: its text by the tree's own form, then what is for its
+author alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from indexes.model.vocabulary import Location
+from indexes.queries.pull_request.issues import is_fix
+from indexes.queries.pull_request.model import PullRequest, PullStep
+from navigator.text.clean import clean
+from navigator.text.markdown import code, heading, words
+
+_MAX_NAMED = 12
+_MAX_PEOPLE = 5
+_BLANK = "<!-- to be filled in: {} -->"
+_HEADINGS = (
+    ("what", r"\b(summary|description|what|overview|changes?)\b"),
+    ("why", r"\b(why|motivation|context|background)\b"),
+    ("test", r"\b(test|testing|verif\w+)\b"),
+)
+"""Which headings of a form ask for which part."""
+_HEADING = re.compile(r"\s*(#+\s+(.*\S)|\*\*(.+)\*\*:?)\s*$")
+
+
+def title_text(one: PullRequest) -> str:
+    """The title, with what it lacks marked."""
+    text = one.title.text or "<what this change does>"
+    return clean(f"{one.title.prefix} {text}".strip())
+
+
+def body_lines(one: PullRequest) -> Iterator[str]:
+    """The text of the pull request: the tree's form, filled in as far as the change tells."""
+    parts = {
+        "what": list(_what(one)),
+        "why": list(_why(one)),
+        "reached": list(_reached(one)),
+        "test": list(_test_plan(one)),
+    }
+    yield from _form(one, parts)
+    titles = {
+        "what": "What changes",
+        "why": "Why",
+        "reached": "Operators and APIs reached",
+        "test": "Test plan",
+    }
+    for key, lines in parts.items():
+        if lines:
+            yield from heading(3, titles[key])
+            yield from lines
+
+
+def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
+    """The form, with the parts under the headings that ask for them; those are taken out."""
+    lines = one.template.lines if one.template else ()
+    fixes = "\n".join(f"Fixes #{number}" for number in one.fixes)
+    for line in lines:
+        if fixes and re.match(r"\s*Fixes #", line):
+            yield from fixes.split("\n")
+            continue
+        yield clean(line)
+        found = _HEADING.match(line)
+        asked = found and (found[2] or found[3]).lower()
+        for key, pattern in _HEADINGS if asked else ():
+            if parts[key] and re.search(pattern, asked or ""):
+                yield from ("", *parts[key], "")
+                parts[key] = []
+                break
+    if fixes and not any(re.match(r"\s*Fixes #", line) for line in lines):
+        yield from fixes.split("\n")
+
+
+def _what(one: PullRequest) -> Iterator[str]:
+    if not one.title.text:
+        yield _BLANK.format("what this change does, in a sentence")
+    changes = list({(c.kind, c.name, c.what): c for c in one.affected.changes}.values())
+    for change in changes[:_MAX_NAMED]:
+        detail = f": {words(change.detail)}" if change.detail else ""
+        what = f"{change.what} {change.kind} {code(change.name)}"
+        yield f"- {what} in {code(change.location.path)}{detail}"
+    if (more := len(changes) - _MAX_NAMED) > 0:
+        yield f"- and {more} more"
+    if one.affected.quiet:
+        yield f"- white space or comments alone: {', '.join(map(code, one.affected.quiet[:6]))}"
+
+
+def _why(one: PullRequest) -> Iterator[str]:
+    said = [line for commit in one.commits for line in _of_commit(commit.subject, commit.body, one)]
+    yield from said or [_BLANK.format("why it is needed, and why it is done this way")]
+
+
+def _of_commit(subject: str, body: Sequence[str], one: PullRequest) -> Iterator[str]:
+    said = [clean(line) for line in body if not is_fix(line)]
+    if any(said):
+        yield from (f"{words(subject)}:",) if len(one.commits) > 1 else ()
+        yield from (*said, "")
+
+
+def _reached(one: PullRequest) -> Iterator[str]:
+    impact = one.affected.impact
+    own = [o for o in impact.operators if o.dispatches == 0]
+    for operator in own[:_MAX_NAMED]:
+        yield f"- {code(operator.name)}: {words(', '.join(operator.aspects))}"
+    rest = len(own[_MAX_NAMED:])
+    through = len(impact.operators) - len(own)
+    if rest or through:
+        yield f"- {rest} more, and {through} that call such an operator (`torchnav affected`)"
+    if impact.apis:
+        names = ", ".join(code(api.name) for api in impact.apis[:_MAX_NAMED])
+        more = len(impact.apis) - _MAX_NAMED
+        yield f"- Python: {names}" + (f" and {more} more" if more > 0 else "")
+
+
+def _test_plan(one: PullRequest) -> Iterator[str]:
+    results = {ran.command: ran.result for ran in one.ran}
+    commands = [test.command for test in one.tests]
+    commands += [
+        c.text for c in one.commands if c.purpose in ("docs", "test") and "pip" not in c.text
+    ]
+    known = dict.fromkeys([*results, *commands])
+    for command in known:
+        result = results.get(command)
+        said = words(result) if result else _BLANK.format("its result; not run yet")
+        yield f"- {code(command)}: {said}"
+    if not known:
+        yield _BLANK.format("how it was tested; no test is known to reach it")
+    if one.more_tests:
+        yield f"- {one.more_tests} more commands are for CI (`torchnav affected --all`)"
+
+
+# ------------------------------------------------------------------- for its author
+
+
+def markdown_lines(one: PullRequest) -> Iterator[str]:
+    """The title and the text, then what surrounds them."""
+    yield f"# {title_text(one)}"
+    yield ""
+    yield from body_lines(one)
+    yield from ("", "---", "")
+    branch = code(one.branch) if one.branch else "a detached head"
+    yield (
+        f"_For you, not part of the text: {branch} against {words(one.base)}"
+        f" {code(one.base_commit[:10])}; commits: {len(one.commits)}, files: {len(one.files)}._"
+    )
+    yield f"_Title: {words(one.title.why)}._"
+    if one.template:
+        others = (
+            f"; others: {', '.join(map(code, one.template.others))}" if one.template.others else ""
+        )
+        yield f"_Form: {code(one.template.location.path)}{others}._"
+    for title, rows in (
+        ("Files", _files(one)),
+        ("Labels", _labels(one)),
+        ("Reviewers", _reviewers(one)),
+        ("Issues", _issues(one)),
+        ("Steps", _steps(one.steps)),
+        ("CI", _ci(one)),
+        ("Not in this tree", (f"- {words(line)}" for line in one.missing)),
+    ):
+        if lines := list(rows):
+            yield from heading(2, title)
+            yield from lines
+
+
+def _at(location: Location | None) -> str:
+    if location is None:
+        return ""
+    return f" ({code(str(location) if location.line else location.path)})"
+
+
+def _files(one: PullRequest) -> Iterator[str]:
+    for file in one.files[:40]:
+        yield f"- {file.what} {code(file.path)} +{file.added} -{file.removed}"
+    if len(one.files) > 40:
+        yield f"- and {len(one.files) - 40} more"
+
+
+def _labels(one: PullRequest) -> Iterator[str]:
+    for label in one.labels:
+        sets = "set by a bot" if label.by_itself else "to be added"
+        yield f"- {code(label.name)}, {sets}: {words(label.why)}{_at(label.location)}"
+    if one.topics and not any(label.kind == "topic" for label in one.labels):
+        yield f"- a topic to choose: {', '.join(map(code, one.topics))}"
+
+
+def _reviewers(one: PullRequest) -> Iterator[str]:
+    for review in one.reviewers:
+        if review.kind != "label":
+            who = " ".join(review.who[:_MAX_PEOPLE])
+            more = len(review.who) - _MAX_PEOPLE
+            who += f" and {more} more" if more > 0 else ""
+            note = f"; {words(review.note)}" if review.note else ""
+            covers = f"{words(review.rule)} covers {code(review.path)}{note}"
+            yield f"- {review.kind}: {words(who)}: {covers}{_at(review.location)}"
+
+
+def _issues(one: PullRequest) -> Iterator[str]:
+    for issue in one.issues:
+        yield f"- #{issue.number}: {issue.way}{_at(issue.location)}"
+
+
+def _steps(steps: Iterable[PullStep]) -> Iterator[str]:
+    for number, step in enumerate(steps, 1):
+        command = f": {code(step.command)}" if step.command else ""
+        yield f"{number}. {words(step.what)}{command}{_at(step.location)}"
+
+
+def _ci(one: PullRequest) -> Iterator[str]:
+    for workflow in one.workflows:
+        jobs = f"{workflow.jobs} job{'s' * (workflow.jobs != 1)}"
+        yield f"- {words(workflow.name)}, {jobs}, {words(workflow.when)}{_at(workflow.location)}"
