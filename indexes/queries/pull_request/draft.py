@@ -81,11 +81,12 @@ def _tests(reached: Affected, paths: Sequence[str]) -> tuple[TestCommand, ...]:
     mine = [path for path in paths if is_test_file(path)]
     own = [one for path in mine for one in known if one.path == path]
     whole = [
-        TestCommand(f"python {path}", path, "the change edits it", (), "exact", 0)
+        TestCommand(f"python {path}", path, "the change edits it", (), "exact", 0, "now")
         for path in mine
         if not any(one.path == path for one in own)
     ]
-    return (*own, *whole, *(one for one in known if one not in own))
+    rest = sorted((one for one in known if one not in own), key=lambda one: one.tier != "now")
+    return (*own, *whole, *rest)
 
 
 def _to_run(commands: Sequence[Command]) -> tuple[Command, ...]:
