@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
-from indexes.queries.changes import kernels
+from indexes.queries.changes import batching, error_messages, kernels
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
-from indexes.queries.changes.python import rules
+from indexes.queries.changes.python import docs, opinfo, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import Suite
 
@@ -24,6 +24,14 @@ MAKERS: Mapping[str, Maker] = {
     "ref": rules.ref,
     "meta": rules.meta,
     "lowering": rules.lowering,
+    "batch-rule": batching.batch_rule,
+    "opinfo": opinfo.opinfo,
+    "docs": docs.docs,
+    "docs-signature": docs.docs_signature,
+    "docs-page": docs.docs_page,
+    "error-message": error_messages.error_message,
+    "runtime-error": error_messages.error_message,
+    "deprecated-macro": error_messages.error_message,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexes.model.vocabulary import NativeFunction
 from indexes.queries.contribution.neighbours import neighbours
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ _CANDIDATES = 40
 _SAME_FILE = 0.25
 _SAME_TESTS = 0.2
 _BOTH_STRUCTURED = 0.05
+_BOTH_POINTWISE = 0.3
+_LITTLE = 0.6
+"""Likeness below which a neighbour tells little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class Near:
     """The overload."""
     name: str
     why: str
+    is_like: bool = True
+    """Whether it is like enough for its place and its form to be ours too."""
 
 
 def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tuple[Near, ...]:
@@ -36,7 +42,20 @@ def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tup
     found = neighbours(tree.schemas[op], [tree.natives[one] for one in known], _CANDIDATES)
     scored = [(one.likeness + _bonus(tree, op, one.native.full_name), one.native) for one in found]
     scored.sort(key=lambda pair: -pair[0])
-    return tuple(Near(n.full_name, n.name, _why(tree, op, n.full_name)) for _, n in scored[:limit])
+    return tuple(
+        Near(n.full_name, n.name, _why(tree, op, n.full_name), _is_like(tree, op, likeness, n))
+        for likeness, n in scored[:limit]
+    )
+
+
+def _is_like(tree: Tree, op: str, likeness: float, other: NativeFunction) -> bool:
+    same = _is_pointwise(tree, op) == _is_pointwise(tree, other.full_name)
+    return same and likeness - _BOTH_POINTWISE >= _LITTLE
+
+
+def _is_pointwise(tree: Tree, op: str) -> bool:
+    """Whether its tags say that it goes element by element."""
+    return "pointwise" in tree.natives[op].tags
 
 
 def _bonus(tree: Tree, op: str, other: str) -> float:
@@ -45,6 +64,7 @@ def _bonus(tree: Tree, op: str, other: str) -> float:
         _SAME_FILE * bool(_files(tree, op) & _files(tree, other))
         + _SAME_TESTS * bool(_tests(tree, op) & _tests(tree, other))
         + _BOTH_STRUCTURED * (bool(structured[0]) == bool(structured[1]))
+        + _BOTH_POINTWISE * (_is_pointwise(tree, op) == _is_pointwise(tree, other))
     )
 
 

@@ -113,7 +113,6 @@ class RulePlan:
 
     def parts(self) -> Parts:
         """The steps in the order of work, the neighbours and the tests."""
-        there = self._lists.traits.found(self._rule.kind).get(self._name)
         rows = self._lists.rows(self._own, self._near, self._subject)
         steps = [*self._to_read(), *self._to_write(), *self._list_steps(rows)]
         title = f"{self._rule.noun} of {self._name}"
@@ -123,15 +122,28 @@ class RulePlan:
             tuple(self._tests(rows)),
             tuple(self._missing()),
             title,
-            place(there[0]) if there else None,
+            self._there(),
         )
 
+    def _there(self) -> Location | None:
+        """Where it is already."""
+        found = self._lists.traits.found(self._rule.kind).get(self._name)
+        return place(found[0]) if found else None
+
     # --------------------------------------------------------------------- neighbours
+
+    def _place(self, one: Near) -> Location:
+        """The lines of the neighbour's."""
+        return place(self._registered(one))
 
     def _registered(self, one: Near) -> Found:
         """Where the neighbour's stands, the function itself before what a helper makes of it."""
         found = self._lists.traits.found(self._rule.kind)[one.name]
         return min(found, key=lambda f: (f[1].symbol.endswith("_"), not f[1].end_line))
+
+    def _word(self, one: Near) -> str:
+        """What its first commit brought into the file."""
+        return f"aten.{one.name}"
 
     def _is_made_of_another(self, one: Near) -> bool:
         """Whether a helper makes the neighbour's from another operator's: no model for ours."""
@@ -142,10 +154,10 @@ class RulePlan:
 
     def _neighbours(self) -> Iterator[Neighbour]:
         for one in self._near[:2]:
-            where = place(self._registered(one))
+            where = self._place(one)
             lines = self._tree.lines(where.path, where.line, where.end_line)
             shown = tuple(lines[:_LONGEST])
-            row, word = Location(where.path, where.line), f"aten.{one.name}"
+            row, word = Location(where.path, where.line), self._word(one)
             yield Neighbour(one.op, one.why, where, shown, len(lines) - len(shown), row, word)
 
     # -------------------------------------------------------------------------- steps
@@ -290,3 +302,7 @@ class RulePlan:
     def _missing(self) -> Iterator[str]:
         if not self._near:
             yield f"no operator of this tree has a {self._rule.noun} to go by"
+        elif not self._near[0].is_like:
+            near = self._near[0].name
+            said = f"no operator much like {self._name} has a {self._rule.noun}"
+            yield f"{said}: {near} is the nearest, and its file and form are a guess"

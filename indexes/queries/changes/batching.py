@@ -1,0 +1,155 @@
+"""Plans of batching rules: how vmap runs an operator over one more dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import inserted
+from indexes.queries.changes.model import Change, ChangeStep, Parts
+from indexes.queries.changes.python.lists import NamedRow
+from indexes.queries.changes.python.memberships import Subject
+from indexes.queries.changes.python.nearest import Near
+from indexes.queries.changes.python.rules import Rule, RulePlan
+from indexes.queries.gaps.batching import KEYS
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+    from indexes.readers.yaml.schema import Argument
+
+_RULE = Rule(Subject("batch-rule", r"vmap|batch"), "batching rule", r"vmap|functorch/test_ops")
+_FUNCTION = regex(r"\b([A-Za-z]\w*(?:batch_rule|_decomp|_plumbing|_batch)\w*)\b")
+_REGISTERED = (
+    "SELECT k.op,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
+    f" WHERE k.key IN ({','.join('?' * len(KEYS))})"
+)
+_OVERLOADED = regex(r"(VMAP_SUPPORT|\w+)2\(\w+, \w+, ")
+_TYPES = {
+    "int": "int64_t",
+    "SymInt": "c10::SymInt",
+    "float": "double",
+    "bool": "bool",
+    "Scalar": "const Scalar&",
+    "str": "c10::string_view",
+}
+_LONGEST = 6
+"""Lines of a registration."""
+
+
+def batch_rule(tree: Tree, change: Change) -> Parts:
+    """A rule that says where the batch dimension of each argument goes."""
+    return _BatchRulePlan(tree, change, _RULE).parts()
+
+
+class _BatchRulePlan(RulePlan):
+    """The same as for what Python registers; but the line stands in C++."""
+
+    def _places(self) -> dict[str, Location]:
+        """Where the rule of each operator is registered, by its name."""
+        found: dict[str, Location] = {}
+        for op, path, line in self._tree.store.query(_REGISTERED, KEYS):
+            if op in self._tree.natives:
+                name = self._tree.natives[op].name
+                found.setdefault(name, self._whole(path, line))
+        return found
+
+    def _whole(self, path: str, line: int) -> Location:
+        """A registration to the line that closes it."""
+        depth = 0
+        for at, text in enumerate(self._tree.lines(path, line, line + _LONGEST), line):
+            depth += text.count("(") - text.count(")")
+            if depth <= 0:
+                return Location(path, line, at)
+        return Location(path, line, line)
+
+    def _is_made_of_another(self, one: Near) -> bool:
+        """Whether no line of the tree registers the neighbour's by name."""
+        return one.name not in self._registrations
+
+    def _place(self, one: Near) -> Location:
+        return self._registrations.get(one.name) or self._tree.natives[one.op].location
+
+    def _there(self) -> Location | None:
+        return self._registrations.get(self._name)
+
+    @property
+    def _registrations(self) -> dict[str, Location]:
+        if not hasattr(self, "_known"):
+            self._known = self._places()
+        return self._known
+
+    def _word(self, one: Near) -> str:
+        return one.name
+
+    def _to_write(self) -> Iterator[ChangeStep]:
+        near = [one for one in self._near if one.name in self._registrations]
+        if not near:
+            return
+        where = self._place(near[0])
+        lines = self._tree.lines(where.path, where.line, where.end_line)
+        one, text = near[0], "\n".join(lines)
+        rule = next((n for n in _FUNCTION.findall(text) if one.name in n), "")
+        yield from self._function(one, rule)
+        what = f"Register the batching rule of {self._name}, after that of {one.name}."
+        code = inserted(self._tree, where, self._registration(one, text, rule).split("\n"))
+        why = f"{one.name} is {one.why}"
+        yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+
+    def _registration(self, one: Near, text: str, rule: str) -> str:
+        """The neighbour's line for ours: with its rule's name, and its overload."""
+        if rule and "m.impl(" in text:  # it does by hand what VMAP_SUPPORT does
+            text = f"  VMAP_SUPPORT({one.name}, {rule});"
+        made = text.replace(rule, self._own_rule) if rule else text
+        made = self._renaming(one.name).words(made)
+        overload = self._native.overload
+        named = f"{self._name}, {overload}, " if overload else f"{self._name}, "
+        macro = "2(" if overload else "("
+        return _OVERLOADED.sub(rf"\g<1>{macro}{named}", made)
+
+    @property
+    def _own_rule(self) -> str:
+        return f"{self._name}_batch_rule"
+
+    def _function(self, one: Near, name: str) -> Iterator[ChangeStep]:
+        """The rule itself, where the neighbour has one of its own."""
+        for definition in self._tree.index.definitions(name)[:1] if name else ():
+            where = definition.location
+            what = f"Write {self._own_rule}, as {name} is written for {one.name}."
+            code = self._signature(self._tree.text(where.path))
+            yield ChangeStep("add", Location(where.path, where.end_line), what, code, "", where)
+
+    def _signature(self, text: str) -> tuple[str, ...]:
+        """The head of the rule: each tensor with its batch dimension."""
+        schema = self._tree.schemas[self._op]
+        optional = "c10::optional" if "std::optional<" not in text else "std::optional"
+        pairs = ", ".join([f"Tensor, {optional}<int64_t>"] * max(1, len(schema.returns)))
+        arguments = [one for one in schema.arguments if not one.is_out]
+        given = ",\n".join(f"    {_parameter(one, optional)}" for one in arguments)
+        todo = "  // Move the batch dimensions to the front, and call at::NAME on what is there."
+        lines = (
+            f"static std::tuple<{pairs}> {self._own_rule}(",
+            f"{given}) {{",
+            todo.replace("NAME", self._name),
+            "}",
+        )
+        return tuple("\n".join(lines).split("\n"))
+
+    def _list_steps(self, rows: Collection[NamedRow]) -> Iterator[ChangeStep]:
+        """No list in Python has the operators with rules: only rows that it leaves."""
+        yield from (s for s in super()._list_steps(rows) if s.action != "add")
+
+
+def _parameter(argument: Argument, optional: str) -> str:
+    """A parameter of a rule, in C++."""
+    base, kind = argument.base_type, argument.type
+    if base == "Tensor" and "[" not in kind:
+        given = f"const {optional}<Tensor>&" if kind.endswith("?") else "const Tensor&"
+        return f"{given} {argument.name}, {optional}<int64_t> {argument.name}_bdim"
+    written = _TYPES.get(base, f"at::{base}")
+    if "[" in kind:
+        written = {"int": "IntArrayRef", "SymInt": "c10::SymIntArrayRef"}.get(
+            base, f"ArrayRef<{base}>"
+        )
+    return f"{f'{optional}<{written}>' if kind.endswith('?') else written} {argument.name}"

@@ -1,0 +1,257 @@
+"""Plans of changes to documentation: docstrings, their twins, the pages that list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import Found, place_of
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import inserted, removed, replaced
+from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.python.lists import Lists
+from indexes.queries.gaps.docs import signature
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+    from indexes.readers.yaml.schema import Schema
+
+_LONGEST = 20
+_COVERAGE = "test/test_docs_coverage.py"
+_IGNORED = r"coverage_ignore|docs_coverage"
+
+
+def docs(tree: Tree, change: Change) -> Parts:
+    """Docstrings of an operator: the one that is missing, or all there are."""
+    if not change.op:
+        return _plain(tree, change)
+    name = _missing_name(change)
+    steps = list(_docstring_added(tree, change, name)) if name else []
+    steps += _docstrings(tree, change, () if not name else (name,))
+    return _parts(tree, [*steps, *_ignoring(tree, change)])
+
+
+def docs_signature(tree: Tree, change: Change) -> Parts:
+    """A docstring that says what the schema says."""
+    if not (change.gap and change.op):
+        return docs(tree, change)
+    steps = [_corrected(tree, change), *_docstrings(tree, change, ())]
+    return _parts(tree, _each_once(steps))
+
+
+def docs_page(tree: Tree, change: Change) -> Parts:
+    """A line on the page that lists such names."""
+    if not (change.gap and len(change.gap.evidence) > 1):
+        return docs(tree, change)
+    docstring, row = change.gap.evidence[:2]
+    last = change.gap.subject.rpartition(".")[2] if change.gap.subject else change.name
+    (text,) = tree.lines(row.path, row.line, row.line)
+    head, _, listed = text.rpartition(".")
+    line = f"{head}.{last}" if head else text.replace(listed.strip(), last)
+    what = f"List {last} beside {listed.strip()}."
+    steps = [
+        ChangeStep("add", row, what, inserted(tree, row, [line]), change.why, row),
+        ChangeStep("read", docstring, "Its docstring is there."),
+        *_ignoring(tree, change),
+    ]
+    return _parts(tree, steps)
+
+
+def _plain(tree: Tree, change: Change) -> Parts:
+    where = change.gap.location if change.gap else Location(change.name, 0)
+    what = change.gap.what if change.gap else change.title
+    return Parts((ChangeStep("edit", where, f"{what[:1].upper()}{what[1:]}.", why=change.why),))
+
+
+def _parts(tree: Tree, steps: list[ChangeStep]) -> Parts:
+    return Parts(tuple(steps), tuple(_model(tree, steps)), tuple(_checks(tree)))
+
+
+def _each_once(steps: list[ChangeStep]) -> list[ChangeStep]:
+    """The first step of each place."""
+    found: dict[tuple[str, int], ChangeStep] = {}
+    for step in steps:
+        found.setdefault((step.location.path, step.location.line), step)
+    return list(found.values())
+
+
+# ---------------------------------------------------------------------- what there is
+
+
+def _docstrings(tree: Tree, change: Change, without: tuple[str, ...]) -> Iterator[ChangeStep]:
+    """The other docstrings of the operator, and the pages that list it: to read along."""
+    assert change.op
+    action = "edit" if not change.gap else "read"
+    seen: set[tuple[str, int]] = set()
+    for role in ("docs", "python"):
+        for hop in tree.index.chain(change.op).hops:
+            where = hop.location
+            if hop.role != role or where is None or (where.path, where.line) in seen:
+                continue
+            if role == "python" and not _has_docstring(tree, where):
+                continue
+            seen.add((where.path, where.line))
+            is_page = where.path.startswith("docs/")
+            what = f"{hop.symbol} lists it." if is_page else f"The docstring of {hop.symbol}."
+            yield ChangeStep("edit" if action == "edit" and not is_page else "read", where, what)
+
+
+def _has_docstring(tree: Tree, where: Location) -> bool:
+    """Whether a class or function of the library begins with one, or is a call that adds it."""
+    if not where.path.startswith("torch/") or where.path.endswith("overrides.py"):
+        return False
+    lines = tree.lines(where.path, where.line, where.line + 12)
+    return any('"""' in line for line in lines)
+
+
+# ------------------------------------------------------------------------ a correction
+
+
+def _corrected(tree: Tree, change: Change) -> ChangeStep:
+    assert change.gap
+    assert change.op
+    where = change.gap.location
+    text = "\n".join(tree.lines(where.path, where.line, where.end_line))
+    made = _with_names(text, tree.schemas[change.op], change.gap.subject)
+    what = "Let the docstring say what the schema says."
+    if made == text:
+        return ChangeStep("edit", where, what, why=change.why)
+    return ChangeStep("edit", where, what, replaced(tree, where, made.split("\n")), change.why)
+
+
+def _with_names(text: str, schema: Schema, subject: str) -> str:
+    """A docstring with the parameters and defaults of a schema in place of wrong ones."""
+    said = signature(text)
+    if said is None:
+        return text
+    last = subject.rpartition(".")[2]
+    if last and said.name.rpartition(".")[2] != last:
+        return text.replace(f"{said.name}(", f"{last}(", 1)
+    method = subject.startswith("Tensor.")
+    known = [a.name for a in schema.arguments if not (method and a.name == "self")]
+    known = [one if one != "self" else "input" for one in known]
+    wrong = [one for one in said.parameters if one not in known and one != "out"]
+    lacking = [one for one in known if one not in said.parameters]
+    for old, new in zip(wrong, lacking, strict=False) if len(wrong) <= len(lacking) else ():
+        text = _with_name(text, old, new)
+    for parameter, value in said.defaults if not wrong else ():
+        default = next((a.default for a in schema.arguments if a.name == parameter), None)
+        if default is not None and default != value and default.lower() != value.lower():
+            text = text.replace(f"{parameter}={value}", f"{parameter}={default}", 1)
+    return text
+
+
+def _with_name(text: str, old: str, new: str) -> str:
+    """A docstring with a parameter renamed: where it is called, listed and referred to, not in
+    examples, which may call their values as they like."""
+    head, end, rest = text.partition(")\n") if ")\n" in text else (text, "", "")
+    head = regex(rf"(?<![\w.'\"]){old}(?![\w'\"])").sub(new, head)
+    rest = rest.replace(f":attr:`{old}`", f":attr:`{new}`")
+    return head + end + regex(rf"^(\s+){old}(?= ?\()", MULTILINE).sub(rf"\g<1>{new}", rest)
+
+
+# ----------------------------------------------------------------- a missing docstring
+
+
+def _missing_name(change: Change) -> str:
+    """``torch.Tensor.gcd`` where the gap says that it has no docstring."""
+    if change.gap and change.gap.what.endswith("has no docstring"):
+        return change.gap.what.partition(" ")[0]
+    return ""
+
+
+def _docstring_added(tree: Tree, change: Change, name: str) -> Iterator[ChangeStep]:
+    assert change.op
+    method = name.startswith("torch.Tensor.")
+    path = "torch/_tensor_docs.py" if method else "torch/_torch_docs.py"
+    after = _before_in_file(tree, name, path)
+    if after is None:
+        return
+    where = place_of(after)
+    lines = ["", *_docstring(tree, change.op, name, _adder(tree, after))]
+    what = f"Add the docstring of {name}."
+    last = Location(where.path, where.end_line)
+    yield ChangeStep("add", last, what, inserted(tree, last, lines), change.why, where)
+    yield ChangeStep("read", change.gap.location if change.gap else where, "See its schema.")
+    yield from _listed(tree, name, after)
+
+
+def _before_in_file(tree: Tree, name: str, path: str) -> Found | None:
+    """The docstring after which one stands in the order of the file, which is that of names."""
+    facts = [found for found in StoredPython(tree.store).of_kinds("docs") if found[0] == path]
+    lower = [found for found in facts if found[1].target.lower() < name.lower()]
+    return max(lower or facts, key=lambda found: found[1].target.lower(), default=None)
+
+
+def _adder(tree: Tree, found: Found) -> str:
+    """What adds docstrings there: ``add_docstr_all("``, ``add_docstr(``."""
+    path, fact = found
+    lines = tree.lines(path, fact.line, fact.line)
+    return lines[0].partition("(")[0].strip() if lines else "add_docstr"
+
+
+def _docstring(tree: Tree, op: str, name: str, adder: str) -> tuple[str, ...]:
+    schema, last = tree.schemas[op], name.rpartition(".")[2]
+    method = name.startswith("torch.Tensor.")
+    parameters = [
+        ("input" if a.name == "self" else a.name) + ("" if a.default is None else f"={a.default}")
+        for a in schema.arguments
+        if not (method and a.name == "self") and not a.is_out
+    ]
+    given = f'"{last}"' if adder.endswith("_all") else name
+    returned = " -> Tensor" if len(schema.returns) == 1 else ""
+    see = f"See :func:`torch.{last}`" if method else f"See :meth:`torch.Tensor.{last}`"
+    if last.endswith("_"):
+        see = f"In-place version of :meth:`~Tensor.{last.rstrip('_')}`"
+    head = f"{last}({', '.join(parameters)}){returned}"
+    return (f"{adder}(", f"    {given},", '    r"""', head, "", see, '""",', ")")
+
+
+def _listed(tree: Tree, name: str, after: Found) -> Iterator[ChangeStep]:
+    """The page that lists the name before it, unless it lists this one already."""
+    if _pages(tree, name):
+        return
+    for path, fact in _pages(tree, after[1].target):
+        row = Location(path, fact.line)
+        (text,) = tree.lines(path, row.line, row.line)
+        last = after[1].target.rpartition(".")[2]
+        line = text.replace(last, name.rpartition(".")[2])
+        what = f"List {name} on the page."
+        yield ChangeStep("add", row, what, inserted(tree, row, [line]), "", row)
+        return
+
+
+def _pages(tree: Tree, name: str) -> list[Found]:
+    return [f for f in StoredPython(tree.store).by_target(name) if f[1].kind == "page"]
+
+
+# -------------------------------------------------------------------- lists and checks
+
+
+def _ignoring(tree: Tree, change: Change) -> Iterator[ChangeStep]:
+    """The rows of the lists of names that need no documentation."""
+    if not change.op:
+        return
+    lists = Lists(tree)
+    for row in lists.naming({change.name}, _IGNORED):
+        about = regex(_IGNORED).search(f"{row.location.path} {row.list.title}")
+        if about and "." not in row.row.name.strip("."):
+            what = f"Remove {row.row.name} from {row.list.title}: it is documented then."
+            yield ChangeStep("remove", row.location, what, removed(tree, row.location))
+
+
+def _checks(tree: Tree) -> Iterator[TestRun]:
+    """The tests of documentation that the tree has."""
+    if tree.text(_COVERAGE):
+        yield TestRun(f"python {_COVERAGE}", _COVERAGE, "public names are on a page of the docs")
+
+
+def _model(tree: Tree, steps: list[ChangeStep]) -> Iterator[Neighbour]:
+    like = next((step.like for step in steps if step.like and step.like.path.endswith(".py")), None)
+    if like:
+        lines = tree.lines(like.path, like.line, like.end_line or like.line)
+        shown = tuple(lines[:_LONGEST])
+        why = "the docstring before it in the file"
+        yield Neighbour(str(like), why, like, shown, len(lines) - len(shown))

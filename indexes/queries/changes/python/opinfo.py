@@ -1,0 +1,150 @@
+"""Plans of OpInfos: the entry by which hundreds of tests take an operator."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import Found, place_of
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import inserted
+from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.python.lists import Lists
+from indexes.queries.changes.python.nearest import Near, nearest
+from indexes.queries.changes.python.traits import Traits
+from indexes.queries.changes.test_runs import operator_runs
+from indexes.readers.python.facts import unpack
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_LEFT_OUT = ("skips", "decorators")
+"""What a neighbour has for reasons of its own."""
+_RENAMED = ("sample_inputs_func", "op", "aten_name")
+"""What is ours by another name."""
+_LONGEST = 30
+
+
+def opinfo(tree: Tree, change: Change) -> Parts:
+    """An entry in the database of operators, after the nearest one's."""
+    assert change.op
+    lists = Lists(tree)
+    entries = {
+        name: [f for f in found if unpack(f[1].detail).get("db") == "op_db"]
+        for name, found in Traits(tree, lists).found("opinfo").items()
+    }
+    having = frozenset(name for name, found in entries.items() if found)
+    near = nearest(tree, change.op, having)
+    own = entries.get(change.name) or []
+    if not near:
+        return Parts((), missing=("no operator of this tree has an OpInfo to go by",))
+    found = entries[near[0].name][0]
+    steps = (*_to_read(tree, change), *_steps(tree, change, near[0], found))
+    neighbours = tuple(_neighbour(tree, one, entries[one.name][0]) for one in near[:2])
+    tests = tuple(_runs(tree, change, near[0]))
+    there = place_of(own[0]) if own and not change.gap else None
+    return Parts(steps, neighbours, tests, (), f"OpInfo of {change.name}", there)
+
+
+def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:
+    assert change.op
+    native = tree.natives[change.op]
+    yield ChangeStep("read", native.location, f"See what it takes: {native.schema}")
+    for _, fact in tree.documentation(change.op)[:1]:
+        path = next(path for path, one in tree.documentation(change.op) if one is fact)
+        yield ChangeStep("read", Location(path, fact.line), "See what its docstring promises.")
+
+
+def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[ChangeStep]:
+    where = place_of(found)
+    public = next(iter(tree.names(change.op or "")), f"torch.{change.name}")
+    call = _call(tree, where)
+    samples = _samples(call)
+    if samples and near.name in samples:
+        at = next((d for d in tree.python.definitions(samples)), None)
+        at = at or _function(tree, where.path, samples)
+        if at:
+            place = place_of(at)
+            new = samples.replace(near.name, change.name)
+            lines = tree.lines(place.path, place.line, place.end_line)
+            code = tuple(line.replace(samples, new) for line in lines)
+            what = f"Write {new}: inputs of each shape and option that it takes."
+            yield ChangeStep("add", Location(place.path, place.end_line), what, code, "", place)
+    lines = list(_entry(tree, where, call, near.name, change.name, public))
+    what = f"Add the OpInfo of {change.name}, after that of {near.name}; test_dtypes of test_ops.py"
+    what += " prints its true dtypes."
+    why = f"{near.name} is {near.why}"
+    yield ChangeStep(
+        "add", Location(where.path, where.end_line), what, inserted(tree, where, lines), why, where
+    )
+
+
+def _call(tree: Tree, where: Location) -> tuple[str, ast.Call] | None:
+    """The text of an entry, and what Python reads in it."""
+    text = dedent("\n".join(tree.lines(where.path, where.line, where.end_line))).strip().rstrip(",")
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return (text, node) if isinstance(node, ast.Call) else None
+
+
+def _samples(call: tuple[str, ast.Call] | None) -> str:
+    for given in call[1].keywords if call else ():
+        if given.arg == "sample_inputs_func" and isinstance(given.value, ast.Name):
+            return given.value.id
+    return ""
+
+
+def _function(tree: Tree, path: str, name: str) -> Found | None:
+    """The function of a file, as a row."""
+    from indexes.readers.python.facts import PythonFact
+
+    try:
+        module = ast.parse(tree.text(path))
+    except (SyntaxError, ValueError):
+        return None
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return path, PythonFact("def", "", name, node.lineno, node.end_lineno or 0)
+    return None
+
+
+def _entry(
+    tree: Tree, where: Location, call: tuple[str, ast.Call] | None, old: str, new: str, public: str
+) -> Iterator[str]:
+    """The entry of the neighbour for ours, without what is skipped there."""
+    if call is None:
+        return
+    text, node = call
+    lines = tree.lines(where.path, where.line, where.line)
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())] if lines else "    "
+    name = public.removeprefix("torch.").removeprefix("Tensor.").removeprefix("_C._nn.")
+    yield f"{indent}{ast.unparse(node.func)}("
+    yield f'{indent}    "{name}",'
+    for given in node.keywords:
+        written = ast.unparse(given.value)
+        if given.arg not in _LEFT_OUT and (old not in written or given.arg in _RENAMED):
+            value = ast.get_source_segment(text, given.value) or ast.unparse(given.value)
+            value = "\n".join(line.strip() for line in value.splitlines())
+            yield f"{indent}    {given.arg}={value.replace(old, new)},".replace(
+                "\n", f"\n{indent}        "
+            )
+    yield f"{indent}),"
+
+
+def _neighbour(tree: Tree, one: Near, found: Found) -> Neighbour:
+    where = place_of(found)
+    lines = tree.lines(where.path, where.line, where.end_line)
+    shown = tuple(lines[:_LONGEST])
+    row = Location(where.path, where.line)
+    return Neighbour(one.op, one.why, where, shown, len(lines) - len(shown), row, f"'{one.name}'")
+
+
+def _runs(tree: Tree, change: Change, near: Near) -> Iterator[TestRun]:
+    """The neighbour's tests, which will be made for ours too."""
+    for run in operator_runs(tree, near.op):
+        command = run.command.replace(near.name, change.name)
+        yield TestRun(command, run.path, f"made for each OpInfo; {change.name} joins")

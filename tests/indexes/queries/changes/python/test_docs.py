@@ -1,0 +1,59 @@
+"""Docstrings and pages are corrected to the letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.changes.model import ChangeStep
+from indexes.queries.changes.planning import Changes
+from indexes.queries.gaps.model import GapList
+
+
+def _touched(changes: Changes, wanted: str) -> list[ChangeStep]:
+    plan = changes.of_id(wanted)
+    assert plan is not None
+    return [step for step in plan.steps if step.touches]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "before", "after"),
+    [
+        (
+            "docs-signature/lonely",
+            "-lonely(input, length) -> Tensor",
+            "+lonely(input, size) -> Tensor",
+        ),
+        (
+            "docs-signature/twice",
+            "-thrice(input, other, size) -> Tensor",
+            "+twice(input, other, size) -> Tensor",
+        ),
+    ],
+)
+def test_a_signature_says_what_the_schema_says(
+    changes: Changes, wanted: str, before: str, after: str
+) -> None:
+    (step,) = _touched(changes, wanted)
+    assert step.location.path == "torch/_torch_docs.py"
+    assert before in step.code
+    assert after in step.code
+
+
+def test_a_page_gets_a_line(changes: Changes, answer: GapList) -> None:
+    (gap,) = [one for one in answer.gaps if one.kind == "docs-page"]
+    (step,) = _touched(changes, gap.id)
+    assert step.location.path == "docs/source/tensors.rst"
+    assert "+    Tensor.relu_" in step.code
+
+
+def test_a_missing_docstring_is_drafted(changes: Changes, answer: GapList) -> None:
+    gap = next(one for one in answer.gaps if one.kind == "docs")
+    first = _touched(changes, gap.id)[0]
+    assert first.action == "add"
+    assert any("add_docstr" in line for line in first.code if line.startswith("+"))
+
+
+def test_all_docstrings_of_an_operator(changes: Changes) -> None:
+    plan = changes.of_op("whole", "docs")
+    paths = {step.location.path for step in plan.steps if step.touches}
+    assert {"torch/_torch_docs.py", "torch/_tensor_docs.py"} <= paths

@@ -1,0 +1,18 @@
+"""An OpInfo is drafted from the nearest one, without what that one skips."""
+
+from __future__ import annotations
+
+from indexes.queries.changes.planning import Changes
+
+
+def test_an_entry_is_drafted(changes: Changes) -> None:
+    plan = changes.of_op("everywhere", "opinfo")
+    step = [one for one in plan.steps if one.touches][-1]
+    assert step.location.path.startswith("torch/testing/_internal/")
+    assert any('"everywhere"' in line for line in step.code if line.startswith("+"))
+    assert not any("skips=" in line for line in step.code if line.startswith("+"))
+    assert plan.there is None
+
+
+def test_what_is_tested_is_said(changes: Changes) -> None:
+    assert changes.of_op("whole", "opinfo").there is not None

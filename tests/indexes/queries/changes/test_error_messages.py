@@ -1,0 +1,22 @@
+"""A check gets a message; the nearest test gets a case."""
+
+from __future__ import annotations
+
+from indexes.queries.changes.planning import Changes
+
+_FILE = "aten/src/ATen/native/Lonely.cpp"
+
+
+def test_a_bare_check_gets_a_message(changes: Changes) -> None:
+    plan = changes.of_id("error-message/at::native::lonely")
+    assert plan is not None
+    (step,) = [step for step in plan.steps if step.location.path == _FILE]
+    assert step.action == "edit"
+    assert "-  TORCH_CHECK(size > 0);" in step.code
+    (made,) = [line for line in step.code if line.startswith("+  ")]
+    assert made == '+  TORCH_CHECK(size > 0, "lonely: expected size > 0, but got size = ", size);'
+
+
+def test_without_a_gap_the_places_that_check_are_named(changes: Changes) -> None:
+    plan = changes.of_op("whole", "error-message")
+    assert next(step.location.path for step in plan.steps if step.action == "edit") == _FILE
