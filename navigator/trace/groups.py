@@ -34,8 +34,9 @@ class Group:
 
 
 def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list[Group]:
-    """Groups of operators, most self time first. ``rows`` limits it to some rows. All that
-    compiling takes is one group, and by operator all that printing tensors takes."""
+    """Groups of operators, most device time first, and then most self time. ``rows`` limits it to
+    some rows. All that compiling takes is one group, and by operator all that printing tensors
+    takes."""
     if by == "kernel":
         return _kernels(trace)
     table = trace.table
@@ -48,10 +49,10 @@ def gather(trace: Trace, by: GroupBy, rows: Iterable[int] | None = None) -> list
         group = groups.setdefault(name, Group(name, term=term))
         group.count += 1
         group.own_us += own_time(trace, row)
-        group.kernel_us += sum(table.kernels.duration[n] for n in table.kernels.by_op.get(row, ()))
+        group.kernel_us += kernel_time(table, row)
         if not _is_inside(trace, row, name, key):
             group.total_us += table.duration[row]
-    return sorted(groups.values(), key=lambda group: -group.own_us)
+    return sorted(groups.values(), key=lambda group: (-group.kernel_us, -group.own_us))
 
 
 def line_totals(trace: Trace, path: str) -> dict[int, Group]:
@@ -80,11 +81,16 @@ def own_time(trace: Trace, row: int) -> float:
     return max(table.duration[row] - inside, 0.0)
 
 
+def kernel_time(table: Table, row: int) -> float:
+    """How long devices worked on what a row itself launched, in microseconds."""
+    return sum(table.kernels.duration[number] for number in table.kernels.by_op.get(row, ()))
+
+
 def hottest(trace: Trace) -> int | None:
-    """The longest call, by self time, of the operator with the most self time in all; None
-    without operators. Those of other libraries, of printing and of compilation only count where
-    ATen's did not run."""
-    own = _own_times(trace.table)
+    """The longest call of the operator that takes most in all: of the devices' time, or where
+    they have none by self time. None without operators. Those of other libraries, of printing and
+    of compilation only count where ATen's did not run."""
+    own = _work_times(trace.table)
     rows = [row for row in range(len(own)) if trace.table.kind[row] == OP]
     for chosen in (list(filter(partial(_is_programs, trace.table), rows)), rows):
         if chosen:
@@ -97,6 +103,13 @@ def hottest(trace: Trace) -> int | None:
                 (row for row in chosen if trace.table.name[row] == most), key=own.__getitem__
             )
     return None
+
+
+def _work_times(table: Table) -> list[float]:
+    """What every row takes in microseconds: device time if any of them has some, else its own."""
+    if table.kernels.by_op:
+        return [kernel_time(table, row) for row in range(len(table))]
+    return _own_times(table)
 
 
 def _own_times(table: Table) -> list[float]:

@@ -59,10 +59,13 @@ def _torch(trace: Trace) -> str:
 
 
 def _busiest(trace: Trace, rows: list[int]) -> Iterator[str]:
-    """The operators by self time: what they call is left out."""
-    yield f"{'self time':>12}  {'calls':>7}  operator"
-    for group in gather(trace, "operator", rows)[:_SHOWN]:
-        yield f"{group.own_us / 1000:>9.3f} ms  {group.count:>7}  {group.name}"
+    """The operators by device and self time: what they call is left out."""
+    groups = gather(trace, "operator", rows)[:_SHOWN]
+    device = any(one.kernel_us for one in groups)
+    yield (f"{'on devices':>12}  " if device else "") + f"{'self time':>12}  {'calls':>7}  operator"
+    for group in groups:
+        line = f"{group.own_us / 1000:>9.3f} ms  {group.count:>7}  {group.name}"
+        yield (f"{group.kernel_us / 1000:>9.3f} ms  " if device else "") + line
 
 
 def _compiled(trace: Trace) -> Iterator[str]:

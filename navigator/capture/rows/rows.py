@@ -6,6 +6,7 @@ be written as it is.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -28,8 +29,6 @@ _EVENT = re.compile(
 _SPAN, _BOOKKEEPING = b'"ph": "X"', b'"ph": "X",\n    "cat": "Trace"'
 _END, _PIECE = b"\n  },", 60_000
 _MARK = MARK.encode()
-_ELSEWHERE = re.compile(rb"sparse|mkldnn|nested")
-"""In the names of the operators that make a tensor which is not strided."""
 
 
 class Mark(NamedTuple):
@@ -62,7 +61,7 @@ class Kinds:
         self._numbers: dict[tuple[bytes, ...], int] = {}
         self._fresh: list[bytes] = []
         self.elsewhere = False
-        """Whether one of them may have run on a tensor that is not strided."""
+        """Whether one of them ran on a tensor that is not strided."""
 
     def numbers(self, keys: Any) -> list[int]:
         """For category, name and inputs, as in the profile; 0 for a marker."""
@@ -74,7 +73,7 @@ class Kinds:
         if name.startswith(_MARK):
             return 0
         number = self._numbers[key] = len(self._numbers) + 1
-        self.elsewhere = self.elsewhere or _ELSEWHERE.search(name) is not None
+        self.elsewhere = self.elsewhere or b"nested" in name or _lacks_strides(inputs)
         rest = b',"annotation":true' * (category != b"cpu_op")
         rest += (b"," + inputs).rstrip(b", ")
         head = b'{"ph":"M","name":"torchnav_kind","pid":%d,"args":{"kind":%d,"name":"%b"'
@@ -85,6 +84,22 @@ class Kinds:
         """Lines for those that are new since the last time."""
         lines, self._fresh = self._fresh, []
         return lines
+
+
+def _lacks_strides(inputs: bytes) -> bool:
+    """Whether one of an operator's tensors is not strided: of such a one torch tells no strides.
+    Of a nested one it tells no sizes either."""
+    try:
+        told = json.loads(b"{%b}" % inputs.rstrip(b", "))
+    except ValueError:
+        return False
+    return _lacks(told.get("Input Dims", []), told.get("Input Strides", []))
+
+
+def _lacks(sizes: list[Any], strides: list[Any]) -> bool:
+    if any(isinstance(one, list) for one in sizes):
+        return any(map(_lacks, sizes, strides))
+    return bool(sizes) and not strides
 
 
 def columns_of(data: bytes, kinds: Kinds, until: int) -> list[Columns] | None:

@@ -226,6 +226,24 @@ def test_windows_in_columns_say_the_same(tmp_path: Path) -> None:
     assert devices[0] == devices[1], "from a sparse tensor on windows are written with places"
 
 
+CONVOLUTIONS = """\
+import torch
+net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Conv2d(8, 8, 3))
+for step in range(300):
+    net(torch.ones(2, 3, 16, 16))
+"""
+
+
+def test_names_of_libraries_are_no_layout(tmp_path: Path) -> None:
+    """A convolution by oneDNN runs on strided tensors."""
+    done = run(tmp_path, CONVOLUTIONS)
+    assert done.returncode == 0, done.stderr
+    trace = read_trace(tmp_path / "trace.json")
+    assert not trace.meta.problems
+    assert b'"torchnav_ops"' in (tmp_path / "trace.json").read_bytes()
+    assert sum(op.name == "aten::mkldnn_convolution" for op in trace.ops()) == 600
+
+
 def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()

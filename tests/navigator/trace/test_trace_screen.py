@@ -214,7 +214,7 @@ async def test_a_gpu_profile_at_80_by_24(opener: Opener) -> None:
         await person.sees("modeling_bert.py:", "addmm bfloat16")
         await person.types("/op:aten::add")
         await person.sees("add bfloat16[1, 141, 512]")
-        await person.presses("enter", "j")
+        await person.presses("enter", "k", "k")
         await person.sees("cuda:0", "modeling_bert.py:551", "add.Tensor")
         await person.presses("i")
         await person.sees("NVIDIA H100", "capture_overload_names=True")
