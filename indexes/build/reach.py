@@ -86,6 +86,12 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 # ---------------------------------------------------------------------- what kernels call
 
 
+def composite_calls(store: Store) -> dict[str, set[str]]:
+    """The operators that the composite kernels of each operator call, those that may compute
+    before others."""
+    return _callees(store, _steps(store))
+
+
 def _callees(store: Store, steps: _Steps) -> dict[str, set[str]]:
     """The operators that the composite kernels of each operator call, those that may compute
     before others."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from indexes.queries.gaps.model import Gap, GapList
+from indexes.queries.gaps.model import Gap, GapList, KeyCount, KindCount
 from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
     Gap,
-    "id kind difficulty name op path line what rule stated evidence keys needs module owners uses"
-    " age_days contribute",
+    "id kind difficulty name op path line what rule stated confidence evidence keys needs module"
+    " owners uses age_days contribute",
 )
 
 
@@ -16,7 +16,16 @@ def gaps_json(answer: GapList, more: int = 0) -> Object:
     """The counts of every kind that was asked for, the gaps in order of usefulness, and how many
     ``more`` there are."""
     counts = [
-        to_object(one, "kind difficulty title count lacks", count=None if one.lacks else one.count)
+        to_object(one, "kind difficulty title count possible lacks", **_counted(one))
         for one in answer.counts
     ]
-    return envelope(answer.source, counts=counts, gaps=answer.gaps, more=more)
+    keys = [to_object(one, "key count possible lacks", **_counted(one)) for one in answer.keys]
+    return envelope(answer.source, counts=counts, keys=keys, gaps=answer.gaps, more=more)
+
+
+def _counted(one: KindCount | KeyCount) -> dict[str, int | None]:
+    """Both counts; null where this source cannot tell."""
+    return {
+        "count": None if one.lacks else one.count,
+        "possible": None if one.lacks else one.possible,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from indexes.queries.gaps.model import Gap, GapList, KindCount
+from indexes.queries.gaps.model import Gap, GapList, KeyCount, KindCount
 from navigator.text.answers import entry, wrap
 from navigator.text.clean import clean
 from navigator.text.markdown import code, heading, place, table, words
@@ -20,13 +20,31 @@ def count_lines(answer: GapList) -> Iterator[str]:
             yield clean(f"{one.difficulty:<7} {one.kind:<15}     ? {one.title}")
             yield from wrap(f"unknown: {one.lacks}", " " * 30)
         else:
-            yield clean(f"{one.difficulty:<7} {one.kind:<15} {one.count:>5} {one.title}")
+            yield clean(
+                f"{one.difficulty:<7} {one.kind:<15} {one.count:>5} {one.title}{_unsure(one)}"
+            )
+    if len(answer.counts) == 1:
+        yield from _key_lines(answer.keys)
+
+
+def _unsure(one: KindCount | KeyCount) -> str:
+    return f" ({one.possible:,} of them only possible)" if one.possible else ""
+
+
+def _key_lines(keys: Sequence[KeyCount]) -> Iterator[str]:
+    """Missing kernels by dispatch key."""
+    for one in keys:
+        if one.lacks:
+            yield from wrap(f"{one.key} unknown: {one.lacks}", " " * 24)
+        else:
+            yield clean(f"{'':<23} {one.count:>5} {one.key}{_unsure(one)}")
 
 
 def gap_lines(gap: Gap) -> Iterator[str]:
     """What is missing, why it is a gap, where to look and how to begin."""
     age = f", {gap.age_days / 365.25:.1f} years old" if gap.age_days is not None else ""
-    title = f"{gap.id} ({gap.difficulty}{age})"
+    sure = ", possible" if gap.confidence == "possible" else ""
+    title = f"{gap.id} ({gap.difficulty}{sure}{age})"
     yield from entry(title, gap.location, gap.what, f"because {gap.rule}")
     others = [one for one in gap.evidence if one != gap.location]
     for one in others[:_EVIDENCE]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -13,7 +13,16 @@ from indexes.model.errors import UsageError
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.means import MEANS, is_for, needs
-from indexes.queries.gaps.model import DIFFICULTIES, Gap, GapFilter, GapList, Kind, KindCount
+from indexes.queries.gaps.model import (
+    CONFIDENCES,
+    DIFFICULTIES,
+    Gap,
+    GapFilter,
+    GapList,
+    KeyCount,
+    Kind,
+    KindCount,
+)
 from indexes.queries.gaps.tree import Tree
 from indexes.source.git_history import History
 
@@ -24,22 +33,48 @@ if TYPE_CHECKING:
 def find_gaps(index: Index, wanted: GapFilter | None = None, owners: bool = True) -> GapList:
     """The gaps that fit, most useful first: easy before hard, and of one kind those that
     PyTorch's own files state before those that a rule finds, and what much code calls before
-    what little does. Without ``owners`` they have none, unless a filter asks for them: those of
-    ten thousand files take a second, so ask for those of a few with ``with_owners``."""
+    what little does. What nothing in the tree says that somebody wants comes last. Without
+    ``owners`` they have none, unless a filter asks for them: those of ten thousand files take a
+    second, so ask for those of a few with ``with_owners``."""
     wanted = wanted or GapFilter()
     tree = Tree(index)
     add = _Owners(index).add if owners or wanted.owner or wanted.text else _as_it_is
     counts: list[KindCount] = []
     found: list[Gap] = []
     for kind in KINDS:
-        if wanted.kinds and kind.name not in wanted.kinds:
+        if not _is_asked(kind.name, wanted):
             continue
-        lacks = _lacks(kind, tree)
+        lacks = _lacks(kind, tree) or kind.unknown(tree).get(wanted.key, "")
         gaps = [] if lacks else _of_kind(tree, kind)
         fitting = [gap for gap in map(add, gaps) if fits(gap, wanted)]
-        counts.append(KindCount(kind.name, kind.difficulty, kind.title, len(fitting), lacks))
+        count, possible = len(fitting), _possible(fitting)
+        counts.append(KindCount(kind.name, kind.difficulty, kind.title, count, lacks, possible))
         found += fitting
-    return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)))
+    keys = _key_counts(tree, found, wanted)
+    return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)), tuple(keys))
+
+
+def _is_asked(kind: str, wanted: GapFilter) -> bool:
+    return kind in (wanted.kinds or _USUAL)
+
+
+def _possible(gaps: Iterable[Gap]) -> int:
+    return sum(gap.confidence == "possible" for gap in gaps)
+
+
+def _key_counts(tree: Tree, gaps: Iterable[Gap], wanted: GapFilter) -> Iterator[KeyCount]:
+    """Missing kernels by key, most first, then the keys of which nothing can be told."""
+    found: dict[str, list[Gap]] = {}
+    for gap in gaps:
+        for key in gap.keys if gap.kind == "kernel" else ():
+            found.setdefault(key, []).append(gap)
+    for key, some in sorted(found.items(), key=lambda one: -len(one[1])):
+        yield KeyCount(key, len(some), "", _possible(some))
+    for kind in KINDS:
+        if _is_asked(kind.name, wanted) and not _lacks(kind, tree):
+            for key, reason in kind.unknown(tree).items():
+                if wanted.key.lower() in ("", key.lower()):
+                    yield KeyCount(key, 0, reason)
 
 
 def with_owners(index: Index, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
@@ -92,11 +127,16 @@ def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
     )
 
 
+_NAMES = tuple(kind.name for kind in KINDS)
+_USUAL = frozenset(kind.name for kind in KINDS if not kind.apart)
+"""The kinds of who names none."""
+
+
 def _order(gap: Gap) -> tuple[object, ...]:
-    kinds = [kind.name for kind in KINDS]
     return (
+        gap.confidence == "possible",
         DIFFICULTIES.index(gap.difficulty),
-        kinds.index(gap.kind),
+        _NAMES.index(gap.kind),
         not gap.stated,
         -gap.uses,
         gap.size,
@@ -132,13 +172,15 @@ def parse_filter(text: str) -> GapFilter:
     kinds: list[str] = []
     words: list[str] = []
     has: list[str] = []
-    named = {"key": "", "module": "", "owner": "", "difficulty": ""}
+    named = dict.fromkeys(("key", "module", "owner", "difficulty", "confidence"), "")
     for word in text.split():
         field, colon, value = word.partition(":")
         if word in DIFFICULTIES:
             named["difficulty"] = word
         elif word in MEANS:
             has.append(word)
+        elif word in CONFIDENCES:
+            named["confidence"] = word
         elif colon and field == "kind":
             kinds += _known_kinds(value)
         elif colon and field in named:
@@ -159,7 +201,8 @@ def _known_kinds(value: str) -> list[str]:
 def fits(gap: Gap, wanted: GapFilter) -> bool:
     """Whether a gap is among those that are wanted."""
     return (
-        (not wanted.kinds or gap.kind in wanted.kinds)
+        _is_asked(gap.kind, wanted)
+        and (not wanted.confidence or gap.confidence == wanted.confidence)
         and (not wanted.difficulty or gap.difficulty == wanted.difficulty)
         and (not wanted.key or _has_key(gap, wanted.key))
         and (not wanted.module or _is_in(gap, wanted.module))

@@ -10,7 +10,6 @@ from indexes.queries.gaps import (
     autograd,
     batching,
     decompositions,
-    devices,
     docs,
     dtypes,
     duplicates,
@@ -21,6 +20,7 @@ from indexes.queries.gaps import (
 )
 from indexes.queries.gaps.checks import macros, throws
 from indexes.queries.gaps.expectations import opinfo_rows, owners, recorded
+from indexes.queries.gaps.kernels import missing
 from indexes.queries.gaps.model import Kind
 from indexes.queries.gaps.python import typing
 
@@ -32,7 +32,7 @@ _FINDERS = (
     owners,
     typing,
     notes,
-    devices,
+    missing,
     dtypes,
     batching,
     autograd,
@@ -45,3 +45,5 @@ _FINDERS = (
 )
 
 KINDS: tuple[Kind, ...] = tuple(kind for finder in _FINDERS for kind in finder.KINDS)
+ALL = tuple(kind.name for kind in KINDS)
+"""Their names, those of kinds that are apart too."""

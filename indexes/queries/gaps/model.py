@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
 Difficulty = Literal["easy", "medium", "hard"]
+Confidence = Literal["likely", "possible"]
+CONFIDENCES: tuple[Confidence, ...] = ("likely", "possible")
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 
@@ -43,6 +45,8 @@ class Gap:
     """That of its kind, unless the kind has gaps of several."""
     size: int = 0
     """How much there is to change, in lines or names; of its kind the small ones come first."""
+    confidence: Confidence = "likely"
+    """Whether the evidence says that somebody wants it, or only that it is not there."""
 
     # What follows is the same for every kind: ``find_gaps`` fills it in.
     kind: str = ""
@@ -80,6 +84,10 @@ def _nothing(_tree: Tree) -> str:
     return ""
 
 
+def _no_keys(_tree: Tree) -> Mapping[str, str]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of gap, and how it is found."""
@@ -94,6 +102,10 @@ class Kind:
     """Each gap says itself how difficult it is."""
     python: bool = False
     """What closes it is written in Python, wherever it shows itself."""
+    apart: bool = False
+    """Listed only for who asks for this kind by its name."""
+    unknown: Callable[[Tree], Mapping[str, str]] = _no_keys
+    """Dispatch keys of which this tree cannot tell, each with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,18 @@ class KindCount:
     title: str
     count: int
     lacks: str = ""
+    possible: int = 0
+    """How many of them nothing in the tree says that somebody wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCount:
+    """How many kernels a dispatch key misses, or why that cannot be told."""
+
+    key: str
+    count: int
+    lacks: str = ""
+    possible: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +138,8 @@ class GapList:
     source: SourceInfo
     counts: tuple[KindCount, ...]
     gaps: tuple[Gap, ...]
+    keys: tuple[KeyCount, ...] = ()
+    """Missing kernels by dispatch key, most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +147,7 @@ class GapFilter:
     """Which gaps are wanted. Empty fields leave nothing out."""
 
     kinds: tuple[str, ...] = ()
+    """Also those that are apart; without any, all others."""
     difficulty: str = ""
     key: str = ""
     """A dispatch key or device, ``MPS``; upper and lower case are the same."""
@@ -132,3 +159,5 @@ class GapFilter:
     """What one has: words of ``indexes.queries.gaps.means.MEANS``."""
     text: str = ""
     """Words, each of which must occur in what is shown."""
+    confidence: str = ""
+    """``likely`` or ``possible``."""

@@ -61,4 +61,4 @@ def _gap(tree: Tree, path: str, line: int, words: str) -> Gap:
     return Gap(place, words, rule, (place,), op, name, subject, stated=True)
 
 
-KINDS = (Kind("todo", "easy", "TODO and FIXME in kernels", find, Tree.lacks_kernels),)
+KINDS = (Kind("todo", "easy", "TODO and FIXME in kernels", find, Tree.lacks_kernels, apart=True),)

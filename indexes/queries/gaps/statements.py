@@ -59,28 +59,6 @@ def expected_failures(text: str, path: str) -> Iterator[Statement]:
         )
 
 
-_TABLE = regex(r"^[^\S\n]*(\w*UNIMPLEMENTED_XFAILLIST)\b[^={\n]*=\s*\{", re.MULTILINE)
-_ROW = regex(r"^[^\S\n]*[\"']([\w.]+)[\"']\s*:\s*([^\n]*)", re.MULTILINE)
-
-
-def unimplemented(text: str, path: str) -> Iterator[Statement]:
-    """The rows of a table ``UNIMPLEMENTED_XFAILLIST = {"name": None, ...}``: an operator, and
-    ``None`` where nothing of it is implemented, or else the dtypes that are not."""
-    for table in _TABLE.finditer(text):
-        end = re.compile(r"^[^\S\n]*\}", re.MULTILINE).search(text, table.end())
-        stop = end.start() if end else len(text)
-        for match in _ROW.finditer(text, table.end(), stop):
-            value, _, comment = match[2].partition("#")
-            yield Statement(
-                match[1],
-                None,
-                table[1],
-                comment.strip(),
-                Location(path, text.count("\n", 0, match.start(1)) + 1),
-                value.strip(" ,") == "None",
-            )
-
-
 def about(
     statements: Iterable[Statement], opinfos: Iterable[tuple[str, str]]
 ) -> Iterator[Statement]:

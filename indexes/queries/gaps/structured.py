@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, KernelRow, Location
-from indexes.queries.gaps.devices import dispatch_line, near
+from indexes.queries.gaps.kernels.siblings import dispatch_line, near
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.notes import notes
 from indexes.queries.gaps.tree import Tree

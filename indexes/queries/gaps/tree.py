@@ -36,7 +36,9 @@ _KINDS = (
 )
 _FUNCTIONS = ("function", "impl_func", "meta_func", "method", "macro_use")
 _DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
-_TESTS = regex(r"/tests?/|_test\.\w+$")
+_LAYERS = regex(r"Autograd|FuncTorch")
+"""In the names of alias keys of layers above the back ends."""
+TESTS = regex(r"/tests?/|_test\.\w+$")
 
 
 class Tree:
@@ -120,6 +122,18 @@ class Tree:
     def keys(self, op: str) -> frozenset[str]:
         """The dispatch keys that an overload has kernels for."""
         return frozenset(self.kernels.get(op, ()))
+
+    def is_alias(self, key: str) -> bool:
+        """Whether a key stands for several: a kernel under it serves all back ends."""
+        return key in self._aliases
+
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        try:
+            keys = self.index.dispatch.keys
+        except SourceError:
+            return frozenset({"CompositeImplicitAutograd", "CompositeExplicitAutograd"})
+        return frozenset(key for key in keys.aliases if not _LAYERS.match(key))
 
     def is_composite(self, op: str) -> bool:
         """Whether it is made of other operators, so that it needs nothing of its own."""
@@ -262,7 +276,7 @@ class Tree:
         """The C++, CUDA and Objective-C++ files of the kernels, without their tests."""
         folder = self.source.locate("aten/src/ATen/native") or ""
         paths = self.index.facts.paths("cpp", f"{folder}/%")
-        return tuple(path for path in paths if folder and not _TESTS.search(path))
+        return tuple(path for path in paths if folder and not TESTS.search(path))
 
     @cached_property
     def functions(self) -> dict[str, list[Definition]]:

@@ -12,7 +12,7 @@ from indexes.model.errors import NotFound
 from indexes.queries.gaps.find import find_gaps, with_ages, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.means import MEANS
-from indexes.queries.gaps.model import GapFilter
+from indexes.queries.gaps.model import CONFIDENCES, GapFilter
 from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
 from navigator.cli.session import Choice, Settings, json_option, pass_settings, say
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 _FEW = 3
+_CONFIDENCES = Choice(CONFIDENCES)
 _LEVELS = Choice(("easy", "medium", "hard"))
 _KINDS = Choice(tuple(kind.name for kind in KINDS))
 
@@ -33,7 +34,9 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
 @click.command()
 @click.argument("text", nargs=-1)
 @click.option("--kind", "kinds", type=_KINDS, multiple=True, help="Only this kind; repeatable.")
+@click.option("--todo", is_flag=True, help="Only TODO and FIXME comments, which are left out else.")
 @click.option("--difficulty", type=_LEVELS, help="Only gaps of this difficulty.")
+@click.option("--confidence", type=_CONFIDENCES, help="Only gaps that are so sure to be wanted.")
 @click.option("--key", metavar="KEY", default="", help="Only for this device or dispatch key: MPS.")
 @click.option("--module", metavar="NAME", default="", help="Only in this module or folder.")
 @click.option("--owner", metavar="NAME", default="", help="Only in files that NAME reviews.")
@@ -59,7 +62,9 @@ def gaps(
     settings: Settings,
     text: tuple[str, ...],
     kinds: tuple[str, ...],
+    todo: bool,
     difficulty: str | None,
+    confidence: str | None,
     key: str,
     module: str,
     owner: str,
@@ -78,8 +83,16 @@ def gaps(
     index = settings.index()
     key = known_key(key, index) if key else ""
     given = zip(MEANS, (no_gpu, mac, hour, python_only), strict=True)
-    has = tuple(name for name, there in given if there)
-    wanted = GapFilter(kinds, difficulty or "", key, module, owner, has=has, text=" ".join(text))
+    wanted = GapFilter(
+        (*kinds, *(["todo"] if todo else ())),
+        difficulty or "",
+        key,
+        module,
+        owner,
+        tuple(name for name, there in given if there),
+        " ".join(text),
+        confidence or "",
+    )
     answer = find_gaps(index, wanted, owners=False)
     chosen = _first(answer.gaps, limit, settings.json or markdown)
     shown = replace(answer, gaps=with_owners(index, chosen))
@@ -100,6 +113,7 @@ def gaps(
 def _nothing(answer: GapList) -> str:
     """That nothing fits, and what this source could not tell."""
     untold = [f"{one.kind}: {one.lacks}" for one in answer.counts if one.lacks]
+    untold += [f"{one.key}: {one.lacks}" for one in answer.keys if one.lacks]
     return "; ".join(["no gap of this tree fits", *untold])
 
 

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from indexes.model.errors import UsageError
 from indexes.queries.gaps.find import find_gaps, fits, parse_filter
-from indexes.queries.gaps.model import Gap, GapList, KindCount
+from indexes.queries.gaps.kinds import ALL
+from indexes.queries.gaps.model import Gap, GapFilter, GapList, KindCount
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow
@@ -18,7 +19,8 @@ class GapsPane(PlacesPane):
     """Gaps by kind, filtered while one types; enter goes to the chain at the gap's line."""
 
     PLACEHOLDER = (
-        "words, kind:todo, key:MPS, module:linalg, owner:, easy, no-gpu, mac, hour, python-only …"
+        "words, kind:todo, key:MPS, module:linalg, owner:, easy, likely, no-gpu, mac, hour,"
+        " python-only …"
     )
     INVITATION = "looking for gaps …"
 
@@ -32,7 +34,7 @@ class GapsPane(PlacesPane):
         if index is None:
             self.show_message(f"gaps are unknown: {REASON}")
         else:
-            self.ask(lambda: find_gaps(index), self._found)
+            self.ask(lambda: find_gaps(index, GapFilter(ALL)), self._found)
 
     def _found(self, gaps: GapList) -> None:
         self._gaps = gaps
@@ -60,15 +62,20 @@ class GapsPane(PlacesPane):
 def gap_rows(counts: Sequence[KindCount], gaps: Sequence[Gap]) -> Iterator[PlaceRow]:
     """Rows by kind, each gap with its evidence set in below; kinds that cannot be told last."""
     titles = {one.kind: one for one in counts}
-    for (difficulty, kind), group in groupby(gaps, key=lambda gap: (gap.difficulty, gap.kind)):
+    for (difficulty, kind, confidence), group in groupby(gaps, key=_heading):
         rows = list(group)
-        yield PlaceRow(f"{difficulty} · {len(rows):,} {titles[kind].title} ({kind})")
+        sure = ", only possible" if confidence == "possible" else ""
+        yield PlaceRow(f"{difficulty} · {len(rows):,} {titles[kind].title} ({kind}{sure})")
         for gap in rows:
             yield from _gap_rows(gap)
     for one in counts:
         if one.lacks:
             yield PlaceRow(f"? {one.title}: unknown here")
             yield PlaceRow(f"  {one.lacks}")
+
+
+def _heading(gap: Gap) -> tuple[str, str, str]:
+    return gap.difficulty, gap.kind, gap.confidence
 
 
 def _gap_rows(gap: Gap) -> Iterator[PlaceRow]:

@@ -24,7 +24,7 @@ def test_json_holds_every_gap_and_filters_leave_some(
     told = [one for one in everything["counts"] if one["count"] is not None]
     assert sum(one["count"] for one in told) == len(everything["gaps"]) > 10
     assert any(one["lacks"] for one in everything["counts"])
-    fewer = json.loads(torchnav("gaps", "--json", "miopen", *small_tree).stdout)
+    fewer = json.loads(torchnav("gaps", "--json", "--todo", "miopen", *small_tree).stdout)
     assert 0 < len(fewer["gaps"]) < len(everything["gaps"])
     assert all("miopen" in json.dumps(gap).lower() for gap in fewer["gaps"])
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.gaps.find import find_gaps
-from indexes.queries.gaps.model import GapList
+from indexes.queries.gaps.kinds import ALL
+from indexes.queries.gaps.model import GapFilter, GapList
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from tests.tree_marks import TREE
@@ -132,6 +133,11 @@ def _write_operators(root: Path) -> None:
     for name in _STRUCTURED:
         _append(root, yaml, _CONVERTED.format(name=name))
     _append(root, yaml, _TWICE)
+    rows = (root / yaml).read_text()
+    assert "    CUDA: empty_cuda\n" in rows
+    (root / yaml).write_text(
+        rows.replace("    CUDA: empty_cuda\n", "    CUDA: empty_cuda\n    MPS: empty_mps\n")
+    )
     made = "\n".join(f"TORCH_IMPL_FUNC({n}_out)(const Tensor& self) {{}}" for n in _STRUCTURED)
     kernels = "aten/src/ATen/native/"
     _append(root, f"{kernels}Lonely.cpp", _KERNELS % made)
@@ -370,4 +376,4 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 @pytest.fixture(scope="session")
 def answer(grown: Index) -> GapList:
     """All gaps of that tree."""
-    return find_gaps(grown)
+    return find_gaps(grown, GapFilter(ALL))

@@ -10,6 +10,7 @@ import pytest
 
 from indexes.model.errors import UsageError
 from indexes.queries.gaps.find import find_gaps, parse_filter
+from indexes.queries.gaps.kinds import ALL
 from indexes.queries.gaps.model import GapFilter, GapList
 from indexes.queries.index import Index
 from indexes.source.source import Source
@@ -17,7 +18,7 @@ from indexes.source.source import Source
 
 def gaps_of(root: Path, cache: Path) -> GapList:
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:
-        return find_gaps(index)
+        return find_gaps(index, GapFilter(ALL))
 
 
 @pytest.mark.parametrize("gone", ["c10", "torch", "test", "tools", "aten/src/ATen/functorch"])

@@ -1,0 +1,95 @@
+"""Who needs an operator: composites that are made of it, operators whose gradient it is, and the
+modules of the Python library that call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from indexes.build.reach import composite_calls
+from indexes.model.regex import regex
+from indexes.queries.gaps.tree import Tree
+
+_LIBRARY = "torch/%.py"
+_INTERNAL = regex(r"/_|^torch/testing/")
+_USED = regex(r"\btorch\.(_[a-z]\w*)\(|\b_VF\.(\w+)\(")
+_CALL = regex(r"(?<![.\w>])(?:at::)?(\w+)(?=\()")
+
+
+class Needs(NamedTuple):
+    """Who needs an operator, by name."""
+
+    composites: tuple[str, ...]
+    """Public operators that are made of it."""
+    gradients: tuple[str, ...]
+    """Operators whose formulas call it, or what is made of it."""
+    library: tuple[str, ...]
+    """Files of PyTorch's own modules that call it by its generated name, though it is private."""
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
+class Dependents:
+    """The operators of a tree by what they need of others."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def of(self, ops: Iterable[str]) -> Needs:
+        """Who needs some overloads, through any number of composite kernels."""
+        reached = set(ops)
+        pending = list(reached)
+        while pending:
+            for caller in self._callers.get(pending.pop(), ()):
+                if caller not in reached:
+                    reached.add(caller)
+                    pending.append(caller)
+        natives = self._tree.natives
+        public = {natives[one].name for one in reached if one in self._tree.public_set}
+        names = {natives[one].name for one in reached if one in natives}
+        gradients = {one for name in names for one in self._formulas.get(name, ())}
+        library = {path for name in names for path in self._library.get(name, ())}
+        return Needs(*map(_sorted, (public, gradients - names, library)))
+
+    @cached_property
+    def _callers(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for caller, called in composite_calls(self._tree.store).items():
+            for one in called:
+                found.setdefault(one, []).append(caller)
+        return found
+
+    @cached_property
+    def _formulas(self) -> dict[str, set[str]]:
+        """By the operator that is called."""
+        natives = self._tree.natives
+        names = self._tree.overloads
+        found: dict[str, set[str]] = {}
+        for entry in self._tree.index.derivative_rows():
+            for one in entry.sets:
+                for formula in one.formulas:
+                    for called in map(_plain, _CALL.findall(formula.text)):
+                        if called in names and entry.op in natives:
+                            found.setdefault(called, set()).add(natives[entry.op].name)
+        return found
+
+    @cached_property
+    def _library(self) -> dict[str, set[str]]:
+        """The files that call ``torch._name(...)``, without those that are internal themselves."""
+        found: dict[str, set[str]] = {}
+        for path in self._tree.paths(_LIBRARY):
+            if not _INTERNAL.search(path):
+                for private, other in _USED.findall(self._tree.text(path)):
+                    found.setdefault(private or other, set()).add(path)
+        return found
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
+
+
+def _plain(name: str) -> str:
+    """The operator that a name of the C++ API means: sizes may be symbolic there."""
+    return name.removesuffix("_symint")

@@ -1,0 +1,125 @@
+"""The dispatch keys whose kernels one can miss: those of each family (dense, Sparse, NestedTensor
+...) for each back end of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from indexes.model.errors import SourceError
+from indexes.model.regex import regex
+from indexes.queries.gaps.kernels.tables import tables_of
+from indexes.queries.gaps.tree import TESTS, Tree
+
+_MAKES = "empty.memory_format"
+"""Without a kernel of it no tensor of a back end can be made."""
+_APART = regex(r"Auto(?:grad|cast)\w*")
+"""Families of keys before those that compute."""
+META = "Meta"
+_EVERYWHERE = frozenset({"CPU", "CUDA", META})
+"""Where every test of operators runs."""
+_UNTESTED = "no table of this source says which operators its tests expect to fail there"
+DENSE = ""
+"""The family of ordinary tensors: its keys are named as the back ends."""
+
+
+class KernelKey(NamedTuple):
+    """A dispatch key that computes: ``SparseMPS`` is ``Sparse`` on ``MPS``."""
+
+    name: str
+    family: str
+    backend: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelKeys:
+    """The keys of a tree, and those of which it cannot tell."""
+
+    families: Mapping[str, tuple[KernelKey, ...]]
+    """By family, those with kernels first; of a family that no key has kernels of there is
+    none."""
+    unknown: Mapping[str, str]
+    """Why a key's kernels are not known here, by its name."""
+
+
+def kernel_keys(tree: Tree) -> KernelKeys:
+    """The keys of the back ends whose kernels this source holds."""
+    used = {key for rows in tree.kernels.values() for key in rows} | _registered(tree)
+    split = _split(tree, _backends(tree, used))
+    untested = {key.backend for key in split if not _is_tested(tree, key.backend)}
+    split = [key for key in split if key.backend not in untested]
+    families: dict[str, list[KernelKey]] = {}
+    for key in sorted(split, key=lambda key: key.name not in used):
+        families.setdefault(key.family, []).append(key)
+    known = {name: tuple(keys) for name, keys in families.items() if keys[0].name in used}
+    made = {key.backend for key in split} | untested
+    return KernelKeys(known, {**_elsewhere(tree, used, made), **dict.fromkeys(untested, _UNTESTED)})
+
+
+def _is_tested(tree: Tree, backend: str) -> bool:
+    """Whether the tests of operators run on a back end, so that each is expected there."""
+    return backend in _EVERYWHERE or any(tables_of(tree, backend))
+
+
+def _registered(tree: Tree) -> set[str]:
+    """The keys that TORCH_LIBRARY blocks outside of tests register functions for."""
+    sql = (
+        "SELECT DISTINCT l.key,f.path FROM library_kernels l JOIN files f ON f.id=l.file"
+        " WHERE l.op=? AND l.target NOT NULL"
+    )
+    rows = tree.store.query(sql, (_MAKES,))
+    return {key for key, path in rows if not TESTS.search(f"/{path}")}
+
+
+def _backends(tree: Tree, used: set[str]) -> list[str]:
+    """The back ends that make tensors by a kernel in this source: of ``SparseCPU`` and ``CPU``
+    the latter."""
+    makes = (tree.keys(_MAKES) | _registered(tree)) & used
+    found = [key for key in makes if _is_defined(tree, key)]
+    return [key for key in found if not any(key != one and key.endswith(one) for one in found)]
+
+
+def _is_defined(tree: Tree, key: str) -> bool:
+    """Whether some kernel of a key stands in this source; of a wheel the YAML file is enough."""
+    if tree.lacks_kernels() or key in _registered(tree):
+        return True
+    return any(key in rows and rows[key].definitions for rows in tree.kernels.values())
+
+
+def _split(tree: Tree, backends: list[str]) -> list[KernelKey]:
+    """The keys of DispatchKey.h that belong to a family on one of these back ends."""
+    found = []
+    for name in _runtime(tree):
+        ends = [one for one in backends if name.endswith(one)]
+        backend = max(ends, key=len, default="")
+        family = name.removesuffix(backend)
+        if backend and not _APART.fullmatch(family):
+            found.append(KernelKey(name, family, backend))
+    return found
+
+
+def _runtime(tree: Tree) -> list[str]:
+    try:
+        return [key.name for key in tree.index.dispatch.keys.runtime]
+    except SourceError:
+        return []
+
+
+def _elsewhere(tree: Tree, used: set[str], made: set[str]) -> dict[str, str]:
+    """Back ends that the YAML file names and whose kernels are kept elsewhere."""
+    try:
+        backends = tree.index.dispatch.keys.backends
+    except SourceError:
+        return {}
+    elsewhere = {
+        one: one for one in backends if one not in made and any(key.endswith(one) for key in used)
+    }
+    reason = "no {} kernel of {} stands in this source: its kernels are kept in another repository"
+    reason += " (index that too, by --with DIR)"
+    return {
+        key: reason.format(one, _MAKES)
+        for one in elsewhere
+        for key in [one, *(k for k in used if k.endswith(one) and k != one)]
+        if not _APART.fullmatch(key.removesuffix(one))
+    }

@@ -1,0 +1,125 @@
+"""Operators of ordinary tensors that lack kernels for a layout (Sparse, NestedTensor ...), while
+operators of their shape have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from indexes.queries.gaps.kernels.dependents import Dependents
+from indexes.queries.gaps.kernels.keys import META, KernelKey
+from indexes.queries.gaps.kernels.siblings import dispatch_line, few, is_public
+from indexes.queries.gaps.model import Confidence, Gap
+from indexes.queries.gaps.tree import Tree
+
+_FEWEST = 4
+"""So many operators of one shape make a rule."""
+_DEVICES = frozenset({"CPU", "CUDA"})
+_SHOWN = 3
+
+
+class Layouts:
+    """The missing kernels of whole families of keys."""
+
+    def __init__(
+        self, tree: Tree, subjects: Mapping[str, Sequence[str]], dependents: Dependents
+    ) -> None:
+        self._tree = tree
+        self._subjects = subjects
+        self._dependents = dependents
+        self._groups: dict[object, list[str]] = {}
+        for name in subjects:
+            self._groups.setdefault(self._shape(name), []).append(name)
+
+    def _shape(self, name: str) -> object:
+        """What is alike in operators of one shape: that each element is computed by itself, or
+        else the types."""
+        op = self._first(name)
+        schema = self._tree.schemas[op]
+        if any("pointwise" in self._tree.natives[one].tags for one in self._subjects[name]):
+            return ("that compute element by element",)
+        returns = tuple(one.type for one in schema.returns)
+        return "with the same types", tuple(one.type for one in schema.arguments), returns
+
+    def _first(self, name: str) -> str:
+        """The overload that people call, of those with kernels."""
+        ops = self._subjects[name]
+        return next((op for op in ops if op in self._tree.public_set), ops[0])
+
+    def gaps(self, family: str, keys: Sequence[KernelKey]) -> Iterator[Gap]:
+        """Operators without any kernel of a family that several of the same shape have, and
+        gradients of those that have one."""
+        names = [key.name for key in keys if key.backend != META]
+        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
+        if len(used) < 2:
+            return  # a format of one library's kernels, no layout for all operators
+        is_differentiated = self._gradients_of(used) >= _FEWEST
+        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
+        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
+        if len(used) < 2:
+            return  # a format of one library's kernels, no layout for all operators
+        is_differentiated = self._gradients_of(used) >= _FEWEST
+        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
+        for group in self._groups.values():
+            having = [name for name in group if self._has(name, used)]
+            for name in group:
+                if self._is_open(name, used):
+                    yield from self._gap(name, used, having, group, is_differentiated)
+
+    def _keys(self, name: str) -> frozenset[str]:
+        return frozenset().union(*map(self._tree.keys, self._subjects[name]))
+
+    def _has(self, name: str, keys: Sequence[str]) -> bool:
+        return not self._keys(name).isdisjoint(keys)
+
+    def _is_open(self, name: str, keys: Sequence[str]) -> bool:
+        """Whether an operator has kernels for ordinary tensors on more than one device, and none
+        of a family; what is made of other operators needs none."""
+        here = self._keys(name)
+        is_made = self._tree.is_composite(self._first(name))
+        return here >= _DEVICES and here.isdisjoint(keys) and not is_made
+
+    def _gradients_of(self, keys: Sequence[str]) -> int:
+        """How many gradients a family computes: none of quantized tensors."""
+        having = (name for name in self._subjects if self._has(name, keys))
+        return sum(1 for name in having if "backward" in name)
+
+    def _gap(
+        self,
+        name: str,
+        keys: Sequence[str],
+        having: Sequence[str],
+        group: Sequence[str],
+        is_differentiated: bool,
+    ) -> Iterator[Gap]:
+        gradients = self._dependents.of(self._subjects[name]).gradients
+        backward = [one for one in gradients if one in self._subjects and self._has(one, keys)]
+        if backward and is_differentiated:
+            rule = f"the gradient of {few(backward)}, which has one"
+            yield self._made(name, keys, rule, backward, "likely")
+        elif len(having) >= _FEWEST and (is_public(name) or gradients):
+            shape = self._shape(name)
+            alike = shape[0] if isinstance(shape, tuple) else ""
+            rule = f"{len(having)} of {len(group)} operators {alike} have one"
+            yield self._made(name, keys, rule, having, "possible")
+
+    def _made(
+        self,
+        name: str,
+        keys: Sequence[str],
+        rule: str,
+        having: Sequence[str],
+        confidence: Confidence,
+    ) -> Gap:
+        op = self._first(name)
+        shown = [self._tree.natives[self._first(one)].location for one in having[:_SHOWN]]
+        return Gap(
+            self._tree.natives[op].location,
+            f"no {' or '.join(keys)} kernel for {op}",
+            rule,
+            (dispatch_line(self._tree, op), *shown),
+            op,
+            name,
+            f"{keys[0]}/{name}",
+            tuple(keys),
+            confidence=confidence,
+        )

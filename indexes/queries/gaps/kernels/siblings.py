@@ -1,0 +1,64 @@
+"""The neighbours of an operator: those with the same types and a CPU kernel in the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.tree import Tree
+
+_SHARE = 0.75
+_FEWEST = 4
+_SHOWN = 3
+"""So many neighbours make a neighbourhood."""
+
+
+def near(tree: Tree, outs: Mapping[str, str] | None = None) -> dict[str, list[str]]:
+    """For each public operator with a CPU kernel those whose CPU kernel stands in the same
+    file and that take the same types: torchgen gives them the same signature. ``outs`` are
+    overloads whose kernel counts for an operator that has none of its own."""
+    groups: dict[object, list[str]] = {}
+    for op in tree.public:
+        rows = tree.kernels.get(op, {})
+        row = rows.get("CPU") or tree.kernels.get((outs or {}).get(op, ""), {}).get("CPU")
+        paths = {d.location.path for d in row.definitions} if row else set()
+        if len(paths) == 1:
+            types = tuple(a.type for a in tree.schemas[op].arguments)
+            groups.setdefault((paths.pop(), types), []).append(op)
+    return {op: [other for other in ops if other != op] for ops in groups.values() for op in ops}
+
+
+def most(tree: Tree, siblings: Sequence[str], key: str) -> bool:
+    """Whether there are several siblings, and all but a few have a kernel for a key."""
+    having = sum(key in tree.keys(one) for one in siblings)
+    return len(siblings) >= _FEWEST and having >= _SHARE * len(siblings)
+
+
+def dispatch_line(tree: Tree, op: str) -> Location:
+    """The line where its kernels are named, or left to another entry."""
+    native = tree.natives[op]
+    for field in ("dispatch", "structured_delegate"):
+        if field in native.field_lines:
+            return Location(native.location.path, native.field_lines[field])
+    return native.location
+
+
+def subjects(tree: Tree) -> dict[str, list[str]]:
+    """The overloads with kernels of each operator, its in-place ones among them."""
+    found: dict[str, list[str]] = {}
+    for op, native in tree.natives.items():
+        if op in tree.kernels and not {"generated", "view_copy"} & set(native.tags):
+            base = native.name.removesuffix("_")
+            found.setdefault(base if base in tree.overloads else native.name, []).append(op)
+    return found
+
+
+def is_public(name: str) -> bool:
+    """Whether people call an operator of that name: Python's own operators have underscores too."""
+    return name.startswith("__") or not (name.startswith("_") or "backward" in name)
+
+
+def few(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,102 @@
+"""Tables of expected failures: mappings and sets of the names of OpInfos in the test files of a
+back end, in whatever form a version has them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.statements import Statement
+from indexes.queries.gaps.tree import Tree
+
+_BEGIN = regex(r"^[^\S\n]*(\w*LIST\w*)\b[^=\n]*=\s*(?=[{\[])", re.MULTILINE)
+_TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|[{}\[\]()]")
+_FAILS = regex(r"FAIL|BLOCK|UNIMPLEMENTED|UNDEFINED|UNSUPPORTED")
+_WORKS = regex(r"ALLOW")
+_LEFT_OUT = regex(r"\d|PRECISION")
+"""In the names of tables of what fails on one release of an operating system, or is less exact."""
+
+
+_FAMILIES = ("SPARSE", "QUANTIZED", "NESTED")
+
+
+class Tables(NamedTuple):
+    """What the test files of one back end say."""
+
+    fails: tuple[Statement, ...] = ()
+    """What is expected to fail, forward."""
+    fails_backward: tuple[Statement, ...] = ()
+    works: tuple[Statement, ...] = ()
+    """What alone is expected to work: older versions list that instead."""
+
+    def of_family(self, family: str) -> Tables:
+        """The rows of tables for one family of keys: ``..._SPARSE`` is not for ordinary tensors."""
+        return Tables(*(tuple(one for one in rows if _is_of(one.group, family)) for rows in self))
+
+
+def tables_of(tree: Tree, backend: str) -> Tables:
+    """The rows of all tables in the files of tests that have the back end in their name."""
+    device = backend.lower()
+    likes = (
+        f"test/test_{device}%.py",
+        f"test/{device}/%.py",
+        f"torch/testing/_internal/common_{device}%.py",
+    )
+    paths = dict.fromkeys(path for like in likes for path in tree.paths(like))
+    rows = [one for path in paths for one in rows_of(tree.text(path), path)]
+    fails = [one for one in rows if _FAILS.search(one.group)]
+    return Tables(
+        tuple(one for one in fails if "GRAD" not in one.group),
+        tuple(one for one in fails if "GRAD" in one.group),
+        tuple(one for one in rows if _WORKS.search(one.group) and "GRAD" not in one.group),
+    )
+
+
+def _is_of(table: str, family: str) -> bool:
+    """Whether a table is for a family, by its name: the one that it names, or ordinary tensors."""
+    named = next((one for one in _FAMILIES if one in table), "")
+    return family.upper().startswith(named) if named and family else not (named or family)
+
+
+def rows_of(text: str, path: str) -> Iterator[Statement]:
+    """The rows of every table of a file: of ``{"name": None}`` whole, of ``{"name": [dtypes]}``
+    for some dtypes, of ``{"name"}`` whole."""
+    for match in _BEGIN.finditer(text):
+        if not _LEFT_OUT.search(match[1]):
+            table = _literal(text[match.end() : _end(text, match.end())])
+            first = text.count("\n", 0, match.end())
+            for name, line, whole in _entries(table):
+                yield Statement(name, None, match[1], "", Location(path, first + line), whole)
+
+
+def _end(text: str, start: int) -> int:
+    """Behind the bracket that closes the one at ``start``."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        depth += (token[0] in "{[(") - (token[0] in "}])")
+        if depth == 0:
+            return token.end()
+    return len(text)
+
+
+def _literal(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _entries(table: ast.expr | None) -> Iterator[tuple[str, int, bool]]:
+    """(name, line, whether for all dtypes) of each row."""
+    if isinstance(table, ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, key.lineno, isinstance(value, ast.Constant) and value.value is None
+    elif isinstance(table, (ast.Set, ast.List)):
+        for one in table.elts:
+            if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                yield one.value, one.lineno, True

@@ -1,0 +1,46 @@
+"""Kernels that are missing are found by key, with what speaks for them."""
+
+from __future__ import annotations
+
+from indexes.queries.gaps.find import find_gaps
+from indexes.queries.gaps.kernels.keys import DENSE, kernel_keys
+from indexes.queries.gaps.model import Gap, GapFilter, GapList
+from indexes.queries.gaps.tree import Tree
+from indexes.queries.index import Index
+
+
+def kernels(answer: GapList) -> dict[str, Gap]:
+    return {gap.subject: gap for gap in answer.gaps if gap.kind == "kernel"}
+
+
+def test_families_follow_from_the_keys_that_make_tensors(grown: Index) -> None:
+    families = kernel_keys(Tree(grown)).families
+    assert {"CPU", "CUDA", "MPS", "Meta"} <= {key.name for key in families[DENSE]}
+    assert {"SparseCPU", "SparseCUDA"} <= {key.name for key in families["Sparse"]}
+    assert all(key.name == key.family + key.backend for keys in families.values() for key in keys)
+
+
+def test_what_other_back_ends_have_and_a_table_lists_is_likely(answer: GapList) -> None:
+    gap = kernels(answer)["MPS/lonely"]
+    assert (gap.confidence, gap.stated, gap.keys) == ("likely", True, ("MPS",))
+    assert "CPU and CUDA and none for MPS" in gap.rule
+
+
+def test_what_has_a_kernel_under_an_alias_key_misses_none(answer: GapList) -> None:
+    assert "MPS/everywhere" not in kernels(answer)
+
+
+def test_a_back_end_whose_kernels_stand_elsewhere_is_unknown_and_not_nothing(grown: Index) -> None:
+    unknown = kernel_keys(Tree(grown)).unknown
+    for key in unknown:
+        found = find_gaps(grown, GapFilter(("kernel",), key=key))
+        assert not found.gaps
+        assert found.counts[0].lacks == unknown[key]
+
+
+def test_counts_by_key_are_those_of_the_gaps(answer: GapList) -> None:
+    gaps = kernels(answer).values()
+    for one in answer.keys:
+        mine = [gap for gap in gaps if one.key in gap.keys]
+        assert one.count == len(mine)
+        assert one.possible == sum(gap.confidence == "possible" for gap in mine)
