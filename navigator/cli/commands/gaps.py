@@ -94,7 +94,8 @@ def gaps(
         confidence or "",
     )
     answer = find_gaps(index, wanted, owners=False)
-    chosen = _first(answer.gaps, limit, settings.json or markdown)
+    whole = settings.json or markdown
+    chosen = answer.gaps if whole and key and limit is None else _first(answer.gaps, limit, whole)
     shown = replace(answer, gaps=with_owners(index, chosen))
     if age:
         aged, note = with_ages(index, shown.gaps, date.today())
