@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from indexes.queries.contribution.additions import Addition
 from indexes.queries.contribution.guides import Command, Convention
-from indexes.queries.contribution.new_operator import Addition, Check, NewOperator
+from indexes.queries.contribution.new_operator import Check, NewOperator, TestToRun
 from indexes.queries.contribution.plan import Contribution, PlaceHistory, Step
+from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import Review
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, OpInfoEntry, Selection
-from indexes.serialize.answers import Object, envelope, shape, to_object
+from indexes.serialize.answers import SHAPES, Object, envelope, shape, to_object
 from indexes.source.git_history import Change
 
 shape(Step, "role symbol path line? end_line rule")
@@ -24,7 +26,13 @@ shape(OpInfoEntry, "name class=cls list=database path line rule")
 shape(Command, "purpose command=text path line note")
 shape(Convention, "text path line about")
 shape(Check, "what good text path line")
-shape(Addition, "title when? path line neighbour? shape")
+shape(Addition, "title when? path line neighbour? shape certainty why")
+shape(TestToRun, "path command why line? certainty")
+shape(
+    Precedent,
+    "commit=change.commit author=change.author date=change.date subject=change.subject"
+    " pull_request=change.pull_request operators likeness files",
+)
 
 
 def contribution_json(one: Contribution) -> Object:
@@ -44,12 +52,23 @@ def contribution_json(one: Contribution) -> Object:
 def new_operator_json(plan: NewOperator) -> Object:
     """The plan for a new operator."""
     like = "name=native.full_name path=native.location.path line=native.location.line"
-    neighbours = [to_object(one, like, likeness=round(one.likeness, 3)) for one in plan.neighbours]
+    neighbours = [
+        to_object(one, f"{like} why?", likeness=round(one.likeness, 3)) for one in plan.neighbours
+    ]
+    before = [
+        to_object(one, SHAPES[Precedent], likeness=round(one.likeness, 3))
+        for one in plan.precedents
+    ]
     return envelope(
         plan.source,
         **to_object(plan, "schema good checks"),
         neighbours=neighbours,
-        **to_object(plan, "draft additions rebuild=costs conventions"),
+        **to_object(
+            plan,
+            "draft additions tests precedents history_missing? rebuild=costs commands"
+            " reviewers=reviews conventions",
+            precedents=before,
+        ),
     )
 
 

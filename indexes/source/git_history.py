@@ -6,7 +6,7 @@ answers are never given as facts: they are marked, and the command that deepens 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -133,6 +133,26 @@ class History:
         found = self._git.run(*asked, timeout=TIMEOUT)
         rows = (line.split("\t") for line in found.text.splitlines() if line.count("\t") == 2)
         return tuple((path, _count(added), _count(removed)) for added, removed, path in rows)
+
+    def paths(self, changes: Sequence[Change]) -> dict[str, tuple[str, ...]]:
+        """The files that each of several commits touched, by its hash."""
+        if self._git is None or not changes:
+            return {}
+        asked = ("show", "--name-only", "--format=%x00%H", *_PLAIN, "--no-renames")
+        found = self._git.run(*asked, *(one.commit for one in changes), timeout=TIMEOUT)
+        rows = (one.strip().splitlines() for one in found.text.split("\0")[1:])
+        return {commit: tuple(path for path in files if path) for commit, *files in rows}
+
+    def patches(self, path: str, limit: int) -> tuple[tuple[Change, str], ...]:
+        """The last commits that changed a file, newest first, each with its diff without lines of
+        context. One at a cut of the history is left out: its diff is the whole file."""
+        if self._git is None:
+            return ()
+        asked = ("log", f"-n{limit}", f"{_FORMAT}%x02", "-p", "-U0", *_PLAIN, "--", path)
+        found = self._git.run(*asked, timeout=TIMEOUT)
+        rows = (one.partition("\2") for one in found.text.split("\0")[1:])
+        told = ((_change(head), diff) for head, _, diff in rows)
+        return tuple((change, diff) for change, diff in told if not change.at_cut)
 
     def _note(self, reaches_cut: bool) -> str:
         if not reaches_cut:

@@ -1,19 +1,21 @@
-"""A new operator's plan, with its schema validated by torchgen where that is installed."""
+"""A new operator's plan, with its draft validated by the torchgen of the tree."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indexes.model.errors import SourceError
-from indexes.source.torch_install import installed_torch, target_python
+from indexes.source.torch_install import target_python
 from navigator.live.asking import ask
 
 if TYPE_CHECKING:
     from indexes.queries.contribution.new_operator import Check, NewOperator
     from indexes.queries.index import Index
+    from indexes.source.source import Source
 
 _SCRIPT = Path(__file__).with_name("torchgen_check.py")
 _TIMEOUT = 60.0
@@ -21,25 +23,54 @@ _TIMEOUT = 60.0
 
 
 def plan_operator(index: Index, schema: str, formulas: Sequence[str] = ()) -> NewOperator:
-    """The plan for an operator with this schema, as ``Planner`` makes it."""
+    """The plan for an operator with this schema, as ``Planner`` makes it, with the fullest of its
+    drafts that the tree's own torchgen takes."""
     from indexes.queries.contribution.new_operator import Planner
 
     plan = Planner(index).plan(schema, formulas)
-    return replace(plan, checks=(plan.checks[0], torchgen_check(schema), *plan.checks[1:]))
+    return checked(plan, index.source) if plan.drafts else plan
 
 
-def torchgen_check(schema: str) -> Check:
-    """What torchgen says of a schema; a note when there is no torchgen to ask."""
+def checked(plan: NewOperator, source: Source) -> NewOperator:
+    """The plan with what torchgen says of its drafts."""
+    beside = "\n".join(plan.beside)
+    texts = [f"{beside}\n\n{plan.text_of(draft)}\n" for draft in plan.drafts]
+    said = _asked(source, texts)
+    taken = [at for at, refusal in enumerate(said["refused"]) if not refusal]
+    if taken and taken[0]:
+        first = plan.drafts[taken[0]]
+        plan = replace(plan, drafts=(first, *(one for one in plan.drafts if one != first)))
+    return replace(plan, checks=(plan.checks[0], _check(plan, said), *plan.checks[1:]))
+
+
+def _asked(source: Source, texts: Sequence[str]) -> dict[str, Any]:
+    tags = source.locate("tags.yaml")
+    asked = {
+        "root": source.top,
+        "texts": list(texts),
+        "tags": source.full_path(tags) if tags else None,
+    }
+    try:
+        python = target_python().path
+        said: dict[str, Any] = ask(python, str(_SCRIPT), words=json.dumps(asked), timeout=_TIMEOUT)
+    except SourceError as error:
+        return {"refused": [], "absent": str(error), "torchgen": ""}
+    return said
+
+
+def _check(plan: NewOperator, said: dict[str, Any]) -> Check:
     from indexes.queries.contribution.new_operator import Check
 
-    try:
-        said = ask(target_python().path, str(_SCRIPT), words=schema, timeout=_TIMEOUT)
-    except SourceError as error:
-        return Check("torchgen", True, f"not asked: {error}; read by torchnav's own rules alone")
-    if said["refused"]:
-        return Check("torchgen", False, said["refused"])
-    if said["absent"]:
+    if said["absent"] or not said["refused"]:
         why = f"not asked ({said['absent']}): read by torchnav's own rules alone"
         return Check("torchgen", True, why)
-    torch = installed_torch()
-    return Check("torchgen", True, f"that of torch {torch.version if torch else ''} takes it")
+    if all(said["refused"]):
+        return Check("torchgen", False, f"it refuses the draft: {said['refused'][0]}")
+    count = len(plan.drafts[0])
+    entries = f"the draft of {count} entries" if count > 1 else "the draft"
+    fuller = said["refused"][0]
+    note = f"; a fuller one it refuses: {fuller}" if fuller else ""
+    whose = f"{said['torchgen']} of this tree"
+    if not said["torchgen"]:
+        whose = "this tree has no torchgen; that of the installed torch"
+    return Check("torchgen", True, f"{whose} takes {entries}{note}")

@@ -1,27 +1,117 @@
-"""What the installed torchgen says of a schema. Run in a process of its own: it takes a second.
+"""What the torchgen of a tree says of entries of native_functions.yaml. Run in a process of its
+own: it runs code of the tree, with limits, and takes a second.
 
-Reads a schema; writes one JSON object: the reason why torchgen refuses it, or why there is no
-torchgen to ask; both empty when it takes it.
+Reads a JSON object: ``root``, the top of the tree; ``texts``, drafts, each some entries; ``tags``,
+the path of tags.yaml or null. Writes one: ``refused``, for each draft why torchgen refuses it,
+empty when it takes it; ``absent``, why there is no torchgen to ask; ``torchgen``, the package of
+the tree that was asked, empty when the installed one was.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from inspect import signature
+from typing import Any, TextIO
+
+PACKAGES = ("torchgen", "tools.codegen")
+"""Where torchgen is, the newest place first."""
+_PACKAGED_TAGS = "packaged/ATen/native/tags.yaml"
+_SECONDS = 40
+_MEMORY = 4 << 30
+"""Bytes of addresses."""
 
 
-def check(schema: str) -> dict[str, str]:
-    """Whether torchgen takes a schema."""
+class TreeFinder:
+    """Finds the packages of torchgen in one tree, and neither torch nor anything else there."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """As ``PathFinder.find_spec``."""
+        top, _, rest = name.partition(".")
+        if top in ("torchgen", "tools"):
+            return PathFinder.find_spec(name, path if rest else [self._root])
+        if top in ("torch", "functorch", "caffe2"):
+            raise ImportError(f"{name} is not asked")
+        return None
+
+
+def limit() -> None:
+    """Ends this process, rather than anything around it, if the tree's code runs away."""
     try:
-        from torchgen.model import Location, NativeFunction
-    except ImportError as error:
-        return {"refused": "", "absent": f"{type(error).__name__}: {error}"}
+        import resource
+    except ImportError:  # Windows: the parent's time limit is left
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def package_in(root: str) -> str:
+    """The package of torchgen that a tree has; empty for none."""
+    found = (one for one in PACKAGES if os.path.isfile(f"{root}/{one.replace('.', '/')}/gen.py"))
+    return next(found, "")
+
+
+def check(root: str, texts: list[str], tags: str | None) -> dict[str, Any]:
+    """Which drafts torchgen takes: that of the tree, or where it has none the installed one."""
+    package = package_in(root)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, f"draft{at}.yaml") for at in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        limit()
+        sys.dont_write_bytecode = True
+        if package:
+            sys.meta_path.insert(0, TreeFinder(root))
+        try:
+            gen = import_module(f"{package or PACKAGES[0]}.gen")
+        except Exception as error:  # noqa: BLE001 the tree's own code fails as it likes
+            return _said(package, absent=f"{type(error).__name__}: {error}")
+        tags = tags or os.path.join(os.path.dirname(gen.__file__ or ""), _PACKAGED_TAGS)
+        return _said(package, [_refusal(gen, path, tags) for path in paths])
+
+
+def _refusal(gen: Any, path: str, tags: str) -> str:
+    """Why torchgen refuses a draft, in one line; empty when it takes it."""
     try:
-        NativeFunction.from_yaml({"func": schema}, Location("new operator", 1), set())
-    except Exception as error:  # noqa: BLE001 torchgen refuses by assertions and errors of all kinds
-        return {"refused": " ".join(str(error).split()) or type(error).__name__, "absent": ""}
-    return {"refused": "", "absent": ""}
+        _parse(gen, path, tags)
+    except Exception as error:  # noqa: BLE001 torchgen refuses by errors of all kinds
+        words = " ".join(str(error).split()).replace(path, "the draft")
+        return words or type(error).__name__
+    return ""
+
+
+def _parse(gen: Any, path: str, tags: str) -> None:
+    """Reads the entries and joins them into groups, as the build does."""
+    takes_tags = "tags_yaml_path" in signature(gen.parse_native_yaml).parameters
+    parsed = gen.parse_native_yaml(path, tags) if takes_tags else gen.parse_native_yaml(path)
+    functions = getattr(parsed, "native_functions", parsed)
+    if join := getattr(gen, "get_grouped_native_functions", None):
+        join(functions)
+
+
+def _said(package: str, refused: list[str] | None = None, absent: str = "") -> dict[str, Any]:
+    return {"refused": refused or [], "absent": absent, "torchgen": package}
+
+
+def silenced() -> TextIO:
+    """Where to answer: what the tree's code prints goes nowhere from now on."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    return answer
 
 
 if __name__ == "__main__":
-    json.dump(check(sys.stdin.read()), sys.stdout)
+    asked = json.load(sys.stdin)
+    with silenced() as answer:
+        json.dump(check(asked["root"], asked["texts"], asked["tags"]), answer)

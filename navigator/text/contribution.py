@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, SourceInfo
+from indexes.queries.contribution.additions import Addition
 from indexes.queries.contribution.guides import Command, Convention
 from indexes.queries.contribution.neighbours import Neighbour
-from indexes.queries.contribution.new_operator import Addition, Check, NewOperator
+from indexes.queries.contribution.new_operator import Check, NewOperator, TestToRun
 from indexes.queries.contribution.plan import Contribution, PlaceHistory
+from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import MEANING, Review
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, Selection
@@ -22,7 +24,10 @@ from navigator.text.markdown import code, heading, words
 _MAX_NAMED = 8
 _MAX_PEOPLE = 5
 _REBUILT = "files rebuilt after a change"
-_DRAFT = "an entry for native_functions.yaml in the shape of the first one's"
+_DRAFT = "entries for native_functions.yaml in the shape of the first one's"
+_SURELY = "most operators like it stand there, or the commits that added them touched it"
+_PERHAPS = "some do"
+_PRECEDENTS = "commits that added an operator like it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +155,20 @@ def _convention(one: Convention) -> Row:
 
 def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
     """The plan for a new operator, in the order of work; empty sections are left out."""
+    surely = [one for one in plan.additions if one.certainty == "surely"]
+    perhaps = [one for one in plan.additions if one.certainty == "perhaps"]
+    checks = sorted(plan.checks, key=lambda one: one.good)  # what is wrong first
     found = (
-        ("Checks", map(_check, plan.checks), ""),
+        ("Checks", map(_check, checks), ""),
         ("Operators like it", map(_neighbour, plan.neighbours), ""),
         ("Draft", [Row("", code=plan.draft)] if plan.draft else [], _DRAFT),
-        ("To add", map(_addition, plan.additions), ""),
+        ("To add", map(_addition, surely), _SURELY),
+        ("Perhaps to add", map(_addition, perhaps), _PERHAPS),
+        ("Tests", map(_new_test, plan.tests), ""),
         ("Rebuild", map(_cost, plan.costs), _REBUILT),
+        ("Commands", _commands(plan.commands), ""),
+        ("Reviewers", _reviews(plan.reviews), ""),
+        ("Added before", map(_precedent, plan.precedents), plan.history_missing or _PRECEDENTS),
         ("Conventions and traps", map(_convention, plan.conventions), ""),
     )
     made = (Section(title, tuple(rows), note) for title, rows, note in found)
@@ -163,7 +176,8 @@ def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
 
 
 def _neighbour(one: Neighbour) -> Row:
-    return Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike")
+    why = f"; it shares {one.why}" if one.why else ""
+    return Row(one.native.full_name, one.native.location, f"{one.likeness:.0%} alike{why}")
 
 
 def _check(one: Check) -> Row:
@@ -172,9 +186,17 @@ def _check(one: Check) -> Row:
 
 def _addition(one: Addition) -> Row:
     like = f"as {one.neighbour} has it" if one.neighbour else ""
-    when = one.when or "always"
-    detail = "; ".join(part for part in (when, like) if part)
+    detail = "; ".join(part for part in (one.when or "always", like, one.why) if part)
     return Row(one.title, one.location, detail, code=one.shape)
+
+
+def _new_test(one: TestToRun) -> Row:
+    perhaps = "perhaps: " if one.certainty == "perhaps" else ""
+    return Row(one.path, one.location, f"{perhaps}{one.why}", one.command)
+
+
+def _precedent(one: Precedent) -> Row:
+    return Row(change_text(one.change), None, f"added {', '.join(one.operators)}")
 
 
 # ------------------------------------------------------------------------------- text
@@ -250,7 +272,9 @@ def _markdown(title: str, found: Iterable[Section], source: SourceInfo) -> Itera
     yield f"Read from PyTorch {source.version} ({source.kind}){commit}."
 
 
-_TO_DO = frozenset({"Places", "To add", "Tests", "Commands", "Conventions and traps"})
+_TO_DO = frozenset(
+    {"Places", "To add", "Perhaps to add", "Tests", "Commands", "Conventions and traps"}
+)
 
 
 def _markdown_row(row: Row, to_do: bool) -> Iterator[str]:

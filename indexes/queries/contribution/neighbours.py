@@ -1,40 +1,134 @@
-"""Operators whose schemas are like a given one: the models for a new entry."""
+"""Operators like a new one, by name, namespace and schema: the models for what must be added."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.yaml.schema import Schema, parse_schema
+from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
+
+_WORD = regex(r"[A-Za-z]+|\d+(?=[A-Za-z])")
+_FAMILY = 3
+"""From so many operators on, a first word that they share is the name of a family."""
+_NAME, _NAMESPACE, _SCHEMA = 0.35, 0.25, 0.4
+_STEPS = 20
+"""Likeness is told in so many steps: smaller differences mean nothing."""
+_LIKE_ENOUGH = 0.65
+"""Stems that agree less are different words: ``sin`` and ``sum``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An operator of the tree, and how like its schema is."""
+    """An operator of the tree, and how like the new one it is."""
 
     native: NativeFunction
     likeness: float
-    """1 when all arguments and returns agree by type and name."""
+    """Of name, namespace and schema together; 1 when all agree."""
+    why: str = ""
+    """What they share, in words."""
+
+
+class Namespaces:
+    """What the first words of operators' names say: ``linalg_``, ``special_``, ``_foreach_``."""
+
+    def __init__(self, natives: Iterable[NativeFunction]) -> None:
+        self._natives = tuple(natives)
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The values of ``python_module`` that operators' names begin with."""
+        found = {one.python_module for one in self._natives if one.python_module}
+        firsts = {_first(one.name) for one in self._natives}
+        return frozenset(module for module in found if module in firsts)
+
+    @cached_property
+    def _families(self) -> Counter[str]:
+        bases = {base_of(one.name) for one in self._natives}
+        return Counter(_first(base) for base in bases if _first(base))
+
+    def of(self, name: str) -> str:
+        """The namespace of an operator by its name; empty when it has none.
+
+        A first word is one when it is a ``python_module``, or when many share it and no operator
+        has the word for a name (``index_add`` is of the family of ``index``)."""
+        first = _first(name)
+        if first in self.modules or self._families[first] >= _FAMILY:
+            return first
+        return ""
+
+    def module(self, name: str) -> str:
+        """The ``python_module`` that operators of that namespace have; empty for none."""
+        first = _first(name)
+        return first if first in self.modules else ""
 
 
 def neighbours(
     schema: Schema, natives: Iterable[NativeFunction], limit: int
 ) -> tuple[Neighbour, ...]:
-    """The operators with the schemas most like ``schema``, the best first.
+    """The operators that are most like ``schema``, the best first, one overload of each.
 
-    Operators of the same kind only (functional, in-place, out); public ones for a public name;
-    what torchgen generates is nobody's model."""
-    found = []
+    Name and namespace decide together with the types; public operators come first for a public
+    name. What torchgen generates is nobody's model."""
+    natives = tuple(natives)
+    likeness = Likeness(schema, natives)
+    best: dict[str, Neighbour] = {}
     for native in natives:
-        if "generated" in native.tags or native.name == schema.name:
+        if "generated" in native.tags or base_of(native.name) == schema.base:
             continue
+        found = likeness.of(native)
+        before = best.get(base_of(native.name))
+        if before is None or _order(found) < _order(before):
+            best[base_of(native.name)] = found
+    return tuple(sorted(best.values(), key=_order)[:limit])
+
+
+def _order(one: Neighbour) -> tuple[int, tuple[bool, bool, int, int], float]:
+    """Among those that are about as like, the one with most to learn from."""
+    return (-round(one.likeness * _STEPS), _unusual(one.native), -one.likeness)
+
+
+class Likeness:
+    """How like a schema the operators of a tree are."""
+
+    def __init__(self, schema: Schema, natives: Sequence[NativeFunction]) -> None:
+        self._schema = schema
+        self._namespaces = Namespaces(natives)
+        self._namespace = self._namespaces.of(schema.base)
+        self._words = Counter(word for base in _bases(natives) for word in set(words(base)))
+        self._total = len(natives)
+
+    def of(self, native: NativeFunction) -> Neighbour:
+        """An operator, with the sum of what it shares."""
         other = parse_schema(native.schema)
-        if other.kind is schema.kind and _is_private(other) == _is_private(schema):
-            found.append(Neighbour(native, likeness(schema, other)))
-    found.sort(key=lambda one: (-one.likeness, _unusual(one.native)))
-    return tuple(found[:limit])
+        namespace = self._namespaces.of(other.base)
+        same_space = namespace == self._namespace
+        same_kind = other.kind is self._schema.kind
+        name = self._names(other.base)
+        types = likeness(self._schema, other) * (1 if same_kind else 0.6)
+        total = _NAME * name + _NAMESPACE * same_space + _SCHEMA * types
+        if _is_private(other) != _is_private(self._schema):
+            total *= 0.6
+        why = [f"the namespace {namespace}" if namespace and same_space else ""]
+        why += ["the name" if name > _LIKE_ENOUGH else "", "the schema" if types == 1 else ""]
+        return Neighbour(native, total, " and ".join(part for part in why if part))
+
+    def _names(self, base: str) -> float:
+        """How alike two names are, by their words and by their letters: what is rare counts
+        most."""
+        mine, theirs = set(words(self._schema.base)), set(words(base))
+        every = sum(map(self._rarity, mine | theirs))
+        shared = sum(map(self._rarity, mine & theirs)) / every if every else 0.0
+        letters = SequenceMatcher(None, _stem(self._schema.base), _stem(base)).ratio()
+        return max(shared, letters if letters > _LIKE_ENOUGH else 0.0)
+
+    def _rarity(self, word: str) -> float:
+        return math.log((self._total + 1) / (self._words[word] + 1)) + 0.1
 
 
 def likeness(one: Schema, other: Schema) -> float:
@@ -44,9 +138,38 @@ def likeness(one: Schema, other: Schema) -> float:
     return shared / max(1, sum((mine | theirs).values()))
 
 
+def words(name: str) -> list[str]:
+    """The words of an operator's name: ``linalg``, ``vecdot``; numbers at an end count as none."""
+    return _WORD.findall(name)
+
+
+def base_of(name: str) -> str:
+    """The name that the variants of an operator share: ``add`` for ``add_``."""
+    return name.rstrip("_") or name
+
+
+def _stem(base: str) -> str:
+    """What is left of a name without its namespace's word and numbers."""
+    found = words(base)
+    return "".join(found[1:] if len(found) > 1 else found)
+
+
+def _first(name: str) -> str:
+    """The first word, with the underscore before it, of a name of several words."""
+    head, _, rest = name.lstrip("_").partition("_")
+    private = "_" if name.startswith("_") else ""
+    return f"{private}{head}" if rest.strip("_") else ""
+
+
+def _bases(natives: Iterable[NativeFunction]) -> set[str]:
+    return {base_of(one.name) for one in natives}
+
+
 def _features(schema: Schema) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
     for argument in schema.arguments:
+        if argument.is_out:
+            continue
         found["type", argument.type, str(argument.kwarg_only)] += 2
         found["name", argument.name] += 1
     for at, returned in enumerate(schema.returns):
@@ -58,9 +181,11 @@ def _is_private(schema: Schema) -> bool:
     return schema.name.startswith("_") and not schema.dunder
 
 
-def _unusual(native: NativeFunction) -> tuple[bool, int, int]:
+def _unusual(native: NativeFunction) -> tuple[bool, bool, int, int]:
     """Among equals, an entry with a dispatch and few special fields is the better model."""
+    kind = parse_schema(native.schema).kind
     return (
+        kind is not SchemaKind.FUNCTIONAL,
         native.dispatch is None and not native.structured_delegate,
         len(native.flags),
         len(native.name),

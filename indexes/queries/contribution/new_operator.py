@@ -7,15 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from indexes.model.chains import Chain
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
-from indexes.queries.contribution.guides import Convention, Guides
+from indexes.queries.contribution.additions import Addition, Additions
+from indexes.queries.contribution.drafts import Draft, Drafts
+from indexes.queries.contribution.evidence import Certainty
+from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.neighbours import Neighbour, neighbours
+from indexes.queries.contribution.precedents import Precedent, precedents
+from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import DERIVATIVES, NATIVE, Cost, Rebuild
+from indexes.queries.operator_tests import Suite
 from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
+from indexes.source.git_history import History
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -32,18 +37,17 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
-    """Something to add in one place."""
+class TestToRun:
+    """A file of tests that will cover the operator."""
 
-    title: str
-    when: str
-    """Empty when it is always needed, or what makes it needed."""
-    location: Location
-    """The neighbour's entry there, or the file."""
-    neighbour: str
-    """Whose entry it is; empty when no operator like it has one."""
-    shape: tuple[str, ...]
-    """The neighbour's entry as it stands in the tree."""
+    __test__ = False  # pytest takes classes of this name for tests
+
+    path: str
+    command: str
+    why: str
+    location: Location | None = None
+    """Where tests of an operator like it stand; None where none need to be written."""
+    certainty: Certainty = "surely"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,102 +58,43 @@ class NewOperator:
     schema: str
     checks: tuple[Check, ...]
     neighbours: tuple[Neighbour, ...] = ()
-    draft: tuple[str, ...] = ()
-    """An entry for native_functions.yaml, in the shape of the nearest neighbour's."""
+    drafts: tuple[Draft, ...] = ()
+    """Entries for native_functions.yaml, the fullest draft first: that is the one to take, unless
+    torchgen refuses it."""
     additions: tuple[Addition, ...] = ()
+    """In the order of work."""
+    tests: tuple[TestToRun, ...] = ()
+    precedents: tuple[Precedent, ...] = ()
+    """Commits that added an operator like it."""
+    history_missing: str = ""
+    """What the history lacks, with the command that adds it."""
     costs: tuple[Cost, ...] = ()
+    commands: tuple[Command, ...] = ()
+    reviews: tuple[Review, ...] = ()
     conventions: tuple[Convention, ...] = ()
+
+    beside: tuple[str, ...] = ()
+    """The entries of the tree that torchgen joins with the new ones: those of the same name."""
+
+    @property
+    def draft(self) -> tuple[str, ...]:
+        """The lines of the first draft, an empty one between its entries."""
+        return tuple(self.text_of(self.drafts[0]).splitlines()) if self.drafts else ()
+
+    @staticmethod
+    def text_of(draft: Draft) -> str:
+        """A draft as YAML."""
+        return "\n\n".join("\n".join(one.lines) for one in draft)
 
     @property
     def good(self) -> bool:
         return all(check.good for check in self.checks)
 
 
-class _Part(NamedTuple):
-    """A kind of place that an operator's chain shows."""
-
-    title: str
-    role: str
-    when: str = ""
-    path: str = ""
-    """A pattern that the path must fit."""
-
-
-_COMPOSITE = "unless it is composite, and made of operators that have one"
-_PARTS = (
-    _Part("native_functions.yaml", "schema"),
-    _Part(
-        "native_functions.yaml: the delegate that names the kernels",
-        "delegate",
-        "if it is structured",
-    ),
-    _Part("Meta function", "meta", "if it is structured"),
-    _Part("Kernel", "kernel"),
-    _Part("Stub", "stub", "if a kernel for the CPU is compiled for each capability"),
-    _Part("Registration of the stub", "registration", "with a stub", r"\.(cpp|cu|mm)$"),
-    _Part("Device kernel", "device_kernel", "with a stub"),
-    _Part("derivatives.yaml", "derivative", _COMPOSITE),
-    _Part("Function of the formula", "formula_function", "if the formula calls a new one"),
-    _Part("Meta registration in Python", "meta_registration", "if it is not structured"),
-    _Part("Decomposition", "decomposition", "if it can be written with other operators"),
-    _Part("Reference", "ref", "if it is elementwise, a reduction, or asked for"),
-    _Part("Batch rule", "batch_rule", _COMPOSITE),
-    _Part("Autocast policy", "autocast", "if it must run in a certain dtype"),
-    _Part("Docs", "docs", "if it is public"),
-    _Part("Overrides", "python", "if it is public", r"^torch/overrides\.py$"),
-    _Part("OpInfo", "opinfo"),
-    _Part(
-        "Inductor lowering",
-        "registration",
-        "if torch.compile shall not fall back to it",
-        r"^torch/_inductor/",
-    ),
-)
-
-
-class _List(NamedTuple):
-    """A file that lists operators by name, a line each."""
-
-    title: str
-    pattern: str
-    """Of the files' paths, for ``Path.glob``."""
-    entry: str
-    """A regex with NAME, BASE and OVERLOAD filled in."""
-    when: str
-
-
-_ON_PAGE = r"^\s+(?:torch\.|Tensor\.)?(?:nn\.functional\.)?BASE\s*$"
-_LISTS = (
-    _List("Docs page", "docs/source/*.rst", _ON_PAGE, "if it is public"),
-    _List("Docs page", "docs/source/*.md", _ON_PAGE, "if it is public"),
-    _List(
-        "Expected list of the decomposition test",
-        "test/expect/HasDecompTest.*.expect",
-        r"^aten::BASEOVERLOAD(?:\s|$)",
-        "what `--accept` writes when the test is run",
-    ),
-    _List(
-        "Inductor fall-back with a C shim",
-        "torchgen/aoti/fallback_ops.py",
-        r"[\"']aten\.BASE\.",
-        "if AOTInductor shall call it",
-    ),
-    _List(
-        "C shim, generated and checked in",
-        "torch/csrc/inductor/aoti_torch/generated/c_shim_*.h",
-        r"\baoti_torch_\w+?_BASE\(",
-        "with the fall-back",
-    ),
-    _List(
-        "Operators of lazy tensors",
-        "aten/src/ATen/native/ts_native_functions.yaml",
-        r"^\s+- BASE(?:\.|\s*$)",
-        "if lazy tensors shall know it",
-    ),
-)
-_BC_LIST = "test/forward_backward_compatibility/check_forward_backward_compatibility.py"
-_LONGEST_SHAPE = 14
-_MODELS = 6
+_MODELS = 16
+_SHOWN = 5
+_TESTED = 3
+"""So many operators tell which test files cover ones like them."""
 
 
 class Planner:
@@ -157,7 +102,6 @@ class Planner:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._chains: dict[str, Chain] = {}
 
     def plan(self, text: str, formulas: Sequence[str] = ()) -> NewOperator:
         """The plan for an operator with the schema ``text``; ``formulas`` are those that it is to
@@ -168,24 +112,69 @@ class Planner:
         except ValueError as error:
             return NewOperator(info, text, (Check("schema", False, str(error)),))
         near = neighbours(schema, self._natives, _MODELS)
-        models = self._best_first(near)
-        additions = tuple(self._additions(models))
-        paths = tuple(dict.fromkeys(one.location.path for one in additions))
-        rebuild = Rebuild(self._index.source, self._index.facts)
+        drafts = Drafts(self._natives)
+        choices = drafts.choices(schema, [one.native for one in near[:_SHOWN]])
+        history = History(self._index.source)
+        before = precedents(history, schema, self._natives)
+        found = Additions(self._index, schema, near, before).find()
+        additions = tuple(one for one in found if not one.is_test)
+        paths = tuple(dict.fromkeys(one.location.path for one in additions if _is_sure(one)))
+        rebuild, guides = Rebuild(self._index.source, self._index.facts), self._guides
         return NewOperator(
             info,
             text,
-            tuple(self._checks(schema, formulas)),
-            tuple(models[:5]),
-            self._draft(schema, models),
+            tuple(self._checks(schema, formulas, choices)),
+            near[:_SHOWN],
+            choices,
             additions,
+            tuple(self._tests(schema, near, [one for one in found if one.is_test])),
+            before,
+            history.missing,
             tuple(rebuild.cost(path) for path in paths),
-            Guides(self._index.source).conventions([NATIVE, DERIVATIVES, *paths]),
+            guides.commands_for(paths),
+            Reviewers(self._index.source).for_change(paths),
+            guides.conventions([NATIVE, DERIVATIVES, *paths]),
+            tuple(self._entry_lines(drafts.beside(schema))),
         )
+
+    def _entry_lines(self, natives: Sequence[NativeFunction]) -> Iterator[str]:
+        """The lines of entries as they stand in the tree."""
+        for one in natives:
+            if "generated" not in one.tags:
+                where = one.location
+                text = self._index.read(where.path).splitlines()
+                yield from (*text[where.line - 1 : where.end_line], "")
+
+    @cached_property
+    def _guides(self) -> Guides:
+        return Guides(self._index.source)
+
+    # --------------------------------------------------------------------------- tests
+
+    def _tests(
+        self, schema: Schema, near: Sequence[Neighbour], found: Sequence[Addition]
+    ) -> Iterator[TestToRun]:
+        """Files of tests made from OpInfos, which will cover it, then those to add tests to."""
+        suite, name = Suite(self._index.facts), schema.base.strip("_")
+        seen: set[str] = set()
+        for one in near[:_TESTED]:
+            for made in suite.of(one.native).files:
+                if made.path not in seen:
+                    seen.add(made.path)
+                    command = f"python {made.path} -k _{name}_"
+                    yield TestToRun(made.path, command, "made from its OpInfo, once it has one")
+        for added in found:
+            path = added.location.path
+            if path not in seen and path.endswith(".py"):
+                seen.add(path)
+                why, where = added.why, added.location
+                yield TestToRun(path, f"python {path} -k {name}", why, where, added.certainty)
 
     # -------------------------------------------------------------------------- checks
 
-    def _checks(self, schema: Schema, formulas: Sequence[str]) -> Iterator[Check]:
+    def _checks(
+        self, schema: Schema, formulas: Sequence[str], drafts: Sequence[Draft]
+    ) -> Iterator[Check]:
         yield Check("schema", True, f"reads as {schema}")
         existing = self._index.native(schema.full_name)
         if existing:
@@ -196,7 +185,7 @@ class Planner:
             where = overloads[0].location if overloads else None
             yield Check("name", True, what if overloads else "no operator has it yet", where)
         yield from self._types(schema)
-        yield from self._variants(schema)
+        yield from self._variants(schema, drafts)
         for formula in formulas:
             yield self._formula(formula, schema)
 
@@ -205,19 +194,17 @@ class Planner:
         for unknown in dict.fromkeys(one for one in types if one not in self._known_types):
             yield Check("type", False, f"no schema of this tree uses the type {unknown}")
 
-    def _variants(self, schema: Schema) -> Iterator[Check]:
+    def _variants(self, schema: Schema, drafts: Sequence[Draft]) -> Iterator[Check]:
         """What torchgen asks of in-place and out overloads beside their functional one."""
         if schema.kind not in (SchemaKind.INPLACE, SchemaKind.OUT):
             return
-        same = [
-            native
-            for native in self._natives
-            if parse_schema(native.schema).signature() == schema.signature()
-            and parse_schema(native.schema).kind is SchemaKind.FUNCTIONAL
-        ]
-        if same:
-            words = f"{same[0].full_name} is its functional variant"
-            yield Check("variant", True, words, same[0].location)
+        names = [one.name for one in drafts[0]] if drafts else []
+        there = [one for one in self._natives if _is_functional(one.schema, schema)]
+        if there:
+            words = f"{there[0].full_name} is its functional variant"
+            yield Check("variant", True, words, there[0].location)
+        elif names and names[0] != schema.full_name:
+            yield Check("variant", True, f"the draft adds {names[0]}, its functional variant")
         else:
             words = f"no functional operator {schema.base} has the same signature: add it too"
             yield Check("variant", False, words)
@@ -247,124 +234,11 @@ class Planner:
         schemas = (parse_schema(native.schema) for native in self._natives)
         return frozenset(one for schema in schemas for one in _base_types(schema))
 
-    # ---------------------------------------------------------------------- neighbours
 
-    def _best_first(self, near: Sequence[Neighbour]) -> list[Neighbour]:
-        """Among schemas nearly as like as the first, the ones with most of what there is to add."""
-        if not near:
-            return []
-        enough = near[0].likeness * 0.8
-        alike = [one for one in near if one.likeness >= enough]
-        alike.sort(key=lambda one: (-self._completeness(one), -one.likeness))
-        return [*alike, *(one for one in near if one.likeness < enough)]
-
-    def _completeness(self, one: Neighbour) -> int:
-        return len({hop.role for hop in self._chain(one).hops})
-
-    def _chain(self, one: Neighbour) -> Chain:
-        name = one.native.full_name
-        if name not in self._chains:
-            self._chains[name] = self._index.chain(name)
-        return self._chains[name]
-
-    # ----------------------------------------------------------------------- additions
-
-    def _additions(self, models: Sequence[Neighbour]) -> Iterator[Addition]:
-        for part in _PARTS:
-            yield from self._of_part(part, models)
-        for one in _LISTS:
-            yield from self._of_list(one, models)
-        if (line := self._line_of(_BC_LIST, r"ALLOW_LIST = \[")) is not None:
-            when = "only if the schema of an operator that is there changes"
-            shape = tuple(self._lines(line.path, line.line, line.line + 2))
-            yield Addition("Compatibility list", when, line, "", shape)
-
-    def _of_part(self, part: _Part, models: Sequence[Neighbour]) -> Iterator[Addition]:
-        """The entries of the nearest neighbour that has any, one for each device."""
-        for model in models:
-            seen: set[tuple[str, str]] = set()
-            for hop in self._chain(model).hops:
-                where = hop.location
-                if hop.role != part.role or where is None or not re.search(part.path, where.path):
-                    continue
-                if not _is_own(hop.symbol, part, model):
-                    continue
-                kind = (hop.device or "", where.path)
-                if kind not in seen:
-                    seen.add(kind)
-                    title = f"{part.title} for {hop.device}" if hop.device else part.title
-                    yield Addition(
-                        title, part.when, where, model.native.full_name, self._shape(where)
-                    )
-            if seen:
-                return
-
-    def _of_list(self, one: _List, models: Sequence[Neighbour]) -> Iterator[Addition]:
-        """The lines of the nearest neighbour that any of the files names."""
-        paths = sorted(self._index.source.root.glob(one.pattern))
-        names = [path.relative_to(self._index.source.root).as_posix() for path in paths]
-        for model in models:
-            native = model.native
-            overload = f".{native.overload}" if native.overload else ""
-            pattern = one.entry.replace("BASE", re.escape(native.name))
-            pattern = pattern.replace("OVERLOAD", re.escape(overload))
-            found = [where for path in names if (where := self._line_of(path, pattern))]
-            for where in found:
-                shape = tuple(self._lines(where.path, where.line, where.line))
-                yield Addition(one.title, one.when, where, native.full_name, shape)
-            if found:
-                return
-
-    def _shape(self, where: Location) -> tuple[str, ...]:
-        """An entry to its end, a function to its opening brace."""
-        end = min(where.end_line or where.line, where.line + _LONGEST_SHAPE - 1)
-        if where.path.endswith((".yaml", ".py")):
-            return tuple(self._lines(where.path, where.line, self._entry_end(where, end)))
-        lines: list[str] = []
-        for text in self._lines(where.path, where.line, where.line + _LONGEST_SHAPE - 1):
-            lines.append(text)
-            if text.rstrip().endswith(("{", ";")) or (len(lines) == 1 and end == where.line):
-                break
-        return tuple(lines)
-
-    def _entry_end(self, where: Location, end: int) -> int:
-        """The last line of a YAML entry: the one before the next, or before a blank line."""
-        if not where.path.endswith(".yaml") or where.end_line > where.line:
-            return end
-        for number in range(where.line + 1, where.line + 40):
-            (text,) = self._lines(where.path, number, number) or [""]
-            if not text.strip() or text.startswith("- "):
-                return number - 1
-        return end
-
-    def _draft(self, schema: Schema, models: Sequence[Neighbour]) -> tuple[str, ...]:
-        """The nearest neighbour's YAML entry with this schema, and its names put in."""
-        lines = [f"- func: {schema}"]
-        if models:
-            native = models[0].native
-            entry = self._shape(Location(native.location.path, native.location.line))
-            lines += [_renamed(text, native.name, schema.name) for text in entry[1:]]
-        return tuple(lines)
-
-    def _line_of(self, path: str, pattern: str) -> Location | None:
-        text = self._text(path)
-        found = re.search(pattern, text, re.MULTILINE)
-        return Location(path, text.count("\n", 0, found.end()) + 1) if found else None
-
-    def _lines(self, path: str, start: int, end: int) -> list[str]:
-        return self._text(path).splitlines()[start - 1 : end]
-
-    def _text(self, path: str) -> str:
-        if path not in self._texts:
-            try:
-                self._texts[path] = self._index.read(path)
-            except SourceError:
-                self._texts[path] = ""
-        return self._texts[path]
-
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        return {}
+def _is_functional(text: str, schema: Schema) -> bool:
+    """Whether a schema is the functional variant of another."""
+    one = parse_schema(text)
+    return one.kind is SchemaKind.FUNCTIONAL and one.signature() == schema.signature()
 
 
 def _base_types(schema: Schema) -> list[str]:
@@ -372,16 +246,5 @@ def _base_types(schema: Schema) -> list[str]:
     return arguments + [one.base_type for one in schema.returns]
 
 
-def _is_own(symbol: str, part: _Part, model: Neighbour) -> bool:
-    """Whether a hop is the neighbour's alone: chains also lead to other operators' entries and
-    to functions that many share."""
-    if part.role == "schema":
-        return symbol == model.native.full_name
-    if part.role in ("device_kernel", "formula_function"):
-        return model.native.name.strip("_") in symbol
-    return True
-
-
-def _renamed(text: str, old: str, new: str) -> str:
-    """A line of YAML with an operator's name replaced: as a word, or at the start of one."""
-    return re.sub(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])", new, text)
+def _is_sure(one: Addition) -> bool:
+    return one.certainty == "surely"

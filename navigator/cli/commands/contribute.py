@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.exceptions import Exit
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.plan import Contributions
@@ -66,7 +67,9 @@ def contribute(
 
     The places to touch, what they cost to rebuild, the tests that cover them, the commands to
     build, test and lint, who reviews them and who changed them last, and what to mind, as the
-    tree itself states it. With --new-op, everything that a new operator must be added to. Of a gap,
+    tree itself states it. With --new-op, everything that a new operator must be added to, its
+    entries of native_functions.yaml drafted and read by the tree's own torchgen, which is run: the
+    exit code is 1 where a check fails. Of a gap,
     or with --for KIND, the steps of that one change: what to edit where, after which neighbour.
     """
     if (name is None) == (new_op is None) or (wanted and new_op):
@@ -82,6 +85,8 @@ def contribute(
         _write(markdown, "\n".join(answer.markdown()) + "\n")
     if settings.json or not markdown:
         settings.answer(answer.value, answer.text)
+    if not answer.good:
+        raise Exit(1)
 
 
 class _Answer(NamedTuple):
@@ -90,12 +95,14 @@ class _Answer(NamedTuple):
     value: Callable[[], object]
     text: Callable[[], Iterable[str]]
     markdown: Callable[[], Iterable[str]]
+    good: bool = True
+    """Whether all checks of it hold."""
 
 
 def _of_new_operator(index: Index, schema: str, formulas: tuple[str, ...]) -> _Answer:
     plan = plan_operator(index, schema, formulas)
     text, markdown = partial(plan_lines, plan), partial(plan_markdown, plan)
-    return _Answer(partial(new_operator_json, plan), text, markdown)
+    return _Answer(partial(new_operator_json, plan), text, markdown, plan.good)
 
 
 def _of_name(index: Index, name: str, device: str, histories: int) -> _Answer:

@@ -85,7 +85,7 @@ def test_text_of_the_tree_never_becomes_markup() -> None:
 def test_a_new_operator_is_validated_by_torchgen(torchnav: Run) -> None:
     done = torchnav("contribute", "--new-op", "abs2(Tensor self) -> Tensor", "--tree", str(TREE))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "good: torchgen: that of torch " in done.stdout
+    assert "good: torchgen: this tree has no torchgen; that of the installed torch" in done.stdout
     assert "- func: abs2(Tensor self) -> Tensor" in done.stdout
 
 
@@ -95,6 +95,7 @@ def test_what_torchgen_refuses_is_said(torchnav: Run) -> None:
         "contribute", "--new-op", "abs2(Tnsor self) -> Tensor", "--json", "--tree", str(TREE)
     )
     answer = json.loads(done.stdout)
+    assert done.returncode == 1
     assert [one["what"] for one in answer["checks"] if not one["good"]] == ["torchgen", "type"]
     assert answer["good"] is False
 

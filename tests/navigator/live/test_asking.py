@@ -8,7 +8,6 @@ import pytest
 
 from indexes.model.errors import SourceError
 from navigator.live.asking import ask
-from navigator.live.schema_check import torchgen_check
 
 
 def test_its_answer_is_decoded() -> None:
@@ -34,10 +33,3 @@ def test_what_goes_wrong_is_one_line(code: str, says: str) -> None:
 def test_a_python_that_is_not_there() -> None:
     with pytest.raises(SourceError, match="no-such-python"):
         ask("no-such-python")
-
-
-def test_torchgen_takes_a_schema_or_says_why_not() -> None:
-    assert torchgen_check("scale(Tensor self, Scalar by) -> Tensor").good
-    refused = torchgen_check("scale(Tensor self, Sclar by) -> Tensor")
-    assert not refused.good
-    assert "Sclar" in refused.text

@@ -1,0 +1,308 @@
+"""Every place where a new operator must be added, with a neighbour's lines there as the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexes.model.chains import Hop
+from indexes.model.errors import SourceError
+from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
+from indexes.queries.contribution.family import Members, Mention, family_mentions
+from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
+from indexes.queries.contribution.precedents import Precedent
+from indexes.queries.impact.rebuild import NATIVE
+from indexes.readers.yaml.schema import Schema
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+_LONGEST_SHAPE = 14
+_FAMILY = 8
+_CHAINS = 3
+"""So many operators are followed to their kernels."""
+_MOST_PERHAPS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Something to add in one place."""
+
+    title: str
+    when: str
+    """Empty when it is always needed, or what makes it needed."""
+    location: Location
+    """The neighbour's entry there, or the file."""
+    neighbour: str
+    """Whose entry it is; empty when no operator like it has one."""
+    shape: tuple[str, ...]
+    """The neighbour's entry as it stands in the tree."""
+    certainty: Certainty = "surely"
+    why: str = ""
+    """What speaks for it: how many operators like it are named there, how many commits touched
+    it."""
+
+    @property
+    def is_test(self) -> bool:
+        return is_test(self.location.path)
+
+
+class _Part(NamedTuple):
+    """A kind of place, in the order of work."""
+
+    title: str
+    role: str = ""
+    """Of a hop in the chain of an operator that leads there."""
+    path: str = ""
+    """A pattern of paths."""
+    when: str = ""
+
+
+_COMPOSITE = "unless it is composite, and made of operators that have one"
+_PUBLIC = "if it is public"
+_PARTS = (
+    _Part("native_functions.yaml", "schema", r"native_functions\.yaml$"),
+    _Part("Meta function", "meta", when="if it is structured"),
+    _Part("Stub", "stub", when="if a kernel for the CPU is compiled for each capability"),
+    _Part("Kernel", "kernel"),
+    _Part("Registration of the stub", "registration", r"\.(cpp|cu|mm)$", "with a stub"),
+    _Part("Device kernel", "device_kernel", when="with a stub"),
+    _Part("Kernel", path=r"/native/.*\.(cpp|cu|mm|metal)$"),
+    _Part("Header beside the kernels", path=r"/(native|cpu|cuda)/.*\.(h|cuh)$"),
+    _Part("derivatives.yaml", "derivative", r"derivatives\.yaml$", _COMPOSITE),
+    _Part("Function of the formula", "formula_function", when="if the formula calls a new one"),
+    _Part(
+        "Functions of formulas", path=r"FunctionsManual\.", when="if the formula calls a new one"
+    ),
+    _Part("Rules of autograd's code generation", path=r"^tools/autograd/.*\.py$"),
+    _Part(
+        "Meta registration", "meta_registration", "_meta_registrations", "if it is not structured"
+    ),
+    _Part(
+        "Decomposition",
+        "decomposition",
+        r"^torch/_decomp/|^torch/_inductor/decomp",
+        "if it can be written with other operators",
+    ),
+    _Part("Reference", "ref", r"^torch/_refs/", "if it is elementwise, a reduction, or asked for"),
+    _Part("Primitive", path=r"^torch/_prims", when="if a reference needs it"),
+    _Part(
+        "Inductor lowering",
+        "registration",
+        r"^torch/_inductor/",
+        "if torch.compile shall not fall back to it",
+    ),
+    _Part("Batch rule", "batch_rule", r"functorch/|Batch(ing|Rules)", _COMPOSITE),
+    _Part("Autocast policy", "autocast", "autocast", "if it must run in a certain dtype"),
+    _Part("C++ API", path=r"^torch/csrc/api/", when=_PUBLIC),
+    _Part("Compiler and JIT", path=r"^torch/csrc/(jit|lazy|inductor)/|torchgen/aoti/"),
+    _Part("Overrides", path=r"^torch/_?overrides\.py$", when=_PUBLIC),
+    _Part("Names", path=r"interned_strings|NamedRegistrations|__init__\.py$|allow", when=_PUBLIC),
+    _Part("Docs", "docs", r"_docs\.py$", _PUBLIC),
+    _Part("Docs page", path=r"\.(rst|md)$", when=_PUBLIC),
+    _Part("OpInfo", "opinfo", r"^torch/testing/_internal/"),
+    _Part("Expected output", path=r"\.expect$", when="what `--accept` writes when the test is run"),
+    _Part("Python", path=r"^torch/.*\.pyi?(\.in)?$", when=_PUBLIC),
+    _Part("Code generation", path=r"^(tools|torchgen)/"),
+    _Part("Build list", path=r"\.(bzl|bazel)$|CMakeLists\.txt$", when="with a new file"),
+    _Part("Tests", path=r"^test/|/test/"),
+    _Part("Names it", path=""),
+)
+
+
+class Additions:
+    """Finds the places for one new operator."""
+
+    def __init__(
+        self,
+        index: Index,
+        schema: Schema,
+        near: Sequence[Neighbour],
+        precedents: Sequence[Precedent],
+    ) -> None:
+        self._index = index
+        self._schema = schema
+        self._near = near
+        self._precedents = precedents
+        self._read = _Files(index)
+
+    def find(self) -> tuple[Addition, ...]:
+        """All places in the order of work; those of tests among them."""
+        found = [self._addition(one) for one in self._ranked()]
+        found += self._of_kernels({one.location.path for one in found})
+        order = [part.title for part in _PARTS]
+        surely = [one for one in found if one.certainty == "surely"]
+        perhaps = [one for one in found if one.certainty == "perhaps"][:_MOST_PERHAPS]
+        return tuple(
+            sorted([*surely, *perhaps], key=lambda one: order.index(one.title.split(" for ")[0]))
+        )
+
+    def _ranked(self) -> Iterator[FileEvidence]:
+        space, modules = self._space, self._namespaces.modules
+        relatives = [
+            one
+            for one in self._near
+            if (self._namespaces.of(one.native.name) == space)
+            or not (space in modules or self._namespaces.of(one.native.name) in modules)
+        ]
+        family = self._near[:_FAMILY]
+        relatives = relatives[:_FAMILY] or list(family)
+        names = dict.fromkeys(base_of(one.native.name) for one in (*family, *relatives))
+        members = Members(names, self._bases, modules | self._left_out)
+        top = self._index.source.top
+        mentions = dict(family_mentions(members, top, self._read.data))
+        folders = frozenset(path.rpartition("/")[0] for path in self._index.kernel_files())
+        found = rank(mentions, family, relatives, self._precedents, folders)
+        yaml = self._natives[0].location.path if self._natives else NATIVE
+        yield from (replace(one, certainty="surely") for one in found if one.path == yaml)
+        for one in found:
+            if one.path != yaml and self._index.source.holds(one.path):
+                yield one
+
+    @property
+    def _left_out(self) -> frozenset[str]:
+        """The namespace of the new operator, where macros leave it out: ``_foreach``."""
+        space = self._space
+        return frozenset({space} if space and space.strip("_") not in self._bases else ())
+
+    @cached_property
+    def _space(self) -> str:
+        return self._namespaces.of(self._schema.base)
+
+    @cached_property
+    def _natives(self) -> tuple[NativeFunction, ...]:
+        return tuple(self._index.all_natives())
+
+    @cached_property
+    def _namespaces(self) -> Namespaces:
+        return Namespaces(self._natives)
+
+    @cached_property
+    def _bases(self) -> frozenset[str]:
+        return frozenset(base_of(one.name) for one in self._natives)
+
+    # --------------------------------------------------------------------- one place
+
+    def _addition(self, one: FileEvidence) -> Addition:
+        model, where = self._model(one)
+        hop = self._hop(one.path, model)
+        part = _part(hop, one.path)
+        if hop and hop.location:
+            where = hop.location
+        title = f"{part.title} for {hop.device}" if hop and hop.device else part.title
+        shape = self._read.shape(where) if where.line else ()
+        when = "" if one.path == NATIVE else part.when
+        return Addition(title, when, where, model, shape, one.certainty, one.why)
+
+    def _model(self, one: FileEvidence) -> tuple[str, Location]:
+        """The nearest operator that is named in a file, and where."""
+        if not one.named:
+            return "", Location(one.path, 0)
+        mention: Mention = one.named[0]
+        near = (n for n in self._near if base_of(n.native.name) == mention.member)
+        first = next(near, None)
+        return (first.native.full_name if first else mention.member), mention.location
+
+    def _hop(self, path: str, model: str) -> Hop | None:
+        """What the chain of the model, or of another one that is near, says of a file."""
+        for name in sorted(self._hops, key=lambda one: one != model):
+            for hop in self._hops[name]:
+                if hop.location and hop.location.path == path:
+                    return hop
+        return None
+
+    @cached_property
+    def _hops(self) -> dict[str, tuple[Hop, ...]]:
+        """The hops of the nearest operators that are theirs alone."""
+        found: dict[str, tuple[Hop, ...]] = {}
+        for one in self._near[:_CHAINS]:
+            chain = self._index.chain(one.native.full_name)
+            found[one.native.full_name] = tuple(hop for hop in chain.hops if _is_own(hop, one))
+        return found
+
+    def _of_kernels(self, known: set[str]) -> Iterator[Addition]:
+        """The kernels of the nearest operator that has any, in files that nothing else named."""
+        for name, hops in self._hops.items():
+            wanted = [hop for hop in hops if hop.role in ("kernel", "meta", "stub", "registration")]
+            for hop in wanted:
+                where = hop.location
+                if where and where.path not in known and _part(hop, where.path).role:
+                    known.add(where.path)
+                    part = _part(hop, where.path)
+                    title = f"{part.title} for {hop.device}" if hop.device else part.title
+                    shape = self._read.shape(where)
+                    yield Addition(title, part.when, where, name, shape, "perhaps", hop.rule)
+            if wanted:
+                return
+
+
+class _Files:
+    """The files of a tree, each read once."""
+
+    def __init__(self, index: Index) -> None:
+        self._source = index.source
+        self._lines: dict[str, list[str]] = {}
+
+    def data(self, path: str) -> bytes:
+        """The content of a file; empty when it can't be read."""
+        try:
+            return self._source.read(path)
+        except SourceError:
+            return b""
+
+    def shape(self, where: Location) -> tuple[str, ...]:
+        """A neighbour's lines: an entry to its end, a function to its opening brace."""
+        end = min(max(where.end_line, where.line), where.line + _LONGEST_SHAPE - 1)
+        if where.path.endswith((".yaml", ".py")):
+            return tuple(self.lines(where.path, where.line, self._entry_end(where, end)))
+        lines: list[str] = []
+        for text in self.lines(where.path, where.line, where.line + _LONGEST_SHAPE - 1):
+            lines.append(text)
+            if text.rstrip().endswith(("{", ";")) or (len(lines) == 1 and end == where.line):
+                break
+        return tuple(lines)
+
+    def _entry_end(self, where: Location, end: int) -> int:
+        """The last line of a YAML entry: the one before the next, or before a blank line."""
+        if not where.path.endswith(".yaml") or where.end_line > where.line:
+            return end
+        for number in range(where.line + 1, where.line + 40):
+            (text,) = self.lines(where.path, number, number) or [""]
+            if not text.strip() or text.startswith("- "):
+                return number - 1
+        return end
+
+    def lines(self, path: str, start: int, end: int) -> list[str]:
+        """Lines of a file, both ends included."""
+        if path not in self._lines:
+            self._lines[path] = self.data(path).decode("utf-8", "replace").splitlines()
+        return self._lines[path][start - 1 : end]
+
+
+def _part(hop: Hop | None, path: str) -> _Part:
+    """What a place is: by the hop that leads there, or else by its path."""
+    if hop:
+        for part in _PARTS:
+            if part.role == hop.role and (hop.role != "registration" or re.search(part.path, path)):
+                return part
+    fits = (part for part in _PARTS if part.path and re.search(part.path, path))
+    return next(fits, _PARTS[-1])
+
+
+def _is_own(hop: Hop, model: Neighbour) -> bool:
+    """Whether a hop is the neighbour's alone: chains also lead to other operators' entries and
+    to functions that many share."""
+    if hop.role == "schema":
+        return hop.symbol == model.native.full_name
+    if hop.role in ("device_kernel", "formula_function"):
+        return model.native.name.strip("_") in hop.symbol
+    return any(part.role == hop.role for part in _PARTS)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is one of tests, rather than what they expect."""
+    return path.startswith(("test/", "functorch/test/")) and not path.endswith(".expect")

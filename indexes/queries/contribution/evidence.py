@@ -1,0 +1,119 @@
+"""Which files a new operator needs, ranked: by how many of the operators like it are named there,
+and by how many of the commits that added such an operator touched them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from indexes.queries.contribution.family import Mention
+from indexes.queries.contribution.neighbours import Neighbour, base_of
+from indexes.queries.contribution.precedents import Precedent
+
+Certainty = Literal["surely", "perhaps"]
+
+_NEAREST = 5
+"""So many operators vote, each by how like it is."""
+_STEEP, _STEEP_COMMITS = 3, 2
+"""The powers of likeness by which operators and commits count: the nearest decide."""
+_ENOUGH = 3
+"""So many commits that added an operator say what an addition touches; fewer say nothing."""
+_NAMED_KERNEL, _NAMED_LIST = 0.5, 0.3
+"""How much names count beside history: a kernel goes where the neighbour's is, whereas lists of
+names gather what has been added in ten years."""
+_SURELY, _PERHAPS = 0.36, 0.2
+_SURELY_NAMED, _PERHAPS_NAMED = 0.8, 0.4
+_SURELY_KERNEL, _PERHAPS_KERNEL = 0.5, 0.25
+"""Without history: the part of the operators like it that are named in a file.
+
+All of these are where recall and precision were best on pull requests that added operators
+(``python -m benchmarks new-operators``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEvidence:
+    """What speaks for a file."""
+
+    path: str
+    score: float
+    certainty: Certainty
+    named: tuple[Mention, ...]
+    """The lines that name operators like the new one, the nearest first."""
+    voters: int
+    """How many operators were looked for."""
+    touched: int
+    """How many of the commits touched it."""
+    commits: int
+
+    @property
+    def why(self) -> str:
+        """In words."""
+        parts = []
+        if self.voters:
+            parts.append(f"it names {len(self.named)} of the {self.voters} operators most like it")
+        if self.commits:
+            parts.append(f"{self.touched} of {self.commits} commits that added one changed it")
+        return "; ".join(parts)
+
+
+def rank(
+    mentions: Mapping[str, Iterable[Mention]],
+    family: Sequence[Neighbour],
+    relatives: Sequence[Neighbour],
+    precedents: Sequence[Precedent],
+    kernel_folders: frozenset[str],
+) -> tuple[FileEvidence, ...]:
+    """The files, the surest first.
+
+    Parameters:
+        family: The operators most like the new one: their kernels tell where a kernel goes.
+        relatives: Those of its namespace: lists of public names are by namespace.
+        kernel_folders: The folders in which kernels stand.
+    """
+    kernel_votes, list_votes = _votes(family), _votes(relatives)
+    touched = _touched(precedents)
+    has_history = len(precedents) >= _ENOUGH
+    found = []
+    for path in {*mentions, *touched}:
+        is_kernel = path.rpartition("/")[0] in kernel_folders
+        votes = kernel_votes if is_kernel else list_votes
+        named = [one for one in mentions.get(path, ()) if one.member in votes]
+        named.sort(key=lambda one: -votes[one.member])
+        share = sum(votes[one.member] for one in named)
+        weight = _NAMED_KERNEL if is_kernel else _NAMED_LIST
+        score = weight * share + (1 - weight) * touched[path] if has_history else share
+        if certainty := _certainty(score, has_history, is_kernel):
+            count = sum(path in one.files for one in precedents)
+            commits = len(precedents) if has_history else 0
+            found.append(
+                FileEvidence(path, score, certainty, tuple(named), len(votes), count, commits)
+            )
+    return tuple(sorted(found, key=lambda one: (-one.score, one.path)))
+
+
+def _certainty(score: float, has_history: bool, is_kernel: bool) -> Certainty | None:
+    named = (_SURELY_KERNEL, _PERHAPS_KERNEL) if is_kernel else (_SURELY_NAMED, _PERHAPS_NAMED)
+    surely, perhaps = (_SURELY, _PERHAPS) if has_history else named
+    if score >= surely:
+        return "surely"
+    return "perhaps" if score >= perhaps else None
+
+
+def _votes(neighbours: Sequence[Neighbour]) -> dict[str, float]:
+    """How much each operator counts; together 1."""
+    nearest = neighbours[:_NEAREST]
+    weights = {base_of(one.native.name): one.likeness**_STEEP for one in nearest}
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()} if total else {}
+
+
+def _touched(precedents: Sequence[Precedent]) -> Mapping[str, float]:
+    """The part of the commits that touched each file, the likest counting most."""
+    total = sum(one.likeness**_STEEP_COMMITS for one in precedents)
+    shares: defaultdict[str, float] = defaultdict(float)
+    for one in precedents:
+        for path in one.files:
+            shares[path] += one.likeness**_STEEP_COMMITS / total
+    return shares

@@ -1,0 +1,80 @@
+"""The commits that added operators like a new one, and the files that they touched: what a list
+of names can't tell, since it does not say which of its names were added in our days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import NativeFunction
+from indexes.queries.contribution.neighbours import Likeness, base_of
+from indexes.queries.impact.rebuild import NATIVE
+from indexes.readers.yaml.native_functions import read_native_functions
+from indexes.readers.yaml.schema import Schema
+from indexes.source.git_history import Change, History
+
+_COMMITS = 300
+"""So many changes of native_functions.yaml are looked at: about a year of them."""
+_CANDIDATES = 100
+"""So many of them that added an operator."""
+_LIKEST = 6
+_HALF = 40
+"""So many additions later, one counts half as much as the last: habits change."""
+_MOST_FILES = 40
+"""A commit that touches more is a change of everything, not the addition of an operator."""
+_ADDED = regex(r"^\+(- func: .*)", MULTILINE)
+_REMOVED = regex(r"^-- func: *(\w+)", MULTILINE)
+_REVERT = regex(r"(?i)\brevert|back ?out")
+
+
+@dataclass(frozen=True, slots=True)
+class Precedent:
+    """A commit that added operators."""
+
+    change: Change
+    operators: tuple[str, ...]
+    """Those that it added, by the names that their variants share."""
+    likeness: float
+    """Of the likest of them."""
+    files: tuple[str, ...] = ()
+
+
+def precedents(
+    history: History, schema: Schema, natives: Sequence[NativeFunction]
+) -> tuple[Precedent, ...]:
+    """The commits of the last time that added the operators most like ``schema``, the likest
+    and latest first; empty where there is no history."""
+    found = list(_additions(history))[:_CANDIDATES]
+    likeness = Likeness(schema, natives)
+    told = [
+        Precedent(
+            change,
+            tuple(dict.fromkeys(base_of(one.name) for one in added)),
+            max(likeness.of(one).likeness for one in added),
+        )
+        for change, added in found
+    ]
+    recent = {one.change.commit: 0.5 ** (at / _HALF) for at, one in enumerate(told)}
+    told.sort(key=lambda one: -one.likeness * recent[one.change.commit])
+    return tuple(_with_files(history, told))[:_LIKEST]
+
+
+def _with_files(history: History, told: Sequence[Precedent]) -> Iterator[Precedent]:
+    likest = told[: 2 * _LIKEST]
+    paths = history.paths([one.change for one in likest])
+    for one in likest:
+        files = paths.get(one.change.commit, ())
+        if 0 < len(files) <= _MOST_FILES:
+            yield replace(one, files=files)
+
+
+def _additions(history: History) -> Iterator[tuple[Change, tuple[NativeFunction, ...]]]:
+    """Each commit that added operators, with their entries as far as their first line says."""
+    for change, diff in history.patches(NATIVE, _COMMITS):
+        removed = {base_of(name) for name in _REMOVED.findall(diff)}
+        text = "\n".join(_ADDED.findall(diff)).encode()
+        added, _ = read_native_functions(text, NATIVE)
+        fresh = tuple(one for one in added if base_of(one.name) not in removed)
+        if fresh and not _REVERT.search(change.subject):
+            yield change, fresh

@@ -1,0 +1,58 @@
+"""Files ranked by names and by history."""
+
+from __future__ import annotations
+
+from indexes.model.vocabulary import Location
+from indexes.queries.contribution.evidence import rank
+from indexes.queries.contribution.family import Mention
+from indexes.queries.contribution.neighbours import Neighbour
+from indexes.queries.contribution.precedents import Precedent
+from indexes.source.git_history import Change
+from tests.indexes.queries.contribution.yaml_entries import natives, unary
+
+FAMILY = [Neighbour(one, 0.8) for one in natives(unary("a", "b", "c", "d"))]
+KERNELS = frozenset({"native"})
+
+
+def _named(path: str, members: str) -> tuple[Mention, ...]:
+    return tuple(Mention(one, Location(path, 1), one) for one in members)
+
+
+def _commit(*files: str) -> Precedent:
+    return Precedent(Change("1", "Ada", "2024-01-01", "Add x (#1)", 1), ("x",), 0.5, files)
+
+
+MENTIONS = {
+    path: _named(path, members)
+    for path, members in {
+        "all.py": "abcd",
+        "half.py": "ab",
+        "one.py": "a",
+        "native/K.cpp": "ab",
+        "none.py": "z",
+    }.items()
+}
+
+
+def test_by_names_alone() -> None:
+    found = {one.path: one for one in rank(MENTIONS, FAMILY, FAMILY, (), KERNELS)}
+    assert {path: one.certainty for path, one in found.items()} == {
+        "all.py": "surely",
+        "half.py": "perhaps",
+        "native/K.cpp": "surely",
+    }
+    assert found["half.py"].why == "it names 2 of the 4 operators most like it"
+
+
+def test_with_history_lists_that_nobody_touches_any_more_are_left_out() -> None:
+    commits = [_commit("half.py", "new.cpp"), _commit("half.py"), _commit("half.py")]
+    found = {one.path: one for one in rank(MENTIONS, FAMILY, FAMILY, commits, KERNELS)}
+    assert found["half.py"].certainty == "surely"
+    assert found["all.py"].certainty == "perhaps"
+    assert found["half.py"].why.endswith("3 of 3 commits that added one changed it")
+    assert "one.py" not in found
+
+
+def test_two_commits_are_no_history() -> None:
+    found = rank(MENTIONS, FAMILY, FAMILY, [_commit("half.py"), _commit("half.py")], KERNELS)
+    assert not any(one.commits for one in found)
