@@ -35,6 +35,9 @@ _ENGLISH = frozenset(
     " return set size sort split stack sum t take test to type unsafe view where zero zeros".split()
 )
 """Names of operators that titles use as words."""
+_OTHER = ("/jit/", "quantiz", "distributed", "/onnx/", "/_internal/", "/fx/", "caffe2")
+"""Parts of paths of what has no operators, nor a page or a class of the library."""
+_LOGGED = "--format=%x00%H%x01%s"
 _FIRST = 5
 _MOST_FILES = 15
 """A commit that touches more files is no single change."""
@@ -57,7 +60,13 @@ def _git(root: Path, *arguments: str) -> str:
 def commits(root: Path, count: int, seed: int, since: str) -> list[Commit]:
     """Commits that change sources and tests, drawn by seed, the oldest first."""
     log = _git(
-        root, "log", "--no-merges", f"--since={since}", "--name-only", "--format=%x00%H%x01%s"
+        root,
+        "log",
+        "--no-merges",
+        "--remotes",
+        f"--since={since}",
+        "--name-only",
+        "--format=%x00%H%x01%s",
     )
     found = []
     for block in log.split("\0")[1:]:
@@ -65,7 +74,14 @@ def commits(root: Path, count: int, seed: int, since: str) -> list[Commit]:
         name, _, title = head.partition("\x01")
         tests = tuple(p for p in paths if p.startswith("test/") and p.endswith(".py"))
         sources = tuple(p for p in paths if p.startswith(_SOURCES) and not p.startswith("test/"))
-        if sources and tests and len(paths) <= _MOST_FILES and "revert" not in title.lower():
+        other = any(part in path for path in sources for part in _OTHER)
+        if (
+            sources
+            and tests
+            and not other
+            and len(paths) <= _MOST_FILES
+            and "revert" not in title.lower()
+        ):
             found.append(Commit(name, title, sources, tests))
     drawn = random.Random(seed).sample(range(len(found)), min(count, len(found)))
     return [found[at] for at in sorted(drawn, reverse=True)]

@@ -147,6 +147,18 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """A command of the tree's own guides, for what no test covers: documentation."""
+
+    purpose: str
+    """``docs``, ``lint`` ..."""
+    command: str
+    location: Location
+    """The line of the guide."""
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Affected:
     """What a change of the tree affects."""
 
@@ -160,3 +172,5 @@ class Affected:
     impact: Impact
     files: int
     """Files that differ."""
+    checks: tuple[Check, ...] = ()
+    """Of changed documentation: how it is made and checked."""

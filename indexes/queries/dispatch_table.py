@@ -129,6 +129,15 @@ class Dispatch:
         others = (r for r in self._of_python_libraries() if (r.op, r.key) not in there)
         return (*known, *others, *self._of_extensions())
 
+    def generated(self) -> Mapping[str, set[str]]:
+        """The operators for which each generator registers kernels, by what it writes: ``torchgen:
+        VariableType*.cpp, by gen_variable_type.py``."""
+        found: dict[str, set[str]] = {}
+        for one in self._registrations:
+            if one.origin.startswith("torchgen"):
+                found.setdefault(one.origin, set()).add(one.op)
+        return found
+
     def _of_python_libraries(self) -> Iterable[Registration]:
         """What Python registers for operators that have no entry in the YAML."""
         for row in self._facts.library_kernels():

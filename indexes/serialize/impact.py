@@ -5,6 +5,7 @@ from __future__ import annotations
 from indexes.model.impact import (
     Affected,
     Changed,
+    Check,
     Folded,
     Impact,
     ReachedApi,
@@ -23,6 +24,7 @@ shape(ReachedOperator, "name path line aspects step confidence dispatches keys c
 shape(ReachedApi, "name path line rule operators confidence")
 shape(TestCommand, "command path reason operators confidence tests tier")
 shape(Folded, "what count how")
+shape(Check, "purpose command path line note")
 shape(Changed, "kind name what path line detail")
 
 _PARTS = "steps operators apis tests unresolved folded"
@@ -35,5 +37,5 @@ def impact_json(symbol: str, impact: Impact) -> Object:
 
 def affected_json(affected: Affected) -> Object:
     """The answer of ``torchnav affected``."""
-    own = to_object(affected, "base target files changes quiet")
+    own = to_object(affected, "base target files changes quiet checks")
     return envelope(affected.impact.source, **own, **to_object(affected.impact, _PARTS))

@@ -104,7 +104,8 @@ def _operator_tests(op: str, tests: OperatorTests) -> Iterator[Row]:
         count = len(found.tests)
         yield _selection(found, f"{count} test{'s' * (count != 1)} for each OpInfo")
     for found in tests.named[:_MAX_NAMED]:
-        yield _selection(found, found.names[0])
+        more = len(found.names) - 1
+        yield _selection(found, f"{found.names[0]}{f' and {more} more' * bool(more)}")
     if len(tests.named) > _MAX_NAMED:
         yield Row(f"{len(tests.named) - _MAX_NAMED} more tests with its name", None, "", "")
 

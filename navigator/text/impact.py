@@ -70,6 +70,16 @@ def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str
         yield from _end(affected.impact)
         return
     yield ""
+    if affected.checks:
+        yield "documentation: how it is made and checked"
+        for check in affected.checks:
+            yield clean(f"  {check.command}")
+            yield from wrap(f"{check.purpose}{': ' * bool(check.note)}{check.note}", "      ")
+        yield ""
+    if all(one.kind == "documentation" for one in affected.changes):
+        yield "documentation alone changes: no operator is reached"
+        yield from _end(affected.impact)
+        return
     yield from impact_lines(affected.impact, everything)
 
 
@@ -148,6 +158,9 @@ def markdown_lines(affected: Affected) -> Iterator[str]:
         yield f"- {words(one.what)} {one.kind} {code(one.name)} ({code(one.location)})"
     for path in affected.quiet:
         yield f"- {code(path)}: white space or comments only, affects nothing"
+    if affected.checks:
+        yield from heading(3, "Documentation")
+        yield from ("```", *(clean(one.command) for one in affected.checks), "```")
     yield from _markdown_of(affected.impact)
 
 

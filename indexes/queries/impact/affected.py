@@ -16,6 +16,12 @@ from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.changed_cxx import CppChange, compare_cpp, tokens
 from indexes.queries.impact.changed_text import TextChange, compare_python, compare_yaml
 from indexes.queries.impact.dispatch import stub_node
+from indexes.queries.impact.documents import (
+    changed_lines,
+    checks_of,
+    docstrings_added,
+    documented_by_page,
+)
 from indexes.queries.impact.graph import Node
 from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild
@@ -69,6 +75,8 @@ class _Comparison:
         self.starts: list[Start] = []
         self._removed: list[Known] = []
         self._later: list[Callable[[Impacts], None]] = []
+        self._documents: list[str] = []
+        """Files of which documentation changes."""
 
     def answer(self, dispatches: int, most: int | None) -> Affected:
         for file in self.tree.files:
@@ -85,6 +93,7 @@ class _Comparison:
             tuple(self.quiet),
             impact,
             len(self.tree.files),
+            checks_of(self.index.source, list(dict.fromkeys(self._documents))),
         )
 
     def _file(self, file: FileChange) -> None:
@@ -103,6 +112,8 @@ class _Comparison:
             self._cpp(file)
         elif path.endswith(".py"):
             self._python(file)
+        elif path.endswith((".rst", ".md")):
+            self._page(file)
         else:
             self._add("file", path, _what(file), Location(path, 0), "no code that is followed")
             return
@@ -111,6 +122,19 @@ class _Comparison:
 
     def _add(self, kind: str, name: str, what: str, at: Location, detail: str = "") -> None:
         self.changes.append(Changed(kind, name, cast("_What", what), at, detail))
+
+    # -------------------------------------------------------------------- documentation
+
+    def _page(self, file: FileChange) -> None:
+        """A page of the documentation, or another text: the names that its lines are about."""
+        self._documents.append(file.path)
+        found = documented_by_page(file.old or b"", file.new or b"", file.path)
+        for name, line in found:
+            self._add("documentation", name, _what(file), Location(file.path, line))
+        if not found:
+            lines = changed_lines(file.old or b"", file.new or b"")
+            at = Location(file.path, lines[0] if lines else 0)
+            self._add("documentation", file.path, _what(file), at, "names no function or class")
 
     # ----------------------------------------------------------------------------- YAML
 
@@ -275,9 +299,16 @@ class _Comparison:
 
     def _python_change(self, one: TextChange, path: str, new: bytes) -> None:
         at = Location(path, one.line, one.end_line)
+        if added := docstrings_added(new, path, one):
+            self._documents.append(path)
+            for fact in added:
+                place = Location(path, fact.line, fact.end_line)
+                self._add("documentation", fact.target, one.what, place, "docstring")
+            return
         kind = "test" if is_test_file(path) else "python"
         self._add(kind, f"{module_name(path)}.{one.name}", one.what, at, one.detail)
         if one.detail == "docstring":
+            self._documents.append(path)
             return
         if is_opinfo_file(path, new) and one.name.endswith(("_db", "op_db", "<statement>")):
             self._later.append(lambda impacts: self._opinfos(impacts, path, at))

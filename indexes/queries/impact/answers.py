@@ -36,7 +36,9 @@ class Impacts:
 
     def __init__(self, index: Index, removed: Sequence[Known] = ()) -> None:
         self.index = index
-        self.facts = ImpactFacts(index.facts, self._read, removed, self._keys)
+        self.facts = ImpactFacts(
+            index.facts, self._read, removed, self._keys, index.dispatch.generated
+        )
         self.python = PythonEdges(self.facts)
 
     def _read(self, path: str) -> bytes | None:
@@ -131,6 +133,8 @@ class Impacts:
         unresolved += dict.fromkeys([*cpp.unfollowed, *self.python.unfollowed])
         listed, folded = fold(operators) if most is not None else (list(operators), [])
         shown, listed = without_folded(steps, operators, listed)
+        generated = (step.symbol for step in shown if step.kind == "generated")
+        folded += filter(None, map(cpp.generated.folded, dict.fromkeys(generated)))
         folded += elsewhere(cpp.other_keys, (one.name for one in operators))
         own = [o for o in listed if o.dispatches == 0 or o.confidence != "ambiguous"]
         found = Impact(

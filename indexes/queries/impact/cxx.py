@@ -14,6 +14,7 @@ from indexes.model.vocabulary import Confidence, DerivativeEntry, Location
 from indexes.queries.graph_places import uses_of
 from indexes.queries.impact.dispatch import DispatchEdges, formula_node, stub_node
 from indexes.queries.impact.facts import KernelUse
+from indexes.queries.impact.generated import GeneratedCallers
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.mentions import names_outside_bodies
@@ -51,6 +52,13 @@ class CppEdges(DispatchEdges):
         yield from self._uses(known, first)
         yield from self._formula_entries(known)
         yield from self._registrations(known, keys)
+        if first:
+            yield from self.generated.of(known)
+
+    @cached_property
+    def generated(self) -> GeneratedCallers:
+        """What generated code calls."""
+        return GeneratedCallers(self.facts.corpus, self.facts.generated_registrations)
 
     def _kernels(self, known: Known, keys: Keys | None) -> Iterator[Edge]:
         path = self._yaml

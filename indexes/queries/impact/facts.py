@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -57,9 +57,12 @@ class ImpactFacts(Lookup):
         read: Callable[[str], bytes | None],
         removed: Sequence[Known] = (),
         keys: Callable[[], DispatchKeys | None] = lambda: None,
+        generated: Callable[[], Mapping[str, set[str]]] = dict,
     ) -> None:
         super().__init__(facts.store)
         self._dispatch_keys = keys
+        self.generated_registrations = lru_cache(1)(generated)
+        """The operators for which each generator registers kernels, by what it writes."""
         self.corpus = Corpus(self, read)
         self._all_named = lru_cache(8192)(self._find_named)
         self.class_of = lru_cache(8192)(self._find_class_of)

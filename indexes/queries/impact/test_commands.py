@@ -76,8 +76,11 @@ def _python_names(steps: Sequence[Step]) -> dict[str, list[str]]:
         assert step.location
         path = step.location.path
         outer = step.symbol.removeprefix(f"{module_name(path)}.").partition(".")[0]
-        if outer.isidentifier() and not is_test_file(path):
-            found.setdefault(path, []).append(outer)
+        if is_test_file(path):
+            continue
+        module = ".".join(module_name(path).split(".")[-2:])
+        words = found.setdefault(path, [module] if "." in module else [])
+        words += [outer] if outer.isidentifier() else []
     return found
 
 

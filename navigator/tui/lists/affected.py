@@ -49,6 +49,11 @@ class AffectedPane(CommandsPane):
 
     def _rows_of(self, found: Affected) -> Iterator[PlaceRow]:
         yield from change_rows(found)
+        if found.checks:
+            yield PlaceRow(f"Documentation: how it is made and checked ({len(found.checks)})")
+        for check in found.checks:
+            row = PlaceRow(check.command, check.location, check.purpose, comment=check.note)
+            yield self.with_command(row, check.command)
         if found.changes:
             yield from reached_rows(found.impact)
             for row, command in test_rows(found.impact):

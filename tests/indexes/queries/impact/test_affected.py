@@ -210,3 +210,37 @@ def test_a_changed_test_is_run_by_name(repository: Path, answer: Answer) -> None
     assert commands[0].startswith("pytest test/test_ops.py -k ")
     assert "TestCommon" in commands[0]
     assert "test_masked_sin" in commands[0]
+
+
+def test_a_line_of_a_page_leads_to_what_it_documents(repository: Path, answer: Answer) -> None:
+    page = repository / "docs/source/torch.rst"
+    page.write_text(page.read_text() + "\n.. autofunction:: abs\n\nSee :func:`torch.add` too.\n")
+    found = answer()
+    named = {(c.kind, c.name) for c in found.changes}
+    assert {("documentation", "torch.abs"), ("documentation", "torch.add")} <= named
+    assert found.impact.operators == ()
+
+
+def test_a_docstring_of_an_operator_is_documentation_alone(
+    repository: Path, answer: Answer
+) -> None:
+    path = repository / "torch/_torch_docs.py"
+    text = path.read_text()
+    at = text.index('"""', text.index("add_docstr(")) + 3
+    path.write_text(f"{text[:at]}More of it. {text[at:]}")
+    found = answer()
+    assert [c.kind for c in found.changes] == ["documentation"]
+    assert found.changes[0].name.startswith("torch.")
+    assert found.changes[0].detail == "docstring"
+    assert found.impact.operators == ()
+    guide = repository / "CONTRIBUTING.md"
+    guide.write_text("# Building documentation\n\n```bash\ncd docs\nmake html\n```\n")
+    (repository / "docs/Makefile").write_text("html:\n\techo\n")
+    assert ["make html" in check.command for check in answer().checks].count(True) == 1
+
+
+def test_a_page_that_names_nothing_is_named_itself(repository: Path, answer: Answer) -> None:
+    (repository / "docs/source/notes.md").write_text("Words alone.\n")
+    (change,) = answer().changes
+    assert (change.kind, change.name) == ("documentation", "docs/source/notes.md")
+    assert change.detail == "names no function or class"
