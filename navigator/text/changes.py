@@ -27,11 +27,11 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         yield clean(f"      {plan.there}")
     if plan.change.why:
         yield from wrap(f"because {plan.change.why}", "  ")
-    for one in plan.neighbours:
-        yield from ("", *_neighbour(one))
     yield from _section(
         "Steps", (line for at, s in enumerate(plan.steps, 1) for line in _step(at, s))
     )
+    for one in plan.neighbours:
+        yield from ("", *_neighbour(one))
     yield from _section("Tests to run now", _tests(plan.tests, "now"))
     yield from _section("Tests that CI runs", _tests(plan.tests, "ci"))
     yield from _section("Commands", (line for one in plan.commands for line in _command(one)))
@@ -48,7 +48,8 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _neighbour(one: Neighbour) -> Iterator[str]:
-    yield clean(f"Neighbour {one.name}: {one.why}")
+    yield clean(f"Neighbour {one.name}")
+    yield from wrap(one.why, "  ")
     yield clean(f"      {one.location}")
     yield from _code(one.code)
     if one.more:
@@ -120,11 +121,11 @@ def plan_markdown(plan: Plan) -> Iterator[str]:
         yield f"It is there already: {code(plan.there)}"
     if plan.change.why:
         yield f"Why: {words(plan.change.why)}"
-    for one in plan.neighbours:
-        yield from _neighbour_markdown(one)
     yield from heading(2, "Steps")
     for step in plan.steps:
         yield from _step_markdown(step)
+    for one in plan.neighbours:
+        yield from _neighbour_markdown(one)
     if plan.tests:
         yield from heading(2, "Tests")
         yield from (f"- [ ] {code(one.command)}" for one in plan.tests if one.tier == "now")
