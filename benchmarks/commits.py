@@ -62,7 +62,9 @@ def git(root: Path, *arguments: str) -> str:
 def commits(root: Path, since: str, until: str = "") -> list[Commit]:
     """The commits that are one change of sources, the newest first."""
     range_ = [f"--since={since}", *([f"--until={until}"] if until else [])]
-    log = git(root, "log", "--no-merges", *range_, "--name-only", "--format=%x00%H%x01%as%x01%s")
+    log = git(
+        root, "log", "--all", "--no-merges", *range_, "--name-only", "--format=%x00%H%x01%as%x01%s"
+    )
     found = []
     for block in log.split("\0")[1:]:
         head, *paths = [line for line in block.split("\n") if line]
