@@ -3,10 +3,13 @@ function asks for, read from one tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from indexes.linking.python.paths import operator_named
@@ -16,6 +19,7 @@ from indexes.model.places import Hit, Place
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides
+from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import Cost, Rebuild
 from indexes.queries.operator_tests import OperatorTests, Suite
@@ -48,7 +52,20 @@ _ROLES = (
 )
 """What a change of an operator may have to touch, in the order of work."""
 _PLACE = regex(r"(?P<path>[^:]+\.\w+|[^:]+/[^:]+)(?::(?P<line>\d+))?(?::\d+)?")
-_MAX_PLACES = 60
+_COMPUTING = (
+    "delegate",
+    "meta",
+    "kernel",
+    "device_kernel",
+    "launch",
+    "formula_function",
+    "batch_rule",
+)
+_MAX_PLACES = 80
+_MAX_OVERLOADS = 4
+_FORMULAS_ASKED = 60
+_FORMULA_TEMPLATES = tuple(f"tools/autograd/templates/Functions.{end}" for end in ("cpp", "h"))
+"""What held them before there was a file of their own: code generation fills it in."""
 _MAX_OPERATORS = 5
 _DEFAULT_HISTORIES = 4
 
@@ -155,10 +172,58 @@ class Contributions:
         if match.kind in ("operator", "grad_fn", "python") and match.overloads:
             op = match.overloads[0]
             steps = _places_of(match.hits) if match.kind == "python" else []
-            return _Subject("operator", op, [*steps, *_steps(self._index.chain(op))])
+            return _Subject("operator", op, [*steps, *self._operator_steps(match.overloads)])
         if match.kind == "place" and len(match.hits) == 1:
             return self._of_file(match.hits[0].location.path, match.hits[0].location.line)
         return self._of_symbol(match.text, match.hits)
+
+    def _operator_steps(self, overloads: Sequence[str]) -> list[Step]:
+        """The places of all overloads that a name means, those of the first one before; then
+        what their kernels and formulas use; at last the operators that they call."""
+        walks = [_own(self._index.chain(op)) for op in overloads[:_MAX_OVERLOADS]]
+        own = [hop for hops, _ in walks for hop in hops]
+        called = [hop for _, hops in walks for hop in hops]
+        steps = [*_own_steps(own), *self._namesakes(overloads, own)]
+        steps += [*self._used(steps), *_called_steps(called)]
+        return list(
+            {(step.location.path, step.location.line): step for step in reversed(steps)}.values()
+        )[::-1]
+
+    def _namesakes(self, overloads: Sequence[str], own: Sequence[Hop]) -> Iterator[Step]:
+        """Where no kernel is linked, as of an entry with fields that are not known: the functions
+        that bear its name."""
+        if any(hop.role == "kernel" for hop in own):
+            return
+        base = self._index.native(overloads[0])
+        for name in (base.name, f"{base.name.rstrip('_')}_out") if base else ():
+            for one in self._index.definitions(f"at::native::{name}"):
+                rule = "named after the operator; no kernel is linked to its entry"
+                yield Step("kernel", one.qualified, one.location, rule)
+
+    def _used(self, own: Sequence[Step]) -> Iterator[Step]:
+        """What the kernels use and few others do, and where functions of formulas stand."""
+        kernels = [step.location for step in own if step.role in _COMPUTING]
+        folders = {str(PurePosixPath(path).parent) for path in self._index.kernel_files()}
+        for one in helpers(self._index.facts, kernels, folders):
+            rule = f"{one.caller} leads to it; functions of {_files(one.users)} do"
+            yield Step("helper", one.definition.qualified, one.definition.location, rule)
+        if any(step.role == "derivative" for step in own):
+            yield from self._formula_files
+
+    @cached_property
+    def _formula_files(self) -> tuple[Step, ...]:
+        """Where the functions that formulas call stand, and are declared."""
+        entries = islice(self._index.derivative_rows(), _FORMULAS_ASKED)
+        found = (one for entry in entries for one in self._index.formula_functions(entry))
+        paths = Counter(one.location.path for one in found)
+        main = next(iter(paths.most_common(1)), ("", 0))[0]
+        names = (main, str(PurePosixPath(main).with_suffix(".h"))) if main else _FORMULA_TEMPLATES
+        rule = "a formula that is more than an expression calls a function here"
+        return tuple(
+            Step("formulas", PurePosixPath(path).name, Location(path, 0), rule)
+            for path in dict.fromkeys(names)
+            if self._is_file(path)
+        )
 
     def _is_file(self, path: str) -> bool:
         try:
@@ -269,27 +334,29 @@ class Contributions:
         return (*self._index.info.missing, *absent)
 
 
-def _steps(chain: Chain) -> Iterator[Step]:
-    """The hops that a change may touch, each place once, in the order of work; then the
-    operators that it calls, whose own kernels may be what is looked for."""
-    seen: set[tuple[str, int]] = set()
-    own, called = _own(chain)
+def _own_steps(own: Sequence[Hop]) -> Iterator[Step]:
+    """The hops that a change may touch, in the order of work."""
     order = {role: at for at, role in enumerate(_ROLES)}
     wanted = sorted((hop for hop in own if hop.role in order), key=lambda hop: order[hop.role])
-    theirs = {hop.id for hop in called}
-    for hop in (*wanted, *called):
-        where = hop.location
-        if where is not None and (where.path, where.line) not in seen:
-            seen.add((where.path, where.line))
-            if hop.id in theirs:
-                yield Step("calls", hop.symbol, where, f"it calls this operator; {hop.rule}")
-            else:
-                yield Step(hop.role, hop.symbol, where, hop.rule)
+    return (Step(h.role, h.symbol, h.location, h.rule) for h in wanted if h.location is not None)
+
+
+def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
+    """The operators that it calls, whose own kernels may be what is looked for."""
+    for hop in called:
+        if hop.location is not None:
+            rule = f"it calls this operator; {hop.rule}"
+            yield Step("calls", hop.symbol, hop.location, rule)
+
+
+def _files(count: int) -> str:
+    return "one file" if count == 1 else f"{count} files"
 
 
 def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
     """The hops of the operator itself, and those of the entries of operators that it calls:
-    what these lead to is theirs."""
+    what these lead to is theirs. An operator that carries its name, as ``cumsum_`` and
+    ``_cumsum_helper`` do, is a part of it."""
     roles = {hop.id: hop.role for hop in chain.hops}
     others: set[int | None] = set()
     own: list[Hop] = []
@@ -297,12 +364,21 @@ def _own(chain: Chain) -> tuple[list[Hop], list[Hop]]:
     for hop in chain.hops:
         if hop.parent in others:
             others.add(hop.id)
-        elif hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema":
+        elif _is_entry_called(hop, roles) and not _is_part(hop.symbol, chain.native.name):
             others.add(hop.id)
             called.append(hop)
         else:
             own.append(hop)
     return own, called
+
+
+def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:
+    return hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema"
+
+
+def _is_part(called: str, name: str) -> bool:
+    words, others = called.partition(".")[0].strip("_"), name.strip("_")
+    return f"_{others}_" in f"_{words}_"
 
 
 def _by_interest(steps: Sequence[Step]) -> list[Step]:

@@ -1,0 +1,76 @@
+"""Functions that the kernels of an operator use and little else does: where its shapes are checked
+and its loops stand. A change of the operator is often a change of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from indexes.linking.facts import TO_DEFINITIONS, Known
+from indexes.model.vocabulary import Definition, Location
+from indexes.store.lookup import Lookup
+
+_MAX_USERS = 4
+"""A function that more files use belongs to no operator."""
+_MAX_DEPTH = 3
+_MAX_FILES = 6
+
+
+class Helper(NamedTuple):
+    """A function that kernels use."""
+
+    definition: Definition
+    caller: str
+    users: int
+    """Files that use it."""
+    depth: int
+    """Calls from the kernel to it."""
+
+
+def helpers(facts: Lookup, kernels: Iterable[Location], folders: set[str]) -> list[Helper]:
+    """The helpers of the functions at some places, one of each file, the nearest first.
+
+    ``folders`` are those that kernels stand in: what is below none of them serves all operators."""
+    starts = [one for place in kernels for one in _at(facts, place)]
+    own = {one.definition.location.path for one in starts}
+    first: dict[str, Helper] = {}
+    for one in sorted(_walk(facts, starts), key=lambda helper: (helper.depth, helper.users)):
+        path = one.definition.location.path
+        if path not in own and str(PurePosixPath(path).parent) in folders:
+            first.setdefault(path, one)
+    return list(first.values())[:_MAX_FILES]
+
+
+def _at(facts: Lookup, place: Location) -> list[Known]:
+    """The functions that begin at a place."""
+    found = facts.definitions_at(place.path, place.line)
+    return [one for one in found if one.definition.location.line == place.line]
+
+
+def _walk(facts: Lookup, starts: Iterable[Known]) -> Iterator[Helper]:
+    """What is called from some functions, level by level, below rarely used functions only."""
+    level = {one.id: one for one in starts}
+    seen = set(level)
+    for depth in range(1, _MAX_DEPTH + 1):
+        below: dict[int, Known] = {}
+        for caller in level.values():
+            for called in _called(facts, caller):
+                users = 0 if called.id in seen else _users(facts, called)
+                seen.add(called.id)
+                if 0 < users <= _MAX_USERS:
+                    below[called.id] = called
+                    yield Helper(called.definition, caller.definition.qualified, users, depth)
+        level = below
+
+
+def _called(facts: Lookup, caller: Known) -> Iterator[Known]:
+    edges = (edge for edge in facts.edges(caller.id) if edge.kind in TO_DEFINITIONS)
+    return filter(None, (facts.by_id(int(edge.target)) for edge in edges))
+
+
+def _users(facts: Lookup, known: Known) -> int:
+    """The files that a function is used in."""
+    callers = {edge.caller for edge in facts.edges_to(known.id) if edge.caller >= 0}
+    found = filter(None, map(facts.by_id, callers))
+    return len({one.definition.location.path for one in found})
