@@ -20,8 +20,9 @@ The class of a commit follows from its diff and title, the first that fits:
 - ``new kernel``: it adds a line of a dispatch table or a registration of a kernel.
 - ``kernel fix``: its sources are all below aten/.
 
-The subject is the operator of the parent's native_functions.yaml that the title names, the longest
-name first, if the diff has it too; else the one that most headings of the diff's functions name.
+The subject is the operator of the parent's native_functions.yaml that the title names, if the diff
+has it too, one whose function is changed before others, then the longest; else the one that most
+headings of changed functions name.
 Porting from TH, of which later trees have none, is left out.
 """
 
@@ -172,10 +173,10 @@ def _subject(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:
     words = {word for line in lines for word in _USED.findall(line)}
     bases = words | {_TAIL.sub("", word) for word in words}
     titled = [word for word in _title_words(commit.title) if word in names and word in bases]
-    if titled:
-        return max(titled, key=len)
     changed = [word for heading in headings for word in _FUNCTION.findall(heading)]
     said = Counter(base for word in changed if (base := _TAIL.sub("", word)) in names)
+    if titled:
+        return max(titled, key=lambda word: (word in said, len(word)))
     return said.most_common(1)[0][0] if said else ""
 
 
@@ -225,13 +226,17 @@ def planned(index: Index, case: Case) -> tuple[set[str], set[str], str]:
         try:
             plan = Changes(index, histories=0).of_op(case.subject, case.wanted)
         except (NotFound, UsageError) as error:
-            files, tests, _ = planned(index, Case(case.commit, case.kind, case.subject, ""))
-            return files, tests, f"--for {case.wanted}: {error}"
-        return set(plan.files), {*plan.files, *(test.path for test in plan.tests)}, ""
-    answer = Contributions(index).of(case.subject, histories=0)
+            return *_plain(index, case.subject), f"--for {case.wanted}: {error}"
+        if plan.there is None:
+            return set(plan.files), {*plan.files, *(test.path for test in plan.tests)}, ""
+    return *_plain(index, case.subject), ""
+
+
+def _plain(index: Index, subject: str) -> tuple[set[str], set[str]]:
+    answer = Contributions(index).of(subject, histories=0)
     runs = [run.path for _, found in answer.tests for run in (*found.files, *found.named)]
     opinfos = [one.location.path for _, found in answer.tests for one in found.opinfos]
-    return set(answer.files), {*answer.files, *runs, *opinfos}, ""
+    return set(answer.files), {*answer.files, *runs, *opinfos}
 
 
 def report(found: Sequence[Outcome]) -> Iterator[str]:

@@ -185,9 +185,10 @@ class Contributions:
         called = [hop for _, hops in walks for hop in hops]
         steps = [*_own_steps(own), *self._namesakes(overloads, own)]
         steps += [*self._used(steps), *_called_steps(called)]
-        return list(
-            {(step.location.path, step.location.line): step for step in reversed(steps)}.values()
-        )[::-1]
+        first: dict[tuple[str, int], Step] = {}
+        for step in steps:
+            first.setdefault((step.location.path, step.location.line), step)
+        return list(first.values())
 
     def _namesakes(self, overloads: Sequence[str], own: Sequence[Hop]) -> Iterator[Step]:
         """Where no kernel is linked, as of an entry with fields that are not known: the functions
@@ -220,7 +221,7 @@ class Contributions:
         names = (main, str(PurePosixPath(main).with_suffix(".h"))) if main else _FORMULA_TEMPLATES
         rule = "a formula that is more than an expression calls a function here"
         return tuple(
-            Step("formulas", PurePosixPath(path).name, Location(path, 0), rule)
+            Step("formulas", PurePosixPath(path).name, Location(path, 1), rule)
             for path in dict.fromkeys(names)
             if self._is_file(path)
         )

@@ -44,13 +44,41 @@ def test_every_step_is_a_line_of_the_tree(contributions: Contributions, tree: Pa
 def test_another_operator_that_it_calls_is_named_and_not_followed(
     contributions: Contributions,
 ) -> None:
-    places = [
-        step.symbol for step in contributions.of("softmax.int").steps if step.role == "schema"
-    ]
-    assert "_softmax" not in places
-    steps = contributions.of("softmax.int").steps
-    assert ("calls", "_softmax") in [(step.role, step.symbol) for step in steps]
-    assert "softmax_cpu_out" not in " ".join(step.symbol for step in steps)
+    steps = contributions.of("relu", histories=0).steps
+    assert ("calls", "clamp_min") in [(step.role, step.symbol) for step in steps]
+    assert "clamp_min" not in [step.symbol for step in steps if step.role == "schema"]
+
+
+def test_an_operator_that_carries_its_name_is_a_part_of_it(contributions: Contributions) -> None:
+    steps = contributions.of("softmax.int", histories=0).steps
+    entries = [step.symbol for step in steps if step.role == "schema"]
+    assert entries[:2] == ["softmax.int", "_softmax"]
+    assert "_softmax_backward_data" not in entries
+    assert any("softmax_cpu_out" in step.symbol for step in steps if step.role == "kernel")
+
+
+def test_all_overloads_of_a_name_belong_to_it_the_first_one_before(
+    contributions: Contributions,
+) -> None:
+    steps = contributions.of("sum", histories=0).steps
+    entries = [step.symbol for step in steps if step.role == "schema"]
+    assert entries[0] == "sum"
+    assert {"sum.dim_IntList", "sum.out"} < set(entries)
+
+
+def test_functions_that_its_kernels_use_and_little_else_does(contributions: Contributions) -> None:
+    steps = contributions.of("cumsum", histories=0).steps
+    (helper,) = [step for step in steps if step.symbol == "at::native::scan_dim"]
+    assert helper.role == "helper"
+    assert helper.location.path == "aten/src/ATen/native/cuda/ScanUtils.cuh"
+    assert "functions of one file do" in helper.rule
+    assert "gpu_kernel" not in " ".join(step.symbol for step in steps if step.role == "helper")
+
+
+def test_where_functions_of_formulas_stand(contributions: Contributions) -> None:
+    """For an operator with a formula, whether or not it calls one of them."""
+    files = [s.location.path for s in contributions.of("cumsum").steps if s.role == "formulas"]
+    assert "torch/csrc/autograd/FunctionsManual.h" in files
 
 
 def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions) -> None:
