@@ -19,6 +19,7 @@ from indexes.queries.gaps import (
     structured,
 )
 from indexes.queries.gaps.checks import macros, throws
+from indexes.queries.gaps.documentation import coverage, docstrings, links
 from indexes.queries.gaps.expectations import opinfo_rows, owners, recorded
 from indexes.queries.gaps.kernels import missing
 from indexes.queries.gaps.model import Kind
@@ -26,6 +27,9 @@ from indexes.queries.gaps.python import typing
 
 _FINDERS = (
     docs,
+    docstrings,
+    links,
+    coverage,
     messages,
     throws,
     macros,

@@ -326,6 +326,81 @@ def _write_expectations(root: Path) -> None:
     _append(root, "torch/untyped.py", "# mypy: allow-untyped-defs\n\n\ndef one(x):\n    pass\n")
 
 
+_DOCUMENTED = '''
+class Said:
+    r"""A class.
+
+    See :class:`torch.words.said.Said`, :meth:`~torch.words.said.Said.well` and :func:`torch.never_there`, or
+    https://github.com/pytorch/pytorch/blob/main/torch/words/said.py and
+    https://github.com/pytorch/pytorch/blob/main/torch/words/unsaid.py
+
+    Args:
+        one (int): what it is for:
+            in two lines
+        uno: not there
+    """
+
+    def __init__(self, one):
+        pass
+
+    def well(self, one, two, device=None, *, rate=0.5):
+        """Args:
+            one, two: both
+            rate (float): how much. Default: ``0.25``
+        """
+
+    def first(self, device):
+        """Args:
+            first: custom
+        """
+        return device
+
+
+def leaves(one, two, device):
+    """Args:
+        one: the first
+    """
+
+
+def custom(one, device):
+    """Args:
+        one (int): the first
+    """
+
+
+def _hidden(one):
+    """Args:
+        two: nobody minds
+    """
+
+
+def stars(one, **kwargs):
+    """Args:
+        one: the first
+        two: among the others
+    """
+'''
+_CONF = """
+coverage_ignore_functions = [
+    # torch.words.said
+    "leaves",
+    "went_away",
+    "stars",
+]
+coverage_ignore_classes = [
+    # torch.words.said
+    "Said",
+]
+"""
+
+
+def _write_docs(root: Path) -> None:
+    """Docstrings that say something else, names that are nowhere, excuses from docs."""
+    _append(root, "torch/words/said.py", _DOCUMENTED)
+    _append(root, "docs/source/conf.py", _CONF)
+    _append(root, "docs/source/said.rst", ".. autofunction:: torch.words.said.stars\n")
+
+
 def _write_tests(root: Path) -> None:
     _append(
         root,
@@ -367,6 +442,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     _write_python(root)
     _write_tests(root)
     _write_checks(root)
+    _write_docs(root)
     _write_expectations(root)
     cache = tmp_path_factory.mktemp("gaps-index")
     with contextlib.closing(Index.open(Source.find(str(root)), cache)) as index:

@@ -1,0 +1,184 @@
+"""Public names that the check of the docs' coverage is told to pass over."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Difficulty, Gap, Kind
+from indexes.queries.gaps.python.modules import modules
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+CONFIG = "docs/source/conf.py"
+_LIST = regex(r"^coverage_ignore_(functions|classes)\s*(?:=|\+=)\s*\[([^\]]*)\]", MULTILINE)
+_ITEM = regex(r"#[^\S\n]*([\w.]+)[^\S\n]*$|^\s*[\"'](\w+)[\"']", MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A name on a list of those that need no docs."""
+
+    name: str
+    module: str
+    """By the comment above it; empty where there is none."""
+    what: str
+    """``functions`` or ``classes``."""
+    place: Location
+
+
+def ignored(text: str, path: str) -> Iterator[Ignored]:
+    """The names on the lists ``coverage_ignore_functions`` and ``coverage_ignore_classes``."""
+    for found in _LIST.finditer(text):
+        module = ""
+        line, counted = text.count("\n", 0, found.start(2)) + 1, found.start(2)
+        for item in _ITEM.finditer(text, found.start(2), found.end(2)):
+            at = item.start(1) if item[1] else item.start(2)
+            line += text.count("\n", counted, at)
+            counted = at
+            if item[1]:
+                module = item[1]
+            else:
+                yield Ignored(item[2], module, found[1], Location(path, line))
+
+
+def lacks(tree: Tree) -> str:
+    """The configuration of the docs is in a checkout only."""
+    text = tree.text(CONFIG)
+    there = "" if _LIST.search(text) else f"{CONFIG} of this version ignores no names"
+    return tree.lacks(CONFIG) or there
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """One gap for each name that is documented nowhere: to document; and for each row that can
+    go, since its name is documented or gone."""
+    pages = _Pages(tree)
+    known = modules(tree)
+    for one in ignored(tree.text(CONFIG), CONFIG):
+        name = f"{one.module}.{one.name}" if one.module else one.name
+        listed = name in pages.listed and not pages.is_the_only(one.name)
+        if not listed and not pages.has_alias(one):
+            yield _gap(tree, name, one, known.get(one.module, ""), pages)
+
+
+class _Pages:
+    """Which names pages list, and which modules have a public name."""
+
+    def __init__(self, tree: Tree) -> None:
+        rows = tree.store.query(
+            "SELECT target,path,line FROM python JOIN files ON files.id=python.file"
+            " WHERE python.kind='page'"
+        )
+        self.listed = {target: Location(path, line) for target, path, line in rows}
+        self.modules = {name.rpartition(".")[0] for name in self.listed}
+        self._whole = set(_whole_modules(tree))
+        counts = "SELECT target,COUNT(*) FROM python WHERE kind='public' GROUP BY target"
+        self._public: dict[str, int] = dict(tree.store.query(counts))
+
+    def has_alias(self, one: Ignored) -> bool:
+        """Whether a page lists it as a package around its module exports it, or with all of its
+        module: ``torch.nn.Mish`` is ``torch.nn.modules.activation.Mish``, whose row has to stay."""
+        if one.module in self._whole:
+            return True
+        module = one.module.rpartition(".")[0]
+        while module:
+            if f"{module}.{one.name}" in self.listed:
+                return True
+            module = module.rpartition(".")[0]
+        return False
+
+    def is_the_only(self, name: str) -> bool:
+        """Whether no two modules have a public name: a row is for all of them."""
+        return int(self._public.get(f"name:{name}", 0)) <= 1
+
+    def is_public(self, name: str) -> bool:
+        """Whether any module has a public name."""
+        return f"name:{name}" in self._public
+
+
+_WHOLE = regex(
+    r"^[^\S\n]*\.\. automodule:: (\S+)\n(?:[^\S\n]+:[^\n]*\n)*?[^\S\n]+:members:", MULTILINE
+)
+
+
+def _whole_modules(tree: Tree) -> Iterator[str]:
+    """The modules of which pages list everything: ``automodule`` with ``:members:``."""
+    for path in tree.index.facts.paths("page"):
+        text = tree.text(path)
+        if ":members:" in text:
+            yield from (found[1] for found in _WHOLE.finditer(text))
+
+
+def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
+    definition = _definition(tree, path, one) if path else None
+    page = pages.listed.get(name)
+    rule = f"coverage_ignore_{one.what} lists it"
+    hidden = one.module not in pages.modules
+    level: Difficulty = "easy"
+    if page:
+        what = f"{name} is documented, and is still excused from it"
+        rule += f", and {page} documents it: the row can go"
+    elif path and not pages.is_public(one.name) and _is_gone(tree, path, one.name):
+        what = f"{name} is excused from docs, and is not there"
+        rule += f", and no file beside {path} has the name: the row can go"
+    elif definition and _has_docstring(tree, definition):
+        what, level = f"no page lists {name}", "medium" if hidden else "easy"
+        rule += "; it has a docstring that a page could show"
+    else:
+        what, level = f"{name} is not documented", "medium"
+        rule += "; it needs a docstring, a page that lists it, and the row to go"
+    evidence = (one.place, *(place for place in (page, definition) if place))
+    return Gap(
+        one.place, what, rule, evidence, name=name, stated=True, difficulty=level, size=int(hidden)
+    )
+
+
+def _is_gone(tree: Tree, path: str, name: str) -> bool:
+    """Whether neither a module nor the files beside and below it have a name."""
+    texts = map(tree.text, (path, *tree.paths(f"{os.path.dirname(path)}/%.py")))
+    return not any(_may_have(text, name) for text in texts)
+
+
+def _may_have(text: str, name: str) -> bool:
+    """Whether a name is written in a module, or may come with a star."""
+    return name in text or "import *" in text or "globals()" in text
+
+
+def _definition(tree: Tree, path: str, one: Ignored) -> Location | None:
+    words = f"class {one.name}" if one.what == "classes" else f"def {one.name}"
+    text = tree.text(path)
+    if words not in text:
+        return None
+    found = re.search(rf"^{words}(?!\w)", text, re.MULTILINE)
+    return Location(path, text.count("\n", 0, found.start()) + 1) if found else None
+
+
+_HEAD = regex(
+    r"(?:class|def)\s+\w+\s*(?:\((?:[^()]|\([^()]*\))*\))?[^:\n]*:[^\n]*\n\s*r?(\"\"\"|''')"
+)
+
+
+def _has_docstring(tree: Tree, definition: Location) -> bool:
+    lines = tree.lines(definition.path, definition.line, definition.line + _LONGEST)
+    return bool(_HEAD.match("\n".join(lines)))
+
+
+_LONGEST = 40
+"""Lines of a signature."""
+KINDS = (
+    Kind(
+        "docs-coverage",
+        "medium",
+        "names excused from documentation",
+        find,
+        lacks,
+        graded=True,
+        python=True,
+    ),
+)

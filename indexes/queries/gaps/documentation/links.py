@@ -1,0 +1,171 @@
+"""Names and links in the docs that lead nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.python.modules import modules, split
+from indexes.queries.python_names.finding import Finder
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_ROLE = regex(
+    r":(?:py:)?(func|class|meth|mod|exc|data|attr):`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)(?:\(\))?>?`"
+)
+_FILE = regex(r"github\.com/pytorch/pytorch/(?:blob|tree)/(?:main|master)/([\w./+-]*\w)")
+_RELATIVE = regex(r"\[[^\]\n]*\]\((?![a-z]+:|[/#<{$])([^()\s#]+\.\w+)(?:#[^()\s]*)?\)")
+_CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")
+_TYPE = regex(r"\w+Tensor\b")
+"""``torch.FloatTensor``: made when torch is imported."""
+_TENSOR = "torch.Tensor"
+_TESTING = "torch/testing/_internal/"
+
+
+class Reference(NamedTuple):
+    """A name that a role of a docstring or a page makes a link."""
+
+    role: str
+    name: str
+    place: Location
+
+
+def references(text: str, path: str) -> Iterator[Reference]:
+    """The whole names of torch that roles link: ``:class:`~torch.nn.Linear```."""
+    line, counted = 1, 0
+    for found in _ROLE.finditer(text):
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
+        yield Reference(found[1], found[2], Location(path, line))
+
+
+def lacks(tree: Tree) -> str:
+    """An installed package has the docstrings and not the pages they share names with."""
+    there = tree.index.facts.paths("page")
+    return "" if there else "the pages of the documentation are not in this source"
+
+
+def find_names(tree: Tree) -> Iterator[Gap]:
+    """One gap for each place at which a role names what Python does not find."""
+    exists = _Names(tree)
+    for path in (*tree.index.facts.paths("page"), *tree.index.facts.paths("python")):
+        text = tree.text(path)
+        if ":`" in text and _TESTING not in path:
+            for one in references(text, path):
+                if not exists.has(one.name):
+                    yield _dead(one)
+
+
+def _dead(one: Reference) -> Gap:
+    what = f":{one.role}:`{one.name}` leads nowhere"
+    rule = "no module, class, function or generated binding of this tree has that name"
+    return Gap(one.place, what, rule, (one.place,), name=one.name)
+
+
+# ------------------------------------------------------------------------------ files
+
+
+def find_files(tree: Tree) -> Iterator[Gap]:
+    """One gap for each link to a file of PyTorch that this tree does not have."""
+    holds = cache(tree.source.holds)
+    paths = (*_top_pages(tree), *tree.index.facts.paths("page"), *tree.index.facts.paths("python"))
+    for path in paths:
+        for target, at in _file_links(tree.text(path), path):
+            if not holds(target):
+                line = tree.text(path).count("\n", 0, at) + 1
+                what = f"a link leads to {target}, which is not there"
+                rule = f"no file or folder {target} is in this tree"
+                place = Location(path, line)
+                yield Gap(place, what, rule, (place,), name=path)
+
+
+def _top_pages(tree: Tree) -> list[str]:
+    """What stands at the top for people to read: README.md, CONTRIBUTING.md ..."""
+    try:
+        return sorted(name for name in os.listdir(tree.source.root) if name.endswith(".md"))
+    except OSError:
+        return []
+
+
+def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
+    """(path in the tree, offset) of the links to files: by GitHub's address on the main branch,
+    or from a Markdown page to what stands beside it."""
+    if "pytorch/pytorch/" in text:
+        for found in _FILE.finditer(text):
+            if not text.startswith(("{", "<", "*"), found.end()):
+                yield found[1], found.start()
+    if path.endswith(".md"):
+        code = [one.span() for one in _CODE.finditer(text)]
+        for found in _RELATIVE.finditer(text):
+            if not any(start <= found.start() < end for start, end in code):
+                target = os.path.normpath(os.path.join(os.path.dirname(path), found[1]))
+                if not target.startswith(".."):
+                    yield target, found.start()
+
+
+# ------------------------------------------------------------------------------ names
+
+
+class _Names:
+    """Which names of torch there are: asked the cheap way first."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._modules = modules(tree)
+        self._finder = Finder(tree.index)
+        rows = tree.store.query("SELECT DISTINCT target FROM python WHERE kind IN ('page','docs')")
+        self._listed = frozenset(target for (target,) in rows)
+        self.has = cache(self._has)
+
+    def _has(self, name: str) -> bool:
+        """Whether a name means something, or may mean what only a run makes."""
+        if name in self._listed or name in self._tree.bound:
+            return True
+        module, rest = split(name, self._modules)
+        if not rest:
+            return True
+        text = self._tree.text(self._modules.get(module, ""))
+        if all(_is_word(part, text) for part in rest.split(".")) or _TYPE.match(rest):
+            return True
+        if self._is_member(module, rest):
+            return True
+        return self._finder.find(name) is not None or self._is_native(name)
+
+    def _is_member(self, module: str, rest: str) -> bool:
+        """Whether it is a word of the file whose class a page lists under its public name."""
+        first, _, member = rest.partition(".")
+        if not member or f"{module}.{first}" not in self._listed:
+            return False
+        stored = StoredPython(self._tree.store).by_target(f"name:{first}")
+        texts = (self._tree.text(path) for path, _ in stored)
+        return any(_is_word(member, text) for text in texts)
+
+    def _is_native(self, name: str) -> bool:
+        """Whether it may be a member of a class of C++, of which Python's files do not tell. Of
+        Tensor they do."""
+        owner, _, member = name.rpartition(".")
+        if owner == _TENSOR or owner in self._modules:
+            return member.startswith("__")
+        found = self._finder.find(owner)
+        if found is None or found.kind != "class" or found.location is None:
+            return found is not None
+        line = self._tree.lines(found.location.path, found.location.line)[0]
+        return "_C." in line
+
+
+def _is_word(part: str, text: str) -> bool:
+    return part in text and bool(re.search(rf"(?<!\w){part}(?!\w)", text))
+
+
+KINDS = (
+    Kind("docs-link", "easy", "names in docs that lead nowhere", find_names, lacks),
+    Kind("file-link", "easy", "links to files that are not there", find_files, lacks),
+)

@@ -1,0 +1,77 @@
+"""Docs that say something else than the code, that lead nowhere, or are excused."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.queries.gaps.documentation.docstrings import documented, said
+from indexes.queries.gaps.model import Gap, GapList
+from indexes.queries.index import Index
+
+
+def of(answer: GapList, kind: str) -> dict[str, Gap]:
+    return {gap.subject or gap.name: gap for gap in answer.gaps if gap.kind == kind}
+
+
+def test_docstrings_against_signatures(answer: GapList) -> None:
+    found = {name: gap.what for name, gap in of(answer, "docstring").items() if "said" in name}
+    assert found == {
+        "torch.words.said.Said": "torch.words.said.Said documents uno",
+        "torch.words.said.Said.well": "torch.words.said.Said.well documents rate=0.25",
+        "torch.words.said.Said.first": "torch.words.said.Said.first documents first",
+        "torch.words.said.leaves": "torch.words.said.leaves does not document two",
+    }
+
+
+def test_a_gap_of_a_docstring_stands_at_its_function(answer: GapList, grown: Index) -> None:
+    gap = of(answer, "docstring")["torch.words.said.leaves"]
+    assert grown.read(gap.location.path).splitlines()[gap.location.line - 1].startswith("def leav")
+
+
+@pytest.mark.parametrize(
+    ("docstring", "names"),
+    [
+        ("Args:\n    a (int, optional): one\n        a: no entry\n    b, c: two", ("a", "b", "c")),
+        ("    Args:\n        *args: some\n    Returns:\n        x: no", ("args",)),
+        ("Args:\n    - a: a list is another form", ()),
+        ("Args:\n    words that go on\n    over lines", ()),
+        ("Keyword args:\n    a: one", ("a",)),
+    ],
+)
+def test_sections_of_arguments(docstring: str, names: tuple[str, ...]) -> None:
+    assert said(docstring).names == names
+
+
+def test_a_class_is_held_against_its_own_init() -> None:
+    text = (
+        'class A(B):\n    """Args:\n        x: one\n    """\n\n\n'
+        'class C:\n    """Args:\n        y: one\n    """\n    def __init__(self, y): pass\n'
+    )
+    assert [one.name for one in documented(text)] == ["C"]
+
+
+def test_names_that_roles_link_and_that_are_nowhere(answer: GapList) -> None:
+    found = of(answer, "docs-link")
+    assert "torch.never_there" in found
+    assert not [name for name in found if name.startswith("torch.words.said")]
+
+
+def test_links_to_files_of_the_tree(answer: GapList) -> None:
+    found = [gap.what for gap in answer.gaps if gap.kind == "file-link"]
+    assert found == ["a link leads to torch/words/unsaid.py, which is not there"]
+
+
+def test_names_excused_from_docs(answer: GapList) -> None:
+    found = {name: (gap.difficulty, gap.what) for name, gap in of(answer, "docs-coverage").items()}
+    assert found == {
+        "torch.words.said.leaves": ("easy", "no page lists torch.words.said.leaves"),
+        "torch.words.said.stars": (
+            "easy",
+            "torch.words.said.stars is documented, and is still excused from it",
+        ),
+        "torch.words.said.went_away": (
+            "easy",
+            "torch.words.said.went_away is excused from docs, and is not there",
+        ),
+        "torch.words.said.Said": ("easy", "no page lists torch.words.said.Said"),
+    }
