@@ -330,7 +330,8 @@ _DOCUMENTED = '''
 class Said:
     r"""A class.
 
-    See :class:`torch.words.said.Said`, :meth:`~torch.words.said.Said.well` and :func:`torch.never_there`, or
+    See :class:`torch.words.said.Said`, :meth:`~torch.words.said.Said.well` and
+    :func:`torch.never_there`, or
     https://github.com/pytorch/pytorch/blob/main/torch/words/said.py and
     https://github.com/pytorch/pytorch/blob/main/torch/words/unsaid.py
 
