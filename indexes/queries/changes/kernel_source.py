@@ -16,6 +16,7 @@ from indexes.queries.changes.new_kernel import CODE, NewKernel, home_in
 _HEADER = regex(r"#include <ATen/ops/(\w+)\.h>")
 _INCLUDE = regex(r"#include <ATen/native/\w+\.h>")
 _SHADER = regex(r"#include <ATen/native/mps/(\w+)_metallib\.h>")
+_MODEL = "torchgen/model.py"
 _SPECIAL = "c10/metal/special_math.h"
 _LONGEST = 14
 """Lines of a block of shader code that are shown."""
@@ -24,6 +25,7 @@ _LONGEST = 14
 def steps(new: NewKernel) -> Iterator[ChangeStep]:
     """The steps in the order of work."""
     yield from _row(new)
+    yield from _known_key(new)
     yield from _kernel(new)
     yield from _registration(new)
     yield from _header(new)
@@ -48,6 +50,19 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
     code = edited(new.tree, path, entries.edits(new.tree, new.rows))
     what = f"name the {new.key} kernel in the entry of {said}"
     yield ChangeStep("edit", Location(path, line), what, code, why, first.like)
+
+
+def _known_key(new: NewKernel) -> Iterator[ChangeStep]:
+    """The list of the keys that torchgen takes in ``dispatch``, where this one is not on it."""
+    lines = new.tree.lines(_MODEL)
+    first = next((at for at, text in enumerate(lines) if text.startswith("dispatch_keys = [")), 0)
+    last = next((at for at in range(first, len(lines)) if lines[at].startswith("]")), 0)
+    item = f"    DispatchKey.{new.key},"
+    if first and item not in lines[first:last]:
+        place = Location(_MODEL, last)
+        code = inserted(new.tree, place, [item])
+        why = "torchgen refuses a key that is not on this list"
+        yield ChangeStep("edit", place, f"let torchgen take {new.key} in dispatch", code, why)
 
 
 def _kernel(new: NewKernel) -> Iterator[ChangeStep]:

@@ -52,7 +52,10 @@ def _files(new: NewKernel) -> list[str]:
 
 
 def _paths(new: NewKernel) -> list[str]:
-    return list(dict.fromkeys([*backends.table_files(new.tree, new.key), *_files(new)]))
+    """The files whose tables are about the key: those of a device are about its plain tensors."""
+    device = device_of_key(new.key)
+    of_layout = [path for path in _files(new) if device == new.key or device.lower() not in path]
+    return list(dict.fromkeys([*backends.table_files(new.tree, new.key), *of_layout]))
 
 
 def _opinfo_names(new: NewKernel, op: str) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
-from indexes.queries.changes import batching, error_messages, kernels
+from indexes.queries.changes import batching, dtypes, error_messages, formulas, kernels
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
 from indexes.queries.changes.python import docs, opinfo, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 MAKERS: Mapping[str, Maker] = {
     "kernel": kernels.plan,
+    "dtype": dtypes.plan,
+    "derivative": formulas.gradient,
+    "forward-mode": formulas.forward,
     "decomposition": rules.decomposition,
     "ref": rules.ref,
     "meta": rules.meta,

@@ -1,0 +1,59 @@
+"""Plans of gradients, of formulas for forward mode and of dtypes."""
+
+from __future__ import annotations
+
+from indexes.queries.changes.planning import Changes
+
+DERIVATIVES = "tools/autograd/derivatives.yaml"
+
+
+def test_a_formula_for_forward_mode_is_added_to_the_entry(changes: Changes) -> None:
+    plan = changes.of_op("lonely", "forward-mode")
+    first = plan.steps[0]
+    assert (first.action, first.location.path) == ("edit", DERIVATIVES)
+    assert "   self: grad * size" in first.code
+    assert "+  result: lonely_jvp(self_p, self_t, size)" in first.code
+    assert plan.neighbours
+    assert all("result" in "\n".join(one.code) for one in plan.neighbours)
+
+
+def test_what_expects_to_fail_for_want_of_it_is_removed(changes: Changes) -> None:
+    plan = changes.of_op("lonely", "forward-mode")
+    removed = [step for step in plan.steps if step.action == "remove"]
+    assert [step.location.path for step in removed] == ["test/functorch/test_ops.py"]
+    assert any(line.startswith('-    xfail("lonely")') for line in removed[0].code)
+
+
+def test_the_flags_of_the_opinfo_have_the_tests_run(changes: Changes) -> None:
+    plan = changes.of_op("lonely", "forward-mode")
+    code = [line for step in plan.steps for line in step.code]
+    assert "+        supports_forward_ad=True," in code
+    assert "+        supports_fwgrad_bwgrad=True," in code
+
+
+def test_what_is_not_implemented_is_replaced(changes: Changes) -> None:
+    plan = changes.of_op("twice", "derivative")
+    code = plan.steps[0].code
+    assert '-  other: not_implemented("twice")' in code
+    assert "+  other: twice_backward(grad, self, other, size)" in code
+
+
+def test_an_operator_without_an_entry_gets_one_in_the_order_of_names(changes: Changes) -> None:
+    plan = changes.of_op("whole", "derivative")
+    assert plan.there is not None
+    assert plan.there.path == DERIVATIVES
+    plan = changes.of_op("everywhere", "derivative")
+    added = [line for line in plan.steps[0].code if line.startswith("+")]
+    assert (
+        "+- name: everywhere(Tensor self, int size=2, int? dim=None, float scale=1) -> Tensor"
+        in added
+    )
+    assert "+  self: everywhere_backward(grad, self, size, dim, scale)" in added
+
+
+def test_dtypes_are_added_to_the_opinfo(changes: Changes) -> None:
+    plan = changes.of_id("dtype/lonely")
+    assert plan is not None
+    code = [line for step in plan.steps for line in step.code]
+    assert any("Half" in step.what for step in plan.steps)
+    assert any(line.startswith("+") and "torch.bfloat16, torch.half" in line for line in code)
