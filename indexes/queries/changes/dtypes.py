@@ -14,7 +14,8 @@ from indexes.queries.gaps.tree import Tree
 
 _SCALAR = regex(r"\b(BFloat16|Half)\b")
 _MACRO = regex(r"\b(AT_DISPATCH_\w+?)(?:_AND(\d?))?\(\s*([^\n]*)")
-_KEYWORDS = {"Half": ("torch.half", "torch.float16"), "BFloat16": ("torch.bfloat16",)}
+_TORCH = {"Half": ("torch.half", "torch.float16"), "BFloat16": ("torch.bfloat16",)}
+"""What a dtype is called in Python."""
 _DTYPES = regex(r"(\s*dtypes\s*=\s*)(\w+?)(?:_and)?\(([^()]*)\)")
 
 
@@ -27,7 +28,7 @@ def plan(tree: Tree, change: Change) -> Parts:
         )
         return Parts((), missing=(said,))
     missing = list(dict.fromkeys(_SCALAR.findall(gap.what)))
-    steps = [*_macros(tree, change, missing), *_opinfo(tree, gap.evidence[0], missing)]
+    steps = [*_macros(tree, change, missing), *_opinfo(tree, change.op, missing)]
     return Parts(tuple(steps), tests=operator_runs(tree, change.op), title=gap.what)
 
 
@@ -74,14 +75,15 @@ def _arguments(missing: Sequence[str]) -> str:
     return ", ".join(f"at::k{one}" for one in missing)
 
 
-def _opinfo(tree: Tree, where: Location, missing: Sequence[str]) -> Iterator[ChangeStep]:
-    """The line of the OpInfo that lists the dtypes of the CPU."""
-    (text,) = tree.lines(where.path, where.line, where.line) or [""]
+def _opinfo(tree: Tree, op: str, missing: Sequence[str]) -> Iterator[ChangeStep]:
+    """The lines of its OpInfos that list the dtypes of the CPU."""
     what, why = "list them in the OpInfo", "test_dtypes asserts that the list is what is supported"
-    if match := _DTYPES.match(text):
-        given = [one.strip() for one in match[3].split(",") if one.strip()]
-        given += [_KEYWORDS[one][0] for one in missing]
-        new = f"{match[1]}{match[2]}_and({', '.join(given)}){text[match.end() :]}"
-        yield ChangeStep("edit", where, what, replaced(tree, where, [new]), why)
-    else:
-        yield ChangeStep("edit", where, what, (), why)
+    for path, fact in tree.opinfos(op):
+        lines = tree.lines(path, fact.line, max(fact.line, fact.end_line))
+        for at, text in enumerate(lines, fact.line):
+            if match := _DTYPES.match(text):
+                where = Location(path, at)
+                given = [one.strip() for one in match[3].split(",") if one.strip()]
+                given += [_TORCH[one][0] for one in missing if not {*_TORCH[one]} & {*given}]
+                new = f"{match[1]}{match[2]}_and({', '.join(given)}){text[match.end() :]}"
+                yield ChangeStep("edit", where, what, replaced(tree, where, [new]), why)
