@@ -1,12 +1,12 @@
 """What ``affected`` says of real commits, and of edits of one back end's kernels.
 
     python -m benchmarks.affected_commits history /path/to/scratch/clone [--commits 40] [--seed 1]
-    python -m benchmarks.affected_commits edits /path/to/scratch/clone [--edits 30] [--seed 1]
+    python -m benchmarks.affected_commits edits /path/to/pytorch [--edits 30] [--seed 1]
 
 ``history`` checks out the parent of each commit drawn, takes over its sources without its tests,
-and asks: are the operators of its title among the first five, are its tests named? ``edits`` adds a
-line to a kernel of one back end, and counts the operators named, and those that have no kernel for
-that key. The clone is changed: give it one of its own.
+and asks: are the operators of its title among the first five, are its tests named? The clone is
+changed: give it one of its own. ``edits`` takes kernels of one back end, and counts the operators
+that are named if one changes, by whether they have a kernel for its keys.
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from indexes.model.impact import Affected
+from indexes.model.vocabulary import Definition
 from indexes.queries.impact.affected import affected
+from indexes.queries.impact.answers import Impacts
+from indexes.queries.impact.graph import Node
+from indexes.queries.impact.walk import Start
 from indexes.queries.index import Index
 from indexes.source.source import Source
 
@@ -142,47 +147,34 @@ _BACKENDS = ("Sparse", "MPS", "Quantized", "Nested", "CUDA", "Mkldnn", "XPU")
 
 
 def edits(root: Path, count: int, seed: int) -> Iterator[str]:
-    """Edits of kernels of one back end, and the operators named for each."""
-    with_index = Index.open(Source.find(str(root)))
-    rows = [
-        (row.key, place.location)
-        for row in with_index.kernel_rows()
-        if row.key.startswith(_BACKENDS) and len(row.definitions) == 1
-        for place in row.definitions
-        if place.location.path.endswith((".cpp", ".mm", ".cu")) and place.kind == "function"
-    ]
-    with_index.close()
-    numbers, wrong = [], 0
-    for key, place in random.Random(seed).sample(rows, min(count, len(rows))):
-        found = _after_edit(root, place.path, place.end_line)
-        if found is None:
+    """Kernels of one back end, and the operators named if one changes: how many have a kernel for
+    one of its keys, a composite one, or none of the two."""
+    index = Index.open(Source.find(str(root)))
+    registered: dict[str, set[str]] = {}
+    keys: dict[Definition, set[str]] = {}
+    for row in index.kernel_rows():
+        registered.setdefault(row.op, set()).add(row.key)
+        for definition in row.definitions:
+            keys.setdefault(definition, set()).add(row.key)
+    wanted = [one for one, served in keys.items() if all(k.startswith(_BACKENDS) for k in served)]
+    sums, numbers = Counter[str](), []
+    for one in random.Random(seed).sample(wanted, min(count, len(wanted))):
+        known = index.facts.known(one)
+        if known is None:
             continue
-        names = found[1]
-        numbers.append(len(names))
-        wrong += len(found[0])
-        yield f"{key:16} {len(names):4} {place}  {', '.join(found[0][:3])}"
-    yield f"operators named: median {statistics.median(numbers)}, most {max(numbers)}"
-    yield f"without a kernel for the key's layout and device: {wrong} of {sum(numbers)}"
+        found = Impacts(index).of([Start(Node.of(known), "it changes")], tests=False)
+        kinds = Counter(_kind(registered.get(o.name, set()), keys[one]) for o in found.operators)
+        numbers.append(len(found.operators))
+        sums += kinds
+        folded = sum(each.count for each in found.folded)
+        yield f"{len(found.operators):4} + {folded:4} folded  {dict(kinds)}  {one.qualified}"
+    yield f"operators named: median {statistics.median(numbers)}, most {max(numbers)}; {dict(sums)}"
 
 
-def _after_edit(root: Path, path: str, line: int) -> tuple[list[str], list[str]] | None:
-    """The operators named after an edit, first those that can't run with the edited keys."""
-    before = (root / path).read_bytes()
-    lines = before.split(b"\n")
-    if not lines[line - 1].startswith(b"}"):
-        return None
-    lines[line - 1 : line - 1] = [b"  int edited_here = 1;"]
-    try:
-        (root / path).write_bytes(b"\n".join(lines))
-        index = Index.open(Source.find(str(root)))
-        found = affected(index, "HEAD").impact
-        index.close()
-    finally:
-        (root / path).write_bytes(before)
-    names = [one.name for one in found.operators]
-    direct = {key for one in found.operators if not one.dispatches for key in one.keys}
-    odd = [o.name for o in found.operators if direct and not o.keys and o.dispatches]
-    return odd, names
+def _kind(registered: set[str], edited: set[str]) -> str:
+    if registered & edited:
+        return "own"
+    return "composite" if any(k.startswith("Composite") for k in registered) else "other"
 
 
 def main() -> int:
