@@ -24,6 +24,8 @@ from indexes.readers.cxx.facts import keeps_bodies
 
 MANY = 60
 """Uses whose receiver is not known: of more than these none is followed, which is said."""
+MAX_READ_FOR = 12
+"""Definitions for which files are read whose bodies the index does not keep."""
 MAX_SEARCHES = 40
 """Names looked for in the texts of files, in one walk: a few hundredths of a second each. What is
 left is said."""
@@ -52,7 +54,7 @@ class CppEdges(DispatchEdges):
         yield from self._uses(known, first)
         yield from self._formula_entries(known)
         yield from self._registrations(known, keys)
-        if first:
+        if first and self._is_read_for(known):
             yield from self.generated.of(known)
 
     @cached_property
@@ -178,8 +180,20 @@ class CppEdges(DispatchEdges):
             self.unfollowed.append(f"{found.qualified}: its uses were not looked for")
             return
         yield from names_outside_bodies(known, self.facts, first)
-        if first and not (_is_local(known) or found.kind in _TEXTUAL):
+        local = _is_local(known) or found.kind in _TEXTUAL
+        if first and not local and self._is_read_for(known):
             yield from self._edges(self._unread.edges_to(known, self.unfollowed))
+
+    def _is_read_for(self, known: Known) -> bool:
+        """Whether files that the index keeps no bodies of are read for what changes."""
+        self._read_for.setdefault(known.id)
+        if len(self._read_for) <= MAX_READ_FOR:
+            return True
+        self.unfollowed.append(
+            f"after {MAX_READ_FOR} definitions that change: calls in generated code, in tests of"
+            " C++ and outside of aten and autograd were not looked for: torchnav callers NAME does"
+        )
+        return False
 
     @cached_property
     def _unread(self) -> UnreadBodies:

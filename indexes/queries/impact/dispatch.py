@@ -37,6 +37,7 @@ class DispatchEdges:
         self.other_keys: dict[str, set[str]] = {}
         """Operators whose kernels for other keys than those on the way call what is reached."""
         self._searches = 0
+        self._read_for: dict[int, None] = {}
         self._read: set[str] = set()
         self._graph = Graph(facts)
         self.functions_of = lru_cache(None)(lambda e: formula_functions(e, facts))

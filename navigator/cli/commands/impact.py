@@ -53,7 +53,9 @@ def callers(settings: Settings, symbol: str, everything: bool) -> None:
 def impact(settings: Settings, symbol: str, dispatches: int, everything: bool) -> None:
     """Downstream effects of a change of SYMBOL: operators, Python names, tests.
 
-    Each with the way that leads to it: calls, stubs, formulas, registrations, with lines.
+    Each with the way that leads to it: calls, stubs, formulas, registrations, with lines, and with
+    the dispatch keys with which alone it is reached. Of the operators that call those, the ones
+    that only reach them with certain tensors are counted; --all lists them.
     """
     found = Impacts(settings.index()).impact(symbol, dispatches, most=_tested(everything))
     settings.answer(lambda: impact_json(symbol, found), lambda: impact_lines(found, everything))
@@ -80,7 +82,8 @@ def affected(
     """Downstream effects of your changes: operators, Python names, tests and how to run them.
 
     Compares the working tree, untracked files too, with HEAD; or the commits A..B. Changes of
-    white space and comments affect nothing.
+    white space and comments affect nothing; of documentation the commands are listed that make
+    and check it.
     """
     if commits and (since or staged):
         raise UsageError("give A..B, or --since, or --staged")
