@@ -22,6 +22,14 @@ TITLES = {
     "kernel": "Kernels",
     "stub": "Functions on stubs",
     "dtypes": "Dtypes dispatched",
+    "decomposition": "Decompositions",
+    "meta": "Meta functions in Python",
+    "ref": "References (torch._refs)",
+    "lowering": "Lowerings of Inductor",
+    "batch_rule": "Batch rules of vmap",
+    "opinfo": "OpInfos",
+    "docs": "Docstrings and pages of the docs",
+    "api": "Public names of Python",
 }
 _SIGNS = {"added": "+", "removed": "-"}
 _OPS_SHOWN = 6

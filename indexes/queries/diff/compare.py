@@ -15,6 +15,9 @@ from indexes.queries.diff.formulas import deprecated_changes, formula_changes
 from indexes.queries.diff.kernels import Functions, Operators, kernel_changes, stub_changes
 from indexes.queries.diff.model import FACETS, Change, Diff, Facet
 from indexes.queries.diff.operators import operator_changes
+from indexes.queries.diff.public_names import api_changes
+from indexes.queries.diff.surroundings import SURROUNDINGS, surroundings_changes
+from indexes.queries.diff.surroundings import lacks as surroundings_lack
 from indexes.queries.uses import stub_names
 from indexes.readers.project.allow_list import Allowed, read_allow_list
 from indexes.readers.yaml.deprecated import Deprecated, read_deprecated
@@ -43,6 +46,14 @@ def compare(before: Index, after: Index, facets: Iterable[Facet] = FACETS) -> Di
     notes = _uncompared(before, after, wanted)
     if wanted.intersection(_IN_SOURCES) and not notes:
         changes += _of_functions(before, after, "dtypes" in wanted)
+    for facet in SURROUNDINGS:
+        if facet in wanted:
+            lacking = surroundings_lack(facet, before, after)
+            notes += (lacking,) if lacking else ()
+            if not lacking or facet == "docs":
+                changes += surroundings_changes(before, after, facet)
+    if "api" in wanted:
+        changes += api_changes(before, after)
     chosen = [change for change in changes if change.facet in wanted]
     chosen.sort(key=lambda change: FACETS.index(change.facet))
     return Diff(before.info, after.info, tuple(chosen), notes)

@@ -18,6 +18,14 @@ Facet = Literal[
     "kernel",
     "stub",
     "dtypes",
+    "decomposition",
+    "meta",
+    "ref",
+    "lowering",
+    "batch_rule",
+    "opinfo",
+    "docs",
+    "api",
 ]
 """What differs. ``entry`` is any other field of native_functions.yaml."""
 
