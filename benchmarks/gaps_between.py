@@ -19,9 +19,11 @@ import argparse
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
+from indexes.queries.gaps.batching import _named_by_macros, _named_in_python
 from indexes.queries.gaps.find import find_gaps
-from indexes.queries.gaps.model import Gap, GapFilter
+from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
 from indexes.source.source import Source
@@ -47,15 +49,52 @@ class Version:
         """The operators whose functional overload one kernel serves on every back end."""
         return {
             _base(self.tree.natives[op].name)
-            for op in self.tree.public
-            if any(map(self.tree.is_alias, self.tree.keys(op)))
+            for op, native in self.tree.natives.items()
+            if "generated" not in native.tags and any(map(self.tree.is_alias, self.tree.keys(op)))
         }
 
-    def registered(self, kind: str) -> set[str]:
-        """The operators for which Python registers something of a kind."""
-        rows = self.tree.store.query("SELECT DISTINCT target FROM python WHERE kind=?", (kind,))
-        targets = (str(target).removeprefix("aten::") for (target,) in rows)
+    def registered(self, *kinds: str) -> set[str]:
+        """The operators for which Python registers something of some kinds, what hands them back
+        to eager mode left out."""
+        marks = ",".join("?" * len(kinds))
+        sql = f"SELECT DISTINCT target,detail FROM python WHERE kind IN ({marks})"
+        rows = self.tree.store.query(sql, kinds)
+        targets = (str(t).removeprefix("aten::") for t, detail in rows if "fallback" not in detail)
         return {_base(target.partition(".")[0]) for target in targets}
+
+    def of_kind(self, kind: str) -> set[str]:
+        """The operators that have what gaps of a kind miss."""
+        if kind == "batch-rule":
+            return self._batched() | self.composite()
+        if kind == "meta":
+            return self.registered(*_METAS) | self.with_kernel("Meta") | self.composite()
+        if kind == "lowering":
+            return self.registered("lowering", "decomposition") | self.composite()
+        return self.registered(kind)
+
+    def _batched(self) -> set[str]:
+        """What has a batch rule; of an installed wheel the running dispatcher says so."""
+        if self.index.source.kind != "wheel":
+            ops = self.tree.registered_for(*_BATCHED)
+            named = _named_by_macros(self.tree) | _named_in_python(self.tree)
+            return {_base(op.partition(".")[0]) for op in (*ops, *named)}
+        import torch
+
+        has = torch._C._dispatch_has_kernel_for_dispatch_key
+        return {
+            _base(self.tree.natives[op].name)
+            for op in self.tree.natives
+            if _exists(torch, op) and has(f"aten::{op}", _BATCHED[0])
+        }
+
+
+def _exists(torch: ModuleType, op: str) -> bool:
+    name, _, overload = op.partition(".")
+    return bool(torch._C._dispatch_has_kernel(f"aten::{name}.{overload}".rstrip(".")))
+
+
+_METAS = ("meta_registration", "fake_impl", "py_impl", "decomposition")
+_BATCHED = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
 
 
 def _base(name: str) -> str:
@@ -105,23 +144,20 @@ def _key_rows(old: Version, new: Version, last: Version, gaps: Sequence[Gap]) ->
             yield f"    not listed: {', '.join(missed)}"
 
 
-_KINDS = {
-    "decomposition": ("decomposition",),
-    "meta": ("meta_registration",),
-    "lowering": ("lowering",),
-    "ref": ("ref",),
-}
-"""Kinds of gaps, and the rows of Python that close them."""
+_KINDS = ("batch-rule", "decomposition", "meta", "lowering")
 
 
-def _kind_rows(old: Version, new: Version, last: Version, gaps: Sequence[Gap]) -> Iterator[str]:
-    for kind, rows in _KINDS.items():
-        had, has, later = (
-            set().union(*(one.registered(row) for row in rows)) for one in (old, new, last)
-        )
+def _kind_rows(old: Version, new: Version, last: Version, answer: GapList) -> Iterator[str]:
+    lacks = {one.kind: one.lacks for one in answer.counts}
+    for kind in _KINDS:
+        had, has, later = (one.of_kind(kind) for one in (old, new, last))
         added = (has - had) & old.names
-        listed = [_base(gap.name) for gap in gaps if gap.kind == kind]
-        yield _row(kind, added, listed, later - had, last.names - later)
+        for sure in (("likely",), ("likely", "possible")):
+            gaps = [one for one in answer.gaps if one.kind == kind and one.confidence in sure]
+            listed = [_base(gap.name) for gap in gaps]
+            yield _row(f"{kind} {sure[-1]}", added, listed, later - had, last.names - later)
+        if lacks[kind]:
+            yield f"    unknown: {lacks[kind]}"
         if missed := sorted(added - {*listed}):
             yield f"    not listed: {', '.join(missed)}"
 
@@ -141,10 +177,10 @@ def main() -> None:
             for one in wanted.trees
         ]
         old, new, last = versions[0], versions[1], versions[-1]
-        gaps = find_gaps(old.index, GapFilter()).gaps
+        answer = find_gaps(old.index, GapFilter(("kernel", *_KINDS)), owners=False)
         if not wanted.kinds:
-            print(*_key_rows(old, new, last, gaps), sep="\n")
-        print(*_kind_rows(old, new, last, gaps), sep="\n")
+            print(*_key_rows(old, new, last, answer.gaps), sep="\n")
+        print(*_kind_rows(old, new, last, answer), sep="\n")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -40,9 +41,14 @@ def find(tree: Tree) -> Iterator[Gap]:
     fallback = tree.place_of(_WARNING, _FALLBACK)
     wanted = [op for op in tree.public if _may_have_a_rule(tree, op)]
     ruled = named | tree.registered_for(*KEYS)
-    for ops in tree.by_name(op for op in wanted if not _has_rule(tree, op, ruled)):
+    listed = tree.by_name(op for op in wanted if not _has_rule(tree, op, ruled))
+    for ops in listed:
         stated = tuple(about(statements, tree.opinfo_names(ops[0])))
         yield _gap(tree, ops, stated, fallback)
+    taken = {tree.natives[ops[0]].name for ops in listed}
+    for ops in tree.others(taken):
+        if not any(_has_rule(tree, op, ruled) for op in ops):
+            yield replace(_gap(tree, ops, (), fallback), confidence="possible")
 
 
 def _may_have_a_rule(tree: Tree, op: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -25,14 +26,20 @@ def lacks_expected(tree: Tree) -> str:
 def find_decompositions(tree: Tree) -> Iterator[Gap]:
     """Public operators for ordinary tensors that the expect file of HasDecompTest lists, unless
     they are core (those stay in traces) or Inductor's own list calls them impossible."""
-    impossible = {op for op, _, section in _fallbacks(tree) if section not in _LEVELS}
+    impossible = {op for op, _, section in _fallbacks(tree) if section and section not in _LEVELS}
     listed = {
         line.strip().removeprefix("aten::"): Location(EXPECTED, number)
         for number, line in enumerate(tree.text(EXPECTED).splitlines(), 1)
     }
-    wanted = [op for op in tree.public if op in listed and tree.is_dense(op)]
-    for ops in tree.by_name(op for op in wanted if _wants(tree, op, impossible)):
+    public = [op for op in tree.public if op in listed and tree.is_dense(op)]
+    wanted = tree.by_name(op for op in public if _wants(tree, op, impossible))
+    for ops in wanted:
         yield _decomposition(tree, ops, tuple(listed[op] for op in ops))
+    taken = {tree.natives[ops[0]].name for ops in wanted}
+    for ops in tree.by_name(op for op in listed if op in tree.natives):
+        if tree.natives[ops[0]].name not in taken and not _is_decomposed(tree, ops[0]):
+            gap = _decomposition(tree, ops, tuple(listed[op] for op in ops))
+            yield replace(gap, confidence="possible")
 
 
 def _wants(tree: Tree, op: str, impossible: set[str]) -> bool:
@@ -83,8 +90,15 @@ def find_meta(tree: Tree) -> Iterator[Gap]:
     public = [op for op in tree.public if tree.is_dense(op) and tree.returns_tensor(op)]
     wanted = [op for op in public if tree.opinfos(op)]
     wanted += [op for op in notes if op in tree.natives and op not in tree.public_set]
-    for ops in tree.by_name(op for op in wanted if _lacks_meta_kernel(tree, op)):
+    listed = tree.by_name(op for op in wanted if _lacks_meta_kernel(tree, op))
+    for ops in listed:
         yield _meta(tree, ops, [place for op in ops for place in notes.get(op, [])])
+    for ops in tree.others(tree.natives[ops[0]].name for ops in listed):
+        if all(_lacks_meta_kernel(tree, op) for op in ops) and tree.keys(ops[0]) & _DEVICES:
+            yield replace(_meta(tree, ops, []), confidence="possible")
+
+
+_DEVICES = frozenset({"CPU", "CUDA"})
 
 
 def _lacks_meta_kernel(tree: Tree, op: str) -> bool:
@@ -130,37 +144,50 @@ _FALLBACK = regex(r"^make_fallback\(aten\.(\w+(?:\.\w+)?)", re.MULTILINE)
 
 
 def lacks_lowerings(tree: Tree) -> str:
-    """Inductor's fallbacks stand in one file, from 2.1 on under headings by difficulty."""
-    is_sorted = _LEVELS.keys() & set(_SECTION.findall(tree.text(LOWERINGS)))
-    unsorted = "" if is_sorted else f"{LOWERINGS} does not sort its fallbacks by difficulty"
-    return tree.lacks(LOWERINGS) or unsorted
+    """Lowerings stand in one file, from 2.1 on fallbacks under headings by difficulty."""
+    return tree.lacks(LOWERINGS)
 
 
 def _fallbacks(tree: Tree) -> list[tuple[str, int, str]]:
-    """(operator, line, heading) of every make_fallback that stands under a heading."""
+    """(operator, line, heading) of every make_fallback; no heading where none is above it."""
     text = tree.text(LOWERINGS)
     headings = [(m.start(), m[1]) for m in _SECTION.finditer(text)]
     found = []
     for match in _FALLBACK.finditer(text):
         above = [word for start, word in headings if start < match.start()]
-        if above:
-            line = text.count("\n", 0, match.start()) + 1
-            found.append((match[1].removesuffix(".default"), line, above[-1]))
+        line = text.count("\n", 0, match.start()) + 1
+        found.append((match[1].removesuffix(".default"), line, above[-1] if above else ""))
     return found
 
 
 def find_lowerings(tree: Tree) -> Iterator[Gap]:
-    """Operators that Inductor hands back to eager mode, under a heading that says how hard a
-    lowering would be."""
+    """Operators that Inductor hands back to eager mode, those under a heading with how hard a
+    lowering would be; then operators that it has no lowering and no decomposition of."""
     text = tree.lines(LOWERINGS)
     seen: set[str] = set()
     for op, line, section in _fallbacks(tree):
         name = op.partition(".")[0]
         overloads = tree.overloads.get(name, [])
-        if section in _LEVELS and overloads and name not in seen:
-            seen.add(name)
+        wanted = (not section or section in _LEVELS) and overloads and name not in seen
+        seen.add(name)
+        if wanted:
             exact = op if op in overloads else overloads[0]
             yield _lowering(tree, exact, line, section, text[line - 1])
+    for ops in tree.others(seen):
+        if not any(_is_compiled(tree, op) for op in ops):
+            yield _unlowered(tree, ops)
+
+
+def _is_compiled(tree: Tree, op: str) -> bool:
+    kinds = ("lowering", "decomposition")
+    return any(tree.registered(op, kind) for kind in kinds)
+
+
+def _unlowered(tree: Tree, ops: list[str]) -> Gap:
+    place = tree.natives[ops[0]].location
+    what = f"Inductor has no lowering of {tree.natives[ops[0]].name}"
+    rule = "neither a lowering nor a decomposition is registered: Inductor calls the kernel"
+    return Gap(place, what, rule, (place,), ops[0], keys=("Inductor",), confidence="possible")
 
 
 def _lowering(tree: Tree, op: str, line: int, section: str, text: str) -> Gap:
@@ -168,8 +195,9 @@ def _lowering(tree: Tree, op: str, line: int, section: str, text: str) -> Gap:
     comment = text.partition("#")[2].strip()
     where = Location(LOWERINGS, line)
     what = f"Inductor has no lowering of {native.name}"
-    rule = f'make_fallback under the heading "{section}"' + (f": {comment}" if comment else "")
-    evidence, level = (where, native.location), _LEVELS[section]
+    rule = f'make_fallback under the heading "{section}"' if section else "make_fallback"
+    rule += f": {comment}" if comment else ""
+    evidence, level = (where, native.location), _LEVELS.get(section, "medium")
     return Gap(where, what, rule, evidence, op, keys=("Inductor",), stated=True, difficulty=level)
 
 

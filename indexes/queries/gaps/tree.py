@@ -166,6 +166,20 @@ class Tree:
             and any(a.base_type == "Tensor" for a in schema.arguments)
         )
 
+    def others(self, taken: Iterable[str]) -> list[list[str]]:
+        """The overloads of each operator that has kernels of its own, those of some names left
+        out: internal ones and gradients among them, which a tracer or vmap meets too."""
+        left_out = set(taken)
+        return self.by_name(
+            op
+            for op, native in self.natives.items()
+            if native.name not in left_out
+            and "::" not in native.name
+            and "generated" not in native.tags
+            and self.keys(op)
+            and not self.is_composite(op)
+        )
+
     def by_name(self, ops: Iterable[str]) -> list[list[str]]:
         """Overloads of one operator together."""
         found: dict[str, list[str]] = {}
