@@ -12,6 +12,7 @@ from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.statements import expected_failures
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.facts import unpack
+from indexes.readers.yaml.schema import SchemaKind
 
 EXPECTED = "test/expect/HasDecompTest.test_has_decomposition.expect"
 LOWERINGS = "torch/_inductor/lowering.py"
@@ -174,8 +175,13 @@ def find_lowerings(tree: Tree) -> Iterator[Gap]:
             exact = op if op in overloads else overloads[0]
             yield _lowering(tree, exact, line, section, text[line - 1])
     for ops in tree.others(seen):
-        if not any(_is_compiled(tree, op) for op in ops):
+        if _is_functional(tree, ops[0]) and not any(_is_compiled(tree, op) for op in ops):
             yield _unlowered(tree, ops)
+
+
+def _is_functional(tree: Tree, op: str) -> bool:
+    """Whether it changes none of its arguments: Inductor sees no others."""
+    return tree.schemas[op].kind is SchemaKind.FUNCTIONAL
 
 
 def _is_compiled(tree: Tree, op: str) -> bool:

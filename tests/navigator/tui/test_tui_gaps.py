@@ -23,8 +23,8 @@ async def test_what_cannot_be_told_says_why(sit: Sit) -> None:
         await person.asks_for("relu")
         await person.presses("M")
         await person.sees("operators missing a backend kernel")
-        await person.types("kind:lowering")
-        await person.sees("does not sort its fallbacks by difficulty")
+        await person.types("kind:decomposition")
+        await person.sees("HasDecompTest.test_has_decomposition.expect")
 
 
 async def test_a_kind_that_there_is_not(sit: Sit) -> None:

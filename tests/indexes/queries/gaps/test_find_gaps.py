@@ -45,8 +45,18 @@ def test_what_lonely_lacks_is_found_once(answer: GapList, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
 @pytest.mark.parametrize("name", ["whole", "_hidden", "lonely_backward", "ignored"])
-def test_what_is_no_gap_is_not_listed(answer: GapList, kind: str, name: str) -> None:
-    assert not named(answer, kind, name)
+def test_what_nobody_wants_is_only_possible(answer: GapList, kind: str, name: str) -> None:
+    assert {gap.confidence for gap in named(answer, kind, name)} <= {"possible"}
+
+
+@pytest.mark.parametrize("kind", ["batch-rule", "meta", "lowering"])
+def test_what_internal_operators_lack_is_possible(answer: GapList, kind: str) -> None:
+    assert [gap.confidence for gap in named(answer, kind, "_hidden")] == ["possible"]
+
+
+@pytest.mark.parametrize("kind", ["batch-rule", "forward-mode", "decomposition", "kernel"])
+def test_what_whole_has_is_not_listed(answer: GapList, kind: str) -> None:
+    assert not named(answer, kind, "whole")
 
 
 def test_each_gap_names_lines_that_show_it(answer: GapList, grown: Index) -> None:
@@ -139,8 +149,13 @@ def test_only_dtypes_being_unimplemented_is_no_missing_kernel(answer: GapList) -
 
 
 def test_a_fallback_called_impossible_is_no_gap(answer: GapList) -> None:
-    assert [gap.op for gap in of(answer, "lowering")] == ["lonely"]
-    assert of(answer, "lowering")[0].difficulty == "easy"
+    assert not named(answer, "lowering", "twice")
+    assert named(answer, "lowering", "lonely")[0].difficulty == "easy"
+
+
+def test_a_fallback_without_a_heading_is_stated_too(answer: GapList) -> None:
+    gap = named(answer, "lowering", "nonzero")[0]
+    assert (gap.stated, gap.confidence, gap.difficulty) == (True, "likely", "medium")
 
 
 def test_a_stub_under_a_composite_key(answer: GapList) -> None:
