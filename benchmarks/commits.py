@@ -59,8 +59,8 @@ def git(root: Path, *arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def commits(root: Path, since: str, until: str = "") -> list[Commit]:
-    """The commits that are one change of sources, the newest first."""
+def commits(root: Path, since: str, until: str = "", most: int = MOST_FILES) -> list[Commit]:
+    """The commits that are one change of sources, of at most so many files, the newest first."""
     range_ = [f"--since={since}", *([f"--until={until}"] if until else [])]
     log = git(
         root, "log", "--all", "--no-merges", *range_, "--name-only", "--format=%x00%H%x01%as%x01%s"
@@ -70,7 +70,7 @@ def commits(root: Path, since: str, until: str = "") -> list[Commit]:
         head, *paths = [line for line in block.split("\n") if line]
         name, date, title = head.split("\x01")
         one = Commit(name, date, title, tuple(paths))
-        if one.sources and len(paths) <= MOST_FILES and not _is_undone(title):
+        if one.sources and len(paths) <= most and not _is_undone(title):
             found.append(one)
     return found
 

@@ -27,7 +27,7 @@ shape(Command, "purpose command=text path line note")
 shape(Convention, "text path line about")
 shape(Check, "what good text path line")
 shape(Addition, "title when? path line neighbour? shape certainty why")
-shape(TestToRun, "path command why line? certainty")
+shape(TestToRun, "path=path command why line? certainty")
 shape(
     Precedent,
     "commit=change.commit author=change.author date=change.date subject=change.subject"

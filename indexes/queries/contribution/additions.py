@@ -12,7 +12,7 @@ from indexes.model.chains import Hop
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
-from indexes.queries.contribution.family import Members, Mention, family_mentions
+from indexes.queries.contribution.family import Members, Mention, family_mentions, is_public
 from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.impact.rebuild import NATIVE
@@ -69,7 +69,7 @@ _PARTS = (
     _Part("Meta function", "meta", when="if it is structured"),
     _Part("Stub", "stub", when="if a kernel for the CPU is compiled for each capability"),
     _Part("Kernel", "kernel"),
-    _Part("Registration of the stub", "registration", r"\.(cpp|cu|mm)$", "with a stub"),
+    _Part("Registration of the stub", "registration", r"/native/.*\.(cpp|cu|mm)$", "with a stub"),
     _Part("Device kernel", "device_kernel", when="with a stub"),
     _Part("Kernel", path=r"/native/.*\.(cpp|cu|mm|metal)$"),
     _Part("Header beside the kernels", path=r"/(native|cpu|cuda)/.*\.(h|cuh)$"),
@@ -152,9 +152,15 @@ class Additions:
         family = self._near[:_FAMILY]
         relatives = relatives[:_FAMILY] or list(family)
         names = dict.fromkeys(base_of(one.native.name) for one in (*family, *relatives))
-        members = Members(names, self._bases, modules | self._left_out)
-        top = self._index.source.top
-        mentions = dict(family_mentions(members, top, self._read.data))
+        public = Members(names, self._bases, modules | self._left_out)
+        others = Members(names, self._bases, self._left_out)
+        mentions = dict(
+            family_mentions(
+                lambda path: public if is_public(path) else others,
+                self._index.source.top,
+                self._read.data,
+            )
+        )
         folders = frozenset(path.rpartition("/")[0] for path in self._index.kernel_files())
         found = rank(mentions, family, relatives, self._precedents, folders)
         yaml = self._natives[0].location.path if self._natives else NATIVE
@@ -165,9 +171,14 @@ class Additions:
 
     @property
     def _left_out(self) -> frozenset[str]:
-        """The namespace of the new operator, where macros leave it out: ``_foreach``."""
+        """The namespace of the new operator, where the macros of its kernels leave it out:
+        ``_foreach``."""
         space = self._space
-        return frozenset({space} if space and space.strip("_") not in self._bases else ())
+        is_module = space in self._namespaces.modules
+        return frozenset({space} if space and not is_module and not self._is_name(space) else ())
+
+    def _is_name(self, space: str) -> bool:
+        return space.strip("_") in self._bases
 
     @cached_property
     def _space(self) -> str:

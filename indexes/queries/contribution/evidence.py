@@ -4,8 +4,8 @@ and by how many of the commits that added such an operator touched them."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexes.queries.contribution.family import Mention
@@ -23,8 +23,8 @@ _ENOUGH = 3
 _NAMED_KERNEL, _NAMED_LIST = 0.5, 0.3
 """How much names count beside history: a kernel goes where the neighbour's is, whereas lists of
 names gather what has been added in ten years."""
-_SURELY, _PERHAPS = 0.36, 0.2
-_SURELY_NAMED, _PERHAPS_NAMED = 0.8, 0.4
+_SURELY, _PERHAPS, _SURELY_FOLDER = 0.35, 0.15, 0.5
+_SURELY_NAMED, _PERHAPS_NAMED = 0.7, 0.4
 _SURELY_KERNEL, _PERHAPS_KERNEL = 0.5, 0.25
 """Without history: the part of the operators like it that are named in a file.
 
@@ -72,25 +72,52 @@ def rank(
         relatives: Those of its namespace: lists of public names are by namespace.
         kernel_folders: The folders in which kernels stand.
     """
-    kernel_votes, list_votes = _votes(family), _votes(relatives)
-    touched = _touched(precedents)
-    has_history = len(precedents) >= _ENOUGH
-    found = []
+    before = precedents if len(precedents) >= _ENOUGH else ()
+    touched = _touched(before)
+    polls = _votes(family), _votes(relatives)
+    found = {}
     for path in {*mentions, *touched}:
         is_kernel = path.rpartition("/")[0] in kernel_folders
-        votes = kernel_votes if is_kernel else list_votes
+        votes = polls[0] if is_kernel else polls[1]
         named = [one for one in mentions.get(path, ()) if one.member in votes]
         named.sort(key=lambda one: -votes[one.member])
         share = sum(votes[one.member] for one in named)
         weight = _NAMED_KERNEL if is_kernel else _NAMED_LIST
-        score = weight * share + (1 - weight) * touched[path] if has_history else share
-        if certainty := _certainty(score, has_history, is_kernel):
-            count = sum(path in one.files for one in precedents)
-            commits = len(precedents) if has_history else 0
-            found.append(
-                FileEvidence(path, score, certainty, tuple(named), len(votes), count, commits)
+        score = weight * share + (1 - weight) * touched[path] if before else share
+        if certainty := _certainty(score, bool(before), is_kernel):
+            count = sum(path in one.files for one in before)
+            found[path] = FileEvidence(
+                path, score, certainty, tuple(named), len(votes), count, len(before)
             )
-    return tuple(sorted(found, key=lambda one: (-one.score, one.path)))
+    if before:
+        for path in _of_folders(found.values(), kernel_folders, polls[0], before):
+            found[path] = replace(found[path], certainty="surely")
+    return tuple(sorted(found.values(), key=lambda one: (-one.score, one.path)))
+
+
+def _of_folders(
+    found: Iterable[FileEvidence],
+    kernel_folders: frozenset[str],
+    votes: Mapping[str, float],
+    precedents: Sequence[Precedent],
+) -> Iterator[str]:
+    """The likeliest file of each folder of kernels in which one is surely needed, though it is not
+    sure in which file: operators alike stand in many of them."""
+    folders: defaultdict[tuple[str, str], list[FileEvidence]] = defaultdict(list)
+    for one in found:
+        folder, _, name = one.path.rpartition("/")
+        if folder in kernel_folders:
+            folders[folder, name.rpartition(".")[2]].append(one)
+    total = sum(one.likeness**_STEEP_COMMITS for one in precedents)
+    for files in folders.values():
+        paths = {one.path for one in files}
+        named = {mention.member for one in files for mention in one.named}
+        touching = [one for one in precedents if not paths.isdisjoint(one.files)]
+        touched = sum(one.likeness**_STEEP_COMMITS for one in touching) / total
+        share = sum(votes[member] for member in named)
+        score = _NAMED_KERNEL * share + (1 - _NAMED_KERNEL) * touched
+        if score >= _SURELY_FOLDER and all(one.certainty != "surely" for one in files):
+            yield max(files, key=lambda one: one.score).path
 
 
 def _certainty(score: float, has_history: bool, is_kernel: bool) -> Certainty | None:

@@ -42,7 +42,7 @@ class Members:
 
     def __init__(self, names: Iterable[str], operators: Iterable[str], modules: Iterable[str]):
         """``operators`` are all bases of the tree: the token of a longer name is not a member's.
-        ``modules`` are namespaces that Python and the C++ API leave out of a name."""
+        ``modules`` are namespaces that may be left out of a name."""
         self._owner: dict[str, str] = {}
         for name in names:
             self._owner[name] = name
@@ -160,6 +160,12 @@ def _in_list(line: str, start: int, end: int) -> bool:
     return line.lstrip().startswith(("aten::", "_(")) or "aten::" in line[max(0, start - 6) : start]
 
 
+def is_public(path: str) -> bool:
+    """Whether a file may leave the namespace out of a name: in Python, in pages and in the C++ API
+    ``linalg_inv`` is ``inv``, whereas in a kernel that is some variable."""
+    return not path.endswith(_CXX) or path.startswith("torch/csrc/api/")
+
+
 def hand_written(top: str) -> Iterator[str]:
     """The paths of the files of a tree in which a person could have named an operator, sorted."""
     found: list[str] = []
@@ -172,12 +178,13 @@ def hand_written(top: str) -> Iterator[str]:
 
 
 def family_mentions(
-    members: Members, top: str, read: Callable[[str], bytes]
+    members_in: Callable[[str], Members], top: str, read: Callable[[str], bytes]
 ) -> Iterator[tuple[str, Sequence[Mention]]]:
-    """Each file of the tree in which members are named, with the lines."""
+    """Each file of the tree in which members are named, with the lines; ``members_in`` gives their
+    names in a file, by its path."""
     for path in hand_written(top):
         data = read(path)
         if len(data) > _LARGEST:
             continue
-        if found := tuple(mentions(members, path, data.decode("utf-8", "replace"))):
+        if found := tuple(mentions(members_in(path), path, data.decode("utf-8", "replace"))):
             yield path, found

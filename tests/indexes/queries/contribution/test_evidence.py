@@ -56,3 +56,12 @@ def test_with_history_lists_that_nobody_touches_any_more_are_left_out() -> None:
 def test_two_commits_are_no_history() -> None:
     found = rank(MENTIONS, FAMILY, FAMILY, [_commit("half.py"), _commit("half.py")], KERNELS)
     assert not any(one.commits for one in found)
+
+
+def test_of_a_folder_of_kernels_the_likeliest_file_is_sure() -> None:
+    mentions = {f"native/{one}.cpp": _named(f"native/{one}.cpp", one) for one in "abcd"}
+    commits = [_commit("native/a.cpp"), _commit("native/b.cpp"), _commit("native/a.cpp")]
+    alike = [_commit("native/c.cpp"), _commit("native/b.cpp"), *commits]
+    found = {one.path: one.certainty for one in rank(mentions, FAMILY, FAMILY, alike, KERNELS)}
+    assert [path for path, sure in found.items() if sure == "surely"] == ["native/a.cpp"]
+    assert found["native/b.cpp"] == "perhaps"

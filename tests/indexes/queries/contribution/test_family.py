@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.contribution.family import Members, family_mentions, mentions
+from indexes.queries.contribution.family import Members, family_mentions, is_public, mentions
 
 MEMBERS = Members(
     ["exp", "special_i0", "max"], ["exp", "special_i0", "max", "max_pool2d", "exp2"], ["special"]
@@ -62,6 +62,19 @@ def test_each_member_once_with_its_first_line() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "public"),
+    [
+        ("torch/linalg/__init__.py", True),
+        ("docs/source/linalg.rst", True),
+        ("torch/csrc/api/include/torch/linalg.h", True),
+        ("aten/src/ATen/native/cuda/AmpKernels.cu", False),
+    ],
+)
+def test_where_a_namespace_may_be_left_out(path: str, public: bool) -> None:
+    assert is_public(path) == public
+
+
 def test_files_of_a_tree(tmp_path: Path) -> None:
     for path, text in (
         ("torch/a.py", "def exp(a):\n"),
@@ -74,6 +87,6 @@ def test_files_of_a_tree(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     read = {path.name: path for path in tmp_path.rglob("*") if path.is_file()}
     found = family_mentions(
-        MEMBERS, str(tmp_path), lambda path: read[path.rpartition("/")[2]].read_bytes()
+        lambda _: MEMBERS, str(tmp_path), lambda path: read[path.rpartition("/")[2]].read_bytes()
     )
     assert [path for path, _ in found] == ["docs/e.rst", "torch/a.py"]

@@ -124,6 +124,7 @@ def test_json(planner: Planner, tree: Path) -> None:
         "conventions",
     }
     assert str(tree) not in text
+    assert {"test/test_ops.py"} <= {one["path"] for one in answer["tests"]}
 
 
 def test_the_wheel_has_models_too(wheel_index: Index) -> None:
