@@ -12,7 +12,7 @@ from indexes.model.chains import Hop
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
-from indexes.queries.contribution.family import Members, Mention, family_mentions, is_public
+from indexes.queries.contribution.family import Members, Mention, family_mentions, is_of_space
 from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.impact.rebuild import NATIVE
@@ -49,6 +49,10 @@ class Addition:
     @property
     def is_test(self) -> bool:
         return is_test(self.location.path)
+
+
+_OF_CODE = ("kernel", "meta", "stub", "registration", "device_kernel", "formula_function")
+"""Roles of code that is an operator's own where its name has the operator's in it."""
 
 
 class _Part(NamedTuple):
@@ -152,11 +156,11 @@ class Additions:
         family = self._near[:_FAMILY]
         relatives = relatives[:_FAMILY] or list(family)
         names = dict.fromkeys(base_of(one.native.name) for one in (*family, *relatives))
-        public = Members(names, self._bases, modules | self._left_out)
-        others = Members(names, self._bases, self._left_out)
+        plain = Members(names, self._bases, ())
+        own = Members(names, self._bases, (space,)) if space else plain
         mentions = dict(
             family_mentions(
-                lambda path: public if is_public(path) else others,
+                lambda path: own if is_of_space(path, space) else plain,
                 self._index.source.top,
                 self._read.data,
             )
@@ -168,17 +172,6 @@ class Additions:
         for one in found:
             if one.path != yaml and self._index.source.holds(one.path):
                 yield one
-
-    @property
-    def _left_out(self) -> frozenset[str]:
-        """The namespace of the new operator, where the macros of its kernels leave it out:
-        ``_foreach``."""
-        space = self._space
-        is_module = space in self._namespaces.modules
-        return frozenset({space} if space and not is_module and not self._is_name(space) else ())
-
-    def _is_name(self, space: str) -> bool:
-        return space.strip("_") in self._bases
 
     @cached_property
     def _space(self) -> str:
@@ -309,8 +302,8 @@ def _is_own(hop: Hop, model: Neighbour) -> bool:
     to functions that many share."""
     if hop.role == "schema":
         return hop.symbol == model.native.full_name
-    if hop.role in ("device_kernel", "formula_function"):
-        return model.native.name.strip("_") in hop.symbol
+    if hop.role in _OF_CODE:
+        return model.native.name.strip("_").rpartition("_")[2] in hop.symbol
     return any(part.role == hop.role for part in _PARTS)
 
 

@@ -40,21 +40,23 @@ class Mention:
 class Members:
     """The names of a family's members, as they stand in source."""
 
-    def __init__(self, names: Iterable[str], operators: Iterable[str], modules: Iterable[str]):
+    def __init__(self, names: Iterable[str], operators: Iterable[str], spaces: Iterable[str]):
         """``operators`` are all bases of the tree: the token of a longer name is not a member's.
-        ``modules`` are namespaces that may be left out of a name."""
+        ``spaces`` are namespaces that may be left out of a name."""
         self._owner: dict[str, str] = {}
         for name in names:
             self._owner[name] = name
-            for module in modules:
-                if name.startswith(f"{module}_"):
-                    self._owner.setdefault(name[len(module) + 1 :], name)
+            for space in spaces:
+                if name.startswith(f"{space}_"):
+                    self._owner.setdefault(name[len(space) + 1 :], name)
         self._operators = frozenset(operators)
+        dotted = (name.replace("_", ".", 1) for name in self._owner if not name.startswith("_"))
+        self._sought = tuple(dict.fromkeys([*self._owner, *dotted]))
 
     def spots(self, text: str) -> list[int]:
         """Where any name stands, as a word or between underscores; in order."""
         found: set[int] = set()
-        for name in self._owner:
+        for name in self._sought:
             at = text.find(name)
             while at >= 0:
                 if (
@@ -93,6 +95,9 @@ def mentions(members: Members, path: str, text: str) -> Iterator[Mention]:
         line = text[start : text.find("\n", at)] if text.find("\n", at) >= 0 else text[start:]
         token = _token(line, at - start)
         member = members.owner(line[token.start : token.stop])
+        if not member and line[token.stop : token.stop + 1] == ".":  # linalg.det is linalg_det
+            space, token = line[token.start : token.stop], _token(line, token.stop + 1)
+            member = members.owner(f"{space}_{line[token.start : token.stop]}")
         if member and member not in seen and wanted(line, token.start, token.stop):
             seen.add(member)
             number, counted = number + text.count("\n", counted, start), start
@@ -160,10 +165,12 @@ def _in_list(line: str, start: int, end: int) -> bool:
     return line.lstrip().startswith(("aten::", "_(")) or "aten::" in line[max(0, start - 6) : start]
 
 
-def is_public(path: str) -> bool:
-    """Whether a file may leave the namespace out of a name: in Python, in pages and in the C++ API
-    ``linalg_inv`` is ``inv``, whereas in a kernel that is some variable."""
-    return not path.endswith(_CXX) or path.startswith("torch/csrc/api/")
+def is_of_space(path: str, space: str) -> bool:
+    """Whether a file is a namespace's own, by its path: ``torch/linalg/__init__.py``,
+    ``native/cuda/ForeachUnaryOp.cu``. There ``linalg_inv`` is ``inv``; elsewhere that is some
+    variable."""
+    word = space.strip("_").lower()
+    return bool(word) and word in path.lower()
 
 
 def hand_written(top: str) -> Iterator[str]:

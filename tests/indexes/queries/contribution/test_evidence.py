@@ -60,8 +60,7 @@ def test_two_commits_are_no_history() -> None:
 
 def test_of_a_folder_of_kernels_the_likeliest_file_is_sure() -> None:
     mentions = {f"native/{one}.cpp": _named(f"native/{one}.cpp", one) for one in "abcd"}
-    commits = [_commit("native/a.cpp"), _commit("native/b.cpp"), _commit("native/a.cpp")]
-    alike = [_commit("native/c.cpp"), _commit("native/b.cpp"), *commits]
+    alike = [_commit(f"native/{one}.cpp") for one in "aabcd"]
     found = {one.path: one.certainty for one in rank(mentions, FAMILY, FAMILY, alike, KERNELS)}
     assert [path for path, sure in found.items() if sure == "surely"] == ["native/a.cpp"]
     assert found["native/b.cpp"] == "perhaps"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.contribution.family import Members, family_mentions, is_public, mentions
+from indexes.queries.contribution.family import Members, family_mentions, is_of_space, mentions
 
 MEMBERS = Members(
     ["exp", "special_i0", "max"], ["exp", "special_i0", "max", "max_pool2d", "exp2"], ["special"]
@@ -39,6 +39,8 @@ def _named(path: str, *lines: str) -> list[tuple[str, int]]:
         ("a.cpp", "Tensor exp2(const Tensor& self) {", False),
         ("a.py", "def exp(a):", True),
         ("a.py", "    torch.exp: lambda input: -1,", True),
+        ("a.py", "    torch.special.i0: lambda input: -1,", True),
+        ("a.py", "    y = torch.special.i0(x)", False),
         ("a.py", "add_docstr(torch.exp,", True),
         ("a.py", '    UnaryUfuncInfo("exp",', True),
         ("a.py", "    y = torch.exp(x)", False),
@@ -63,16 +65,18 @@ def test_each_member_once_with_its_first_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "public"),
+    ("path", "space", "own"),
     [
-        ("torch/linalg/__init__.py", True),
-        ("docs/source/linalg.rst", True),
-        ("torch/csrc/api/include/torch/linalg.h", True),
-        ("aten/src/ATen/native/cuda/AmpKernels.cu", False),
+        ("torch/linalg/__init__.py", "linalg", True),
+        ("docs/source/linalg.rst", "linalg", True),
+        ("torch/csrc/api/include/torch/linalg.h", "linalg", True),
+        ("aten/src/ATen/native/cuda/ForeachUnaryOp.cu", "_foreach", True),
+        ("aten/src/ATen/native/cuda/AmpKernels.cu", "linalg", False),
+        ("docs/source/torch.rst", "", False),
     ],
 )
-def test_where_a_namespace_may_be_left_out(path: str, public: bool) -> None:
-    assert is_public(path) == public
+def test_where_a_namespace_may_be_left_out(path: str, space: str, own: bool) -> None:
+    assert is_of_space(path, space) == own
 
 
 def test_files_of_a_tree(tmp_path: Path) -> None:
