@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from indexes.source.source import Source
 
 _SCRIPT = Path(__file__).with_name("torchgen_check.py")
+_NONE = "this tree has no torchgen; that of the installed torch"
 _TIMEOUT = 60.0
 """Seconds."""
 
@@ -65,12 +66,13 @@ def _check(plan: NewOperator, said: dict[str, Any]) -> Check:
         why = f"not asked ({said['absent']}): read by torchnav's own rules alone"
         return Check("torchgen", True, why)
     if all(said["refused"]):
-        return Check("torchgen", False, f"it refuses the draft: {said['refused'][0]}")
+        refusal = said["refused"][0]
+        if said["torchgen"]:
+            return Check("torchgen", False, f"it refuses the draft: {refusal}")
+        return Check("torchgen", True, f"{_NONE} refuses the draft by rules of its own: {refusal}")
     count = len(plan.drafts[0])
     entries = f"the draft of {count} entries" if count > 1 else "the draft"
     fuller = said["refused"][0]
     note = f"; a fuller one it refuses: {fuller}" if fuller else ""
-    whose = f"{said['torchgen']} of this tree"
-    if not said["torchgen"]:
-        whose = "this tree has no torchgen; that of the installed torch"
+    whose = f"{said['torchgen']} of this tree" if said["torchgen"] else _NONE
     return Check("torchgen", True, f"{whose} takes {entries}{note}")

@@ -104,6 +104,17 @@ def test_a_fuller_draft_that_is_refused_is_told(
     assert "too full" in plan.checks[1].text
 
 
+@pytest.mark.parametrize(("package", "good"), [("torchgen", False), ("", True)])
+def test_only_the_trees_own_torchgen_decides(
+    tree_index: Index, monkeypatch: pytest.MonkeyPatch, package: str, good: bool
+) -> None:
+    said = {"refused": ["no"] * 4, "absent": "", "torchgen": package}
+    monkeypatch.setattr(schema_check, "ask", lambda *_, **__: said)
+    plan = plan_operator(tree_index, "abs2(Tensor self) -> Tensor")
+    assert plan.good == good
+    assert plan.checks[1].text.endswith(": no")
+
+
 def test_without_torchgen_the_plan_says_so(
     tree_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
