@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from json import dumps
 from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
@@ -13,7 +14,7 @@ from indexes.queries.changes.python.lists import NamedRow
 from indexes.queries.changes.python.memberships import Subject
 from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.rules import Rule, RulePlan
-from indexes.queries.gaps.batching import KEYS
+from indexes.queries.gaps.batching import batching_keys
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
@@ -23,7 +24,7 @@ _RULE = Rule(Subject("batch-rule", r"vmap|batch"), "batching rule", r"vmap|funct
 _FUNCTION = regex(r"\b([A-Za-z]\w*(?:batch_rule|_decomp|_plumbing|_batch)\w*)\b")
 _REGISTERED = (
     "SELECT k.op,f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
-    f" WHERE k.key IN ({','.join('?' * len(KEYS))})"
+    " WHERE k.key IN (SELECT value FROM json_each(?))"
 )
 _OVERLOADED = regex(r"(VMAP_SUPPORT|\w+)2\(\w+, \w+, ")
 _TYPES = {
@@ -49,7 +50,9 @@ class _BatchRulePlan(RulePlan):
     def _places(self) -> dict[str, Location]:
         """Where the rule of each operator is registered, by its name."""
         found: dict[str, Location] = {}
-        for op, path, line in self._tree.store.query(_REGISTERED, KEYS):
+        for op, path, line in self._tree.store.query(
+            _REGISTERED, (dumps(batching_keys(self._tree)),)
+        ):
             if op in self._tree.natives:
                 name = self._tree.natives[op].name
                 found.setdefault(name, self._whole(path, line))

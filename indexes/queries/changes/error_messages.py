@@ -160,11 +160,12 @@ def _prefix(tree: Tree, change: Change, place: Location) -> str:
 def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """Where the arguments of an operator are checked: its meta function, its kernels, and the
     functions with messages that these call; then the Python function that people call."""
-    if not change.op:
-        yield ChangeStep("edit", Location(change.name, 0), "Check the argument here.")
-        return
     seen: set[str] = set()
-    for where, what in (*_native_places(tree, change.op), *_python_places(tree, change.op)):
+    named = [hit for hit in tree.index.meant(change.name).hits if "." in change.name]
+    found = [(hit.location, f"{hit.name} is called first.") for hit in named[:1]]
+    if change.op:
+        found += [*_native_places(tree, change.op), *_python_places(tree, change.op)]
+    for where, what in found:
         if where.path not in seen and len(seen) < _MOST_FILES:
             seen.add(where.path)
             yield ChangeStep("edit", where, what)

@@ -9,9 +9,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Location
-from indexes.queries.changes import batching, dtypes, error_messages, formulas, kernels
+from indexes.queries.changes import (
+    batching,
+    dtypes,
+    error_messages,
+    formulas,
+    kernels,
+    structured,
+    testing,
+)
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
-from indexes.queries.changes.python import docs, opinfo, rules
+from indexes.queries.changes.python import docs, opinfo, rows, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import Suite
 
@@ -35,7 +43,20 @@ MAKERS: Mapping[str, Maker] = {
     "error-message": error_messages.error_message,
     "runtime-error": error_messages.error_message,
     "deprecated-macro": error_messages.error_message,
+    "structured": structured.structured,
+    "test": testing.test,
+    "opinfo-failure": rows.opinfo_row,
+    "opinfo-skip": rows.opinfo_row,
+    "compile-failure": rows.compile_row,
+    "compile-skip": rows.compile_row,
+    "docs-coverage": rows.docs_coverage,
+    "docs-link": rows.docs_link,
+    "typing": rows.typing,
+    "test-owner": rows.test_owner,
+    "duplicate": rows.duplicate,
 }
+OF_NAMES = ("docs", "docs-signature", "docs-page", "error-message", "test")
+"""What Python names have that are no operators too: classes, functions of the library."""
 
 
 def plain(tree: Tree, change: Change) -> Parts:

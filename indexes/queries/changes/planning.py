@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.queries.changes.arrivals import Arrivals
-from indexes.queries.changes.makers import MAKERS, plain
+from indexes.queries.changes.makers import MAKERS, OF_NAMES, plain
 from indexes.queries.changes.model import Change, Parts, Plan
 from indexes.queries.changes.test_runs import in_tiers
 from indexes.queries.contribution.guides import Guides
@@ -60,6 +60,9 @@ class Changes:
         Raises NotFound for a name of no operator, UsageError for a word of no change."""
         kind, key = self._kind_and_key(wanted)
         match = self._index.meant(name)
+        if kind in OF_NAMES and match.kind == "python" and match.hits:
+            op = match.overloads[0] if match.overloads else None
+            return self.plan(Change(kind, name, f"{kind} of {name}", op=op))
         if not match.overloads:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         op = self._functional(match.overloads[0])

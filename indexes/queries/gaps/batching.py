@@ -25,6 +25,13 @@ _PYTHON = (
 _NAMED = regex(r"\baten\.(\w+)")
 KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
 """The dispatch keys of batching rules."""
+_EARLIER = ("Batched",)
+"""That of versions before functorch."""
+
+
+def batching_keys(tree: Tree) -> tuple[str, ...]:
+    """The dispatch keys under which a tree registers batching rules."""
+    return KEYS if tree.registered_for(*KEYS) else _EARLIER
 
 
 def lacks(tree: Tree) -> str:

@@ -9,7 +9,7 @@ from indexes.linking.python.paths import Found, place_of
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
-from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.docs import signature
 from indexes.store.registrations import StoredPython
@@ -25,19 +25,20 @@ _IGNORED = r"coverage_ignore|docs_coverage"
 
 def docs(tree: Tree, change: Change) -> Parts:
     """Docstrings of an operator: the one that is missing, or all there are."""
-    if not change.op:
+    if change.gap and not change.op:
         return _plain(tree, change)
     name = _missing_name(change)
     steps = list(_docstring_added(tree, change, name)) if name else []
-    steps += _docstrings(tree, change, () if not name else (name,))
-    return _parts(tree, [*steps, *_ignoring(tree, change)])
+    steps += _named(tree, change)
+    steps += _docstrings(tree, change) if change.op else ()
+    return _parts(tree, _each_once([*steps, *_ignoring(tree, change)]))
 
 
 def docs_signature(tree: Tree, change: Change) -> Parts:
     """A docstring that says what the schema says."""
     if not (change.gap and change.op):
         return docs(tree, change)
-    steps = [_corrected(tree, change), *_docstrings(tree, change, ())]
+    steps = [_corrected(tree, change), *_docstrings(tree, change)]
     return _parts(tree, _each_once(steps))
 
 
@@ -80,10 +81,25 @@ def _each_once(steps: list[ChangeStep]) -> list[ChangeStep]:
 # ---------------------------------------------------------------------- what there is
 
 
-def _docstrings(tree: Tree, change: Change, without: tuple[str, ...]) -> Iterator[ChangeStep]:
+def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
+    """Where a Python name is documented, and the pages that list it."""
+    if "." not in change.name or change.gap:
+        return
+    rows = StoredPython(tree.store).by_target(change.name)
+    for path, fact in (found for found in rows if found[1].kind == "docs"):
+        yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {change.name}.")
+    hits = [hit for hit in tree.index.meant(change.name).hits if hit.location.path.endswith(".py")]
+    for hit in hits[:1]:
+        if not hit.location.path.endswith("overrides.py"):
+            yield ChangeStep("edit", hit.location, f"The docstring of {change.name}.")
+    for path, fact in _pages(tree, change.name):
+        yield ChangeStep("edit", Location(path, fact.line), f"{path} lists it.")
+
+
+def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """The other docstrings of the operator, and the pages that list it: to read along."""
     assert change.op
-    action = "edit" if not change.gap else "read"
+    action: Action = "edit" if not change.gap else "read"
     seen: set[tuple[str, int]] = set()
     for role in ("docs", "python"):
         for hop in tree.index.chain(change.op).hops:
@@ -95,7 +111,7 @@ def _docstrings(tree: Tree, change: Change, without: tuple[str, ...]) -> Iterato
             seen.add((where.path, where.line))
             is_page = where.path.startswith("docs/")
             what = f"{hop.symbol} lists it." if is_page else f"The docstring of {hop.symbol}."
-            yield ChangeStep("edit" if action == "edit" and not is_page else "read", where, what)
+            yield ChangeStep(action, where, what)
 
 
 def _has_docstring(tree: Tree, where: Location) -> bool:

@@ -50,6 +50,8 @@ class Joined:
     """Those that the list names."""
     having: int
     """Those of them that have the thing."""
+    usual: bool
+    """Whether most of the operators like ours stand in there: else ours may or may not."""
 
 
 class Memberships:
@@ -82,12 +84,12 @@ class Memberships:
         for row in sorted(named, key=lambda row: order.index(row.name)):
             key = _key(row.list)
             enough = row.name == order[0] or 2 * counted[key] >= len(order)
-            if key not in there | seen and enough and not row.list.fails:
+            if key not in there | seen and not row.list.fails:
                 seen.add(key)
-                if found := self._of_those_having(kind, row):
+                if found := self._of_those_having(kind, row, enough):
                     yield found
 
-    def _of_those_having(self, kind: str, row: NamedRow) -> Joined | None:
+    def _of_those_having(self, kind: str, row: NamedRow, usual: bool) -> Joined | None:
         operators = self.lists.operators(row.list)
         having = len(operators & self.traits.having(kind))
         share = having / max(1, len(operators))
@@ -96,7 +98,7 @@ class Memberships:
         others = (
             len(operators & self.traits.having(one)) for one in self.traits.kinds if one != kind
         )
-        return Joined(row, len(operators), having) if having > max(others) else None
+        return Joined(row, len(operators), having, usual) if having >= max(others) else None
 
     def left(
         self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]

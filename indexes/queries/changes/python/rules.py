@@ -6,6 +6,7 @@ stands in, the tests that are about such things."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _LONGEST = 30
 """Lines of a neighbour that are shown."""
 _MOST_DOUBTFUL = 8
+_FILES = 2
+"""Test files that are run whole, where none has tests of the operator."""
 _WRITTEN = ".expect"
 """How the names of files end that tests write."""
 _SAYS = {"remove": "is there no longer", "add": "joins"}
@@ -240,17 +243,21 @@ class RulePlan:
     def _list_steps(self, rows: Collection[NamedRow]) -> Iterator[ChangeStep]:
         subject, kind = self._subject, self._rule.kind
         words = regex(subject.words, 2)
-        joined = [
+        found = [
             one
             for one in self._lists.joined(kind, self._own, self._near, rows)
             if words.search(f"{one.row.list.path} {one.row.list.title}")
         ]
+        joined = [one for one in found if one.usual]
         left = list(self._lists.left(subject, self._own, rows))
         yield from (self._join(one) for one in joined if not _is_written(one.row))
         yield from (self._leave(row) for row in left if not _is_written(row))
         for path in dict.fromkeys(r.location.path for r in (*left, *(j.row for j in joined))):
             if path.endswith(_WRITTEN):
                 yield self._accept(path, [r for r in left if r.location.path == path])
+        for one in (one for one in found if not one.usual):
+            what = f"{one.row.name} stands in {one.row.list.title}, others like it do not: decide."
+            yield ChangeStep("read", one.row.location, what)
         for row in tuple(self._lists.doubtful(subject, self._own, rows))[:_MOST_DOUBTFUL]:
             what = f"{row.list.title} says that {row.row.name} fails: drop the row if it passes."
             yield ChangeStep("read", row.location, what)
@@ -294,10 +301,14 @@ class RulePlan:
     # -------------------------------------------------------------------------- tests
 
     def _tests(self, rows: Collection[NamedRow]) -> Iterator[TestRun]:
-        """First the tests that are about such things."""
+        """First the tests that are about such things: those of the operator, or whole files."""
         runs = operator_runs(self._tree, self._op)
-        about = regex(self._rule.tests, 2)
+        about = regex(self._rule.tests, re.IGNORECASE)
         yield from sorted(runs, key=lambda one: not about.search(one.path))
+        if any(about.search(one.path) for one in runs):
+            return
+        for path in [p for p in self._tree.paths("test/%.py") if about.search(p)][:_FILES]:
+            yield TestRun(f"python {path}", path, f"tests of what a {self._rule.noun} is for")
 
     def _missing(self) -> Iterator[str]:
         if not self._near:

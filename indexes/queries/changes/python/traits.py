@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, operator_named
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.batching import KEYS, ruled_names
+from indexes.queries.gaps.batching import batching_keys, ruled_names
 from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.operator_lists import bare_name
 from indexes.store.registrations import StoredPython
@@ -55,7 +55,7 @@ class Traits:
     def batched(self) -> frozenset[str]:
         """The operators with a batching rule."""
         natives = self._tree.natives
-        ruled = self._tree.registered_for(*KEYS)
+        ruled = self._tree.registered_for(*batching_keys(self._tree))
         return frozenset(natives[op].name for op in ruled if op in natives) | ruled_names(
             self._tree
         )

@@ -1,0 +1,236 @@
+"""Plans that take a row away: an expected failure, a skip, an excuse from documentation or types.
+
+The row is known to the letter. What else there is to do is what made somebody write it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import inserted, removed, replaced
+from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
+from indexes.queries.changes.test_runs import operator_runs, run_of
+from indexes.queries.operator_tests import Suite
+from indexes.store.registrations import StoredPython, classes_named
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.model import Gap
+    from indexes.queries.gaps.tree import Tree
+
+_TEST = regex(r"\b(\w+)\.(test_\w+)")
+_OWNERS = regex(r"^# Owner\(s\): .*")
+_MOST_FUNCTIONS = 12
+
+
+def opinfo_row(tree: Tree, change: Change) -> Parts:
+    """A test of an OpInfo that is expected to fail, or passed over."""
+    if change.gap is None:
+        return _of_operator(tree, change)
+    where = change.gap.location
+    lines = tree.lines(where.path, where.line, max(where.line, where.end_line))
+    alone = "".join(lines).strip().startswith("DecorateInfo(") and lines[-1].rstrip().endswith("),")
+    code = removed(tree, where) if alone else ()
+    steps = [ChangeStep("remove", where, f"Remove the row: {_said(change)}", code, change.why)]
+    test = _TEST.search(change.gap.what)
+    runs = list(_made_test(tree, change, *test.groups())) if test else []
+    places = [Location(run.path, 0) for run in runs[:1]]
+    steps = [
+        *(ChangeStep("run", one, "See why it fails.", command=runs[0].command) for one in places),
+        *steps,
+    ]
+    return Parts(tuple(steps), tests=tuple(runs))
+
+
+def _of_operator(tree: Tree, change: Change) -> Parts:
+    where = tree.opinfos(change.op)[:1] if change.op else []
+    steps = tuple(ChangeStep("edit", Location(p, f.line), "Its OpInfo.") for p, f in where)
+    return Parts(steps, tests=operator_runs(tree, change.op) if change.op else ())
+
+
+def _said(change: Change) -> str:
+    return f"{change.gap.what}." if change.gap else change.title
+
+
+def _made_test(tree: Tree, change: Change, cls: str, name: str) -> Iterator[TestRun]:
+    """How the test of one OpInfo is run: its class stands in one file."""
+    for path, _ in classes_named(tree.store, cls)[:1]:
+        word = next((one for one, _ in tree.opinfo_names(change.op or "")), change.name)
+        command = f"pytest {path} -k '{name} and {word.replace('.', '_')}'"
+        yield TestRun(command, path, "the test that the row excuses")
+
+
+def compile_row(tree: Tree, change: Change) -> Parts:
+    """A test that fails, or is passed over, under torch.compile."""
+    assert change.gap
+    recorded, *tests = change.gap.evidence
+    steps = [ChangeStep("remove", Location(recorded.path, 0), "Remove the file.", why=change.why)]
+    steps += [ChangeStep("read", one, "See what the test does.") for one in tests]
+    runs = [run_of(Suite(tree.index.facts).at(one)) for one in tests if one.path.endswith(".py")]
+    made = (
+        TestRun(f"PYTORCH_TEST_WITH_DYNAMO=1 {r.command}", r.path, "under dynamo") for r in runs
+    )
+    return Parts(tuple(steps), tests=tuple(made))
+
+
+# ------------------------------------------------------------------------------- docs
+
+
+def docs_coverage(tree: Tree, change: Change) -> Parts:
+    """A name that is excused from documentation: its row goes, a page lists it."""
+    assert change.gap
+    row, *others = change.gap.evidence
+    listed = [one for one in others if one.path.endswith((".rst", ".md"))]
+    steps = [] if listed else list(_on_page(tree, change))
+    steps += [ChangeStep("remove", row, "Remove the row.", removed(tree, row), change.why)]
+    steps += [ChangeStep("read", one, "See what it is.") for one in others]
+    runs = [TestRun("python test/test_docs_coverage.py", "test/test_docs_coverage.py", "the lists")]
+    there = bool(tree.text(runs[0].path))
+    return Parts(tuple(steps), tests=tuple(runs) if there else ())
+
+
+def _on_page(tree: Tree, change: Change) -> Iterator[ChangeStep]:
+    """A line on the page that lists most names of the same module, in their order."""
+    name = _dotted(change)
+    module = name.rpartition(".")[0]
+    rows = [f for f in StoredPython(tree.store).of_kinds("page") if _is_in(f[1].target, module)]
+    pages = Counter(path for path, _ in rows)
+    if not pages:
+        return
+    page = pages.most_common(1)[0][0]
+    there = sorted((f.target.lower(), f.line) for path, f in rows if path == page)
+    before = [line for target, line in there if target < name.lower()]
+    where = Location(page, before[-1] if before else there[0][1])
+    (text,) = tree.lines(page, where.line, where.line)
+    indent = text[: len(text) - len(text.lstrip())]
+    line = text.rstrip()
+    written = next(
+        (
+            one
+            for one in (name, name.removeprefix("torch."))
+            if line.strip().startswith("torch.") == one.startswith("torch.")
+        ),
+        name,
+    )
+    if line.strip().count(".") == 0:
+        written = name.rpartition(".")[2]
+    code = (
+        inserted(tree, where, [f"{indent}{written}"]) if not line.strip().startswith("..") else ()
+    )
+    yield ChangeStep("add", where, f"List {name} on the page of {module}.", code, "", where)
+
+
+def _is_in(target: str, module: str) -> bool:
+    return target.rpartition(".")[0] == module
+
+
+def _dotted(change: Change) -> str:
+    gap = change.gap
+    return (gap.subject if gap and gap.subject else "") or change.name
+
+
+def docs_link(tree: Tree, change: Change) -> Parts:
+    """A name in the documentation that leads nowhere: the one that is meant, where one is."""
+    assert change.gap
+    where, name = change.gap.location, _dotted(change)
+    last = name.rpartition(".")[2]
+    hits = tree.index.find(last, 20)
+    near = sorted(
+        {hit.name for hit in hits if hit.name.rpartition(".")[2] == last and hit.name != name}
+    )
+    meant = [one for one in near if one.startswith("torch.") and "._" not in one]
+    (text,) = tree.lines(where.path, where.line, where.line) or [""]
+    code: tuple[str, ...] = ()
+    what = f"Correct the name {name}, or take it out."
+    if len(meant) == 1 and name in text:
+        code = replaced(tree, where, [text.replace(name, meant[0])])
+        what = f"{name} leads nowhere: write {meant[0]}."
+    return Parts((ChangeStep("edit", where, what, code, change.why),))
+
+
+# ----------------------------------------------------------------- types and owners
+
+
+def typing(tree: Tree, change: Change) -> Parts:
+    """A file whose functions get types: its comment goes, and each function is annotated."""
+    assert change.gap
+    where = change.gap.location
+    untyped = list(_untyped(tree.text(where.path)))
+    steps = [
+        ChangeStep("edit", Location(where.path, line), f"Annotate {name}.")
+        for line, name in untyped[:_MOST_FUNCTIONS]
+    ]
+    what = "Remove the comment that excuses the file."
+    steps.append(ChangeStep("remove", where, what, _without_excuse(tree, where), change.why))
+    more = len(untyped) - len(steps) + 1
+    missing = (f"{more} more functions of the file have no types",) if more > 0 else ()
+    return Parts(tuple(steps), missing=missing)
+
+
+def _without_excuse(tree: Tree, where: Location) -> tuple[str, ...]:
+    """The diff that removes the line, where it is a comment of its own."""
+    (text,) = tree.lines(where.path, where.line, where.line) or [""]
+    return removed(tree, where) if text.lstrip().startswith("#") else ()
+
+
+def _untyped(text: str) -> Iterator[tuple[int, str]]:
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(module):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            own = [one for one in given if one.arg not in ("self", "cls")]
+            if node.returns is None or any(one.annotation is None for one in own):
+                yield node.lineno, node.name
+
+
+def test_owner(tree: Tree, change: Change) -> Parts:
+    """A test file that says which module it is of, as those beside it do."""
+    assert change.gap
+    where = change.gap.location
+    folder = where.path.rpartition("/")[0]
+    beside = [p for p in tree.paths(f"{folder}/%.py") if p.rpartition("/")[0] == folder]
+    lines = {path: (tree.lines(path, 1, 1) or [""])[0] for path in beside if path != where.path}
+    owners = Counter(
+        line for line in lines.values() if _OWNERS.match(line) and "unknown" not in line
+    )
+    if not owners:
+        what = "Say in the first line whose tests these are."
+        return Parts((ChangeStep("edit", where, what, why=change.why),))
+    line, count = owners.most_common(1)[0]
+    like = next(path for path, own in lines.items() if own == line)
+    first = (tree.lines(where.path, 1, 1) or [""])[0]
+    at = Location(where.path, 1)
+    code = (
+        replaced(tree, at, [line])
+        if _OWNERS.match(first)
+        else inserted(tree, Location(where.path, 0), [line])
+    )
+    what = f"Name the owner; {count} files of the folder have this one."
+    return Parts((ChangeStep("edit", at, what, code, change.why, Location(like, 1)),))
+
+
+# ------------------------------------------------------------------------ duplicates
+
+
+def duplicate(tree: Tree, change: Change) -> Parts:
+    """One function in place of several that are the same."""
+    gap = change.gap
+    assert gap
+    first, *others = dict.fromkeys((gap.location, *gap.evidence))
+    steps = [ChangeStep("edit", first, f"Keep this one, where all can include it.{_shared(gap)}")]
+    steps += [
+        ChangeStep("edit", one, "Take it out, and call the one that is kept.", why=change.why)
+        for one in others
+    ]
+    return Parts(tuple(steps), tests=operator_runs(tree, change.op) if change.op else ())
+
+
+def _shared(gap: Gap) -> str:
+    folders = {one.path.rpartition("/")[0] for one in gap.evidence}
+    return "" if len(folders) > 1 else f" A header of {folders.pop()} will do."

@@ -1,0 +1,192 @@
+"""Plans of structured kernels: one meta function for the shape, one impl for each device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.model.vocabulary import Definition, Location, NativeFunction
+from indexes.queries.changes.diffs import replaced
+from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
+from indexes.queries.changes.python.nearest import nearest
+from indexes.queries.changes.test_runs import operator_runs
+from indexes.readers.yaml.schema import SchemaKind
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_LONGEST = 20
+_KINDS = (SchemaKind.FUNCTIONAL, SchemaKind.INPLACE)
+
+
+def structured(tree: Tree, change: Change) -> Parts:
+    """An operator whose functional and in-place variants torchgen makes of its out variant."""
+    assert change.op
+    out = _out(tree, change.op)
+    shown = [ChangeStep("read", change.gap.location, change.gap.what)] if change.gap else []
+    if out is None:
+        added = _out_added(tree, change.op, change.why)
+        return Parts((*shown, added), tests=operator_runs(tree, change.op))
+    having = {n.name for n in tree.natives.values() if n.structured_delegate}
+    near = nearest(tree, change.op, having)
+    model = next((_structured(tree, one.name) for one in near), None)
+    neighbours = tuple(_neighbours(tree, model)) if model else ()
+    steps = (*shown, *_entries(tree, change, out, model), *_kernels(tree, change, out, model))
+    there = out.location if out.structured else None
+    return Parts(
+        steps,
+        neighbours,
+        operator_runs(tree, change.op),
+        title=f"structured {change.name}",
+        there=there,
+    )
+
+
+def _structured(tree: Tree, name: str) -> NativeFunction | None:
+    """The overload of an operator that is structured."""
+    found = (tree.natives[one] for one in tree.overloads[name])
+    return next((one for one in found if one.structured), None)
+
+
+def _out_added(tree: Tree, op: str, why: str) -> ChangeStep:
+    """An out entry of its own, where torchgen has generated one or there is none."""
+    native, schema = tree.natives[op], tree.schemas[op]
+    name = f"{native.overload}_out" if native.overload else "out"
+    given = ", ".join(str(one) for one in schema.arguments)
+    code = (
+        f"- func: {native.name}.{name}({given}, *, Tensor(a!) out) -> Tensor(a!)",
+        "  structured: True",
+        "  dispatch:",
+        f"    CPU, CUDA: {native.name}_out",
+    )
+    what = "Add the out variant: the structured kernel is its kernel; the others delegate to it."
+    last = native.location.line + len(list(_entry_lines(tree, native))) - 1
+    return ChangeStep("add", Location(native.location.path, last), what, code, why)
+
+
+def _out(tree: Tree, op: str) -> NativeFunction | None:
+    """The out overload with the same arguments."""
+    wanted = tree.schemas[op].signature()
+    for one in tree.overloads[tree.natives[op].name]:
+        schema = tree.schemas[one]
+        own = "generated" not in tree.natives[one].tags
+        if own and schema.kind is SchemaKind.OUT and schema.signature() == wanted:
+            return tree.natives[one]
+    return None
+
+
+def _entries(
+    tree: Tree, change: Change, out: NativeFunction, model: NativeFunction | None
+) -> Iterator[ChangeStep]:
+    """The rows of native_functions.yaml."""
+    why = change.why or "torchgen makes the other variants of the out variant's kernel"
+    like = model.location if model else None
+    wanted = tree.schemas[out.full_name].signature()
+    inherits = _field(tree, model, "structured_inherits_from") if model else ""
+    fields = ["  structured: True", *([inherits] if inherits else [])]
+    yield _entry(tree, out, fields, False, why, like)
+    for native in tree.natives.values():
+        schema = tree.schemas[native.full_name]
+        if (
+            schema.kind in _KINDS
+            and schema.signature() == wanted
+            and schema.base == tree.schemas[out.full_name].base
+        ):
+            yield _entry(tree, native, [f"  structured_delegate: {out.full_name}"], True, why, like)
+
+
+def _entry(
+    tree: Tree,
+    native: NativeFunction,
+    fields: list[str],
+    delegates: bool,
+    why: str,
+    like: Location | None,
+) -> ChangeStep:
+    """An entry with some fields below its first line; one that delegates has no dispatch."""
+    path, first = native.location.path, native.location.line
+    lines = list(_entry_lines(tree, native))
+    kept = [*lines[:1], *fields, *(_without_dispatch(lines[1:]) if delegates else lines[1:])]
+    where = Location(path, first, first + len(lines) - 1)
+    what = f"Let {native.full_name} say: {'; '.join(one.strip() for one in fields)}."
+    return ChangeStep("edit", where, what, replaced(tree, where, kept), why, like)
+
+
+def _entry_lines(tree: Tree, native: NativeFunction) -> Iterator[str]:
+    """The lines of an entry, to the next one or a blank line."""
+    first = native.location.line
+    for at, text in enumerate(tree.lines(native.location.path, first)):
+        if at and (not text.strip() or text.startswith("- ")):
+            return
+        yield text
+
+
+def _without_dispatch(lines: list[str]) -> Iterator[str]:
+    inside = False
+    for text in lines:
+        inside = text.startswith("  dispatch:") or (inside and text.startswith("    "))
+        if not inside:
+            yield text
+
+
+def _field(tree: Tree, native: NativeFunction, name: str) -> str:
+    return next((t for t in _entry_lines(tree, native) if t.strip().startswith(f"{name}:")), "")
+
+
+def _kernels(
+    tree: Tree, change: Change, out: NativeFunction, model: NativeFunction | None
+) -> Iterator[ChangeStep]:
+    """The meta function, and the kernels of each device that become impls."""
+    rows = tree.kernels.get(out.full_name, {})
+    found = {d: key for key, row in rows.items() for d in row.definitions[:1]}
+    places = [(key, definition) for definition, key in found.items()]
+    if not places:
+        return
+    name = f"{out.name}, {out.overload}" if out.overload != "out" else out.name
+    macro = f"TORCH_META_FUNC2({name})" if "," in name else f"TORCH_META_FUNC({name})"
+    schema = tree.schemas[out.full_name]
+    given = ", ".join(
+        f"const {a.type}& {a.name}" if a.type == "Tensor" else f"{a.type} {a.name}"
+        for a in schema.arguments
+        if not a.is_out
+    )
+    code = (
+        f"{macro}({given}) {{",
+        "  // check the arguments, then set_output_raw_strided or build_...",
+        "}",
+    )
+    first = places[0][1].location
+    what = f"Write the meta function of {out.full_name}: shape, dtype and checks alone."
+    yield ChangeStep("add", Location(first.path, first.line), what, code, like=_meta(tree, model))
+    for key, definition in places:
+        what = f"Make the {key} kernel {definition.name} a TORCH_IMPL_FUNC({definition.name})."
+        yield ChangeStep("edit", definition.location, what)
+    yield from _removed(tree, change, set(found))
+
+
+def _removed(tree: Tree, change: Change, kept: set[Definition]) -> Iterator[ChangeStep]:
+    """The kernels of the functional variant, which torchgen makes from now on."""
+    rows = tree.kernels.get(change.op or "", {})
+    own = dict.fromkeys(d for row in rows.values() for d in row.definitions[:1])
+    for definition in own:
+        if definition not in kept:
+            what = f"Remove {definition.name}: torchgen makes the functional variant."
+            yield ChangeStep("remove", definition.location, what)
+
+
+def _meta(tree: Tree, model: NativeFunction | None) -> Location | None:
+    """The meta function of the neighbour."""
+    hops = tree.index.chain(model.full_name).hops if model else ()
+    return next((hop.location for hop in hops if hop.role == "meta"), None)
+
+
+def _neighbours(tree: Tree, model: NativeFunction) -> Iterator[Neighbour]:
+    for hop in tree.index.chain(model.full_name).hops:
+        where = hop.location
+        if hop.role in ("meta", "kernel") and where is not None:
+            lines = tree.lines(where.path, where.line, where.end_line or where.line)
+            shown = tuple(lines[:_LONGEST])
+            why = f"the nearest structured operator's {hop.role}"
+            yield Neighbour(model.full_name, why, where, shown, len(lines) - len(shown))
+        if hop.role == "kernel":
+            return

@@ -1,0 +1,38 @@
+"""A row that excuses something is taken away to the letter, with what runs it."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.model import Change
+from indexes.queries.changes.planning import Changes
+from indexes.queries.changes.python import rows
+from indexes.queries.gaps.model import Gap, GapList
+
+
+@pytest.mark.parametrize("kind", ["opinfo-failure", "opinfo-skip", "docs-coverage", "typing"])
+def test_the_line_of_a_gap_goes(changes: Changes, answer: GapList, kind: str) -> None:
+    gaps = [one for one in answer.gaps if one.kind == kind]
+    for gap in gaps[:3]:
+        plan = changes.of_id(gap.id)
+        assert plan is not None
+        removed = [step for step in plan.steps if step.action == "remove"]
+        assert removed, gap.id
+        for step in removed:
+            (line,) = changes.tree.lines(step.location.path, step.location.line, step.location.line)
+            assert not step.code or f"-{line}" in step.code
+
+
+def test_functions_without_types_are_named(changes: Changes) -> None:
+    path = "torch/_decomp/decompositions.py"
+    gap = Gap(Location(path, 1), "no types", "it is excused", kind="typing", name=path)
+    plan = rows.typing(changes.tree, Change("typing", path, "", gap=gap))
+    assert "Annotate whole." in [step.what for step in plan.steps]
+
+
+def test_of_copies_one_is_kept(changes: Changes, answer: GapList) -> None:
+    gap = next(one for one in answer.gaps if one.kind == "duplicate")
+    plan = changes.of_id(gap.id)
+    assert plan is not None
+    assert [step.action for step in plan.steps] == ["edit", "edit"]
