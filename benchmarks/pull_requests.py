@@ -22,7 +22,8 @@ The class of a commit follows from its diff and title, the first that fits:
 
 The subject is the operator of the parent's native_functions.yaml that the title names, if the diff
 has it too, one whose function is changed before others, then the longest; else the one that most
-headings of changed functions name.
+headings of changed functions name. Of docs it is first a class or function of Python that the
+title names and whose lines are changed.
 Porting from TH, of which later trees have none, is left out.
 """
 
@@ -118,7 +119,7 @@ def question(root: Path, commit: Commit) -> Case | None:
         return None
     files = diff(root, commit)
     kind = _class(commit, files)
-    subject = _subject(root, commit, files) if kind else ""
+    subject = _subject(root, commit, kind, files) if kind else ""
     return Case(commit, kind, subject, _wanted(kind, files)) if subject else None
 
 
@@ -166,9 +167,11 @@ def _wanted(kind: str, files: Sequence[FileDiff]) -> str:
     return Counter(keys).most_common(1)[0][0].strip() if keys else ""
 
 
-def _subject(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:
+def _subject(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -> str:
     names = _operators(root, _blob(root, commit))
     headings = [heading for one in files for _, heading in one.hunks]
+    if kind == "docs" and (named := _python_names(commit.title, headings)):
+        return max(named, key=len)
     lines = [line for one in files for line in (*one.added, *one.removed, *headings)]
     words = {word for line in lines for word in _USED.findall(line)}
     bases = words | {_TAIL.sub("", word) for word in words}
@@ -178,6 +181,12 @@ def _subject(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:
     if titled:
         return max(titled, key=lambda word: (word in said, len(word)))
     return said.most_common(1)[0][0] if said else ""
+
+
+def _python_names(title: str, headings: Sequence[str]) -> set[str]:
+    """The classes and functions of changed lines that a title names."""
+    changed = {word for line in headings for word in re.findall(r"(?:class|def) (\w+)", line)}
+    return changed & set(re.findall(r"\w{3,}", title))
 
 
 def _title_words(title: str) -> list[str]:

@@ -28,16 +28,16 @@ class Helper(NamedTuple):
     """Calls from the kernel to it."""
 
 
-def helpers(facts: Lookup, kernels: Iterable[Location], folders: set[str]) -> list[Helper]:
-    """The helpers of the functions at some places, one of each file, the nearest first.
-
-    ``folders`` are those that kernels stand in: what is below none of them serves all operators."""
+def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
+    """The helpers of the functions at some places, one of each file, the nearest first: those in
+    the folders of these places, since what stands elsewhere serves all operators."""
     starts = [one for place in kernels for one in _at(facts, place)]
     own = {one.definition.location.path for one in starts}
+    folders = {PurePosixPath(path).parent for path in own}
     first: dict[str, Helper] = {}
     for one in sorted(_walk(facts, starts), key=lambda helper: (helper.depth, helper.users)):
         path = one.definition.location.path
-        if path not in own and str(PurePosixPath(path).parent) in folders:
+        if path not in own and PurePosixPath(path).parent in folders:
             first.setdefault(path, one)
     return list(first.values())[:_MAX_FILES]
 

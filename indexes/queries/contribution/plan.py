@@ -3,26 +3,30 @@ function asks for, read from one tree."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from indexes.linking.graph import Graph, Node
 from indexes.linking.python.paths import operator_named
 from indexes.model.chains import Chain, Hop
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.places import Hit, Place
+from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
+from indexes.model.vocabulary import Definition, Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.reviewers import Review, Reviewers
+from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
-from indexes.queries.operator_tests import OperatorTests, Suite
+from indexes.queries.operator_tests import OperatorTests, Selection, Suite
+from indexes.queries.test_mentions import TestMentions
 from indexes.source.git_history import Changes, History
 from indexes.store.registrations import StoredPython
 
@@ -61,9 +65,11 @@ _COMPUTING = (
     "formula_function",
     "batch_rule",
 )
-_MAX_PLACES = 80
+_MAX_PLACES = 60
 _MAX_OVERLOADS = 4
+_MAX_INPLACE = 2
 _FORMULAS_ASKED = 60
+_TEST_FILES = 5
 _FORMULA_TEMPLATES = tuple(f"tools/autograd/templates/Functions.{end}" for end in ("cpp", "h"))
 """What held them before there was a file of their own: code generation fills it in."""
 _MAX_OPERATORS = 5
@@ -127,6 +133,8 @@ class _Subject(NamedTuple):
     name: str
     steps: list[Step]
     operators: tuple[str, ...] = ()
+    python: str = ""
+    """The public name that was asked for, where it is a Python name."""
 
 
 def _places_of(hits: Iterable[Hit]) -> list[Step]:
@@ -152,6 +160,18 @@ class Contributions:
         """The tests of the tree."""
         return Suite(self._index.facts)
 
+    @cached_property
+    def mentions(self) -> TestMentions:
+        """The test files, asked for those that name something."""
+
+        def read(path: str) -> bytes | None:
+            try:
+                return self._index.source.read(path)
+            except SourceError:
+                return None
+
+        return TestMentions(Corpus(self._index.facts, read), self._index.facts.store)
+
     def of(
         self, name: str, device: str = "cpu", histories: int = _DEFAULT_HISTORIES
     ) -> Contribution:
@@ -171,41 +191,73 @@ class Contributions:
         match = self._index.meant(name)
         if match.kind in ("operator", "grad_fn", "python") and match.overloads:
             op = match.overloads[0]
-            steps = _places_of(match.hits) if match.kind == "python" else []
-            return _Subject("operator", op, [*steps, *self._operator_steps(match.overloads)])
+            steps = self._python_steps(match) if match.kind == "python" else []
+            steps += self._operator_steps(match.overloads)
+            return _Subject("operator", op, steps, python=match.text if match.hits else "")
+        if match.kind == "python":
+            places = [hit.location for hit in match.hits]
+            operators = self._operators_at(places)
+            steps = self._python_steps(match)
+            return _Subject("symbol", match.text, steps, operators, match.text)
         if match.kind == "place" and len(match.hits) == 1:
             return self._of_file(match.hits[0].location.path, match.hits[0].location.line)
         return self._of_symbol(match.text, match.hits)
 
+    def _python_steps(self, match: NameMatch) -> list[Step]:
+        """Where a Python name is defined, and the pages that name it."""
+        card = self._index.python(match.text)
+        rule = f"the page names {match.text}"
+        pages = card.documents if card else ()
+        listed = (Step("docs", PurePosixPath(at.path).name, at, rule) for at in pages)
+        return [*_places_of(match.hits), *listed]
+
     def _operator_steps(self, overloads: Sequence[str]) -> list[Step]:
         """The places of all overloads that a name means, those of the first one before; then
         what their kernels and formulas use; at last the operators that they call."""
-        walks = [_own(self._index.chain(op)) for op in overloads[:_MAX_OVERLOADS]]
+        names = [*overloads[:_MAX_OVERLOADS], *self._inplace(overloads)]
+        walks = [_own(self._index.chain(op)) for op in names]
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
-        steps = [*_own_steps(own), *self._namesakes(overloads, own)]
+        bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
+        steps = [*_own_steps(own), *(self._namesakes(overloads[0]) if bare else ())]
         steps += [*self._used(steps), *_called_steps(called)]
         first: dict[tuple[str, int], Step] = {}
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
         return list(first.values())
 
-    def _namesakes(self, overloads: Sequence[str], own: Sequence[Hop]) -> Iterator[Step]:
+    def _inplace(self, overloads: Sequence[str]) -> list[str]:
+        """The in-place overloads of the operator, which may have kernels of their own."""
+        name = f"{overloads[0].partition('.')[0].rstrip('_')}_"
+        found = [one.full_name for one in self._index.facts.overloads(name)]
+        return [one for one in found if one not in overloads][:_MAX_INPLACE]
+
+    def _namesakes(self, overload: str) -> Iterator[Step]:
         """Where no kernel is linked, as of an entry with fields that are not known: the functions
-        that bear its name."""
-        if any(hop.role == "kernel" for hop in own):
-            return
-        base = self._index.native(overloads[0])
-        for name in (base.name, f"{base.name.rstrip('_')}_out") if base else ():
-            for one in self._index.definitions(f"at::native::{name}"):
-                rule = "named after the operator; no kernel is linked to its entry"
+        that bear its name, and what is registered on their stubs."""
+        name = overload.partition(".")[0].rstrip("_")
+        rule = "named after the operator, to whose entry no kernel is linked"
+        for symbol in (name, f"{name}_", f"{name}_out"):
+            for one in self._index.definitions(f"at::native::{symbol}"):
                 yield Step("kernel", one.qualified, one.location, rule)
+                yield from self._registered_below(one)
+
+    def _registered_below(self, kernel: Definition) -> Iterator[Step]:
+        facts = self._index.facts
+        graph = Graph(facts)
+        known = facts.known(kernel)
+        below = graph.down(Node("definition", known.id)) if known else []
+        stubs = [call.lower for call in below if call.lower.kind == "stub"]
+        for step in (one for stub in stubs for one in graph.down(stub)):
+            if isinstance(step.lower.what, int) and (found := facts.by_id(step.lower.what)):
+                where = found.definition
+                rule = f"registered on {step.upper.what}, which {kernel.name} calls"
+                yield Step("device_kernel", where.qualified, where.location, rule)
 
     def _used(self, own: Sequence[Step]) -> Iterator[Step]:
         """What the kernels use and few others do, and where functions of formulas stand."""
         kernels = [step.location for step in own if step.role in _COMPUTING]
-        folders = {str(PurePosixPath(path).parent) for path in self._index.kernel_files()}
-        for one in helpers(self._index.facts, kernels, folders):
+        for one in helpers(self._index.facts, kernels):
             rule = f"{one.caller} leads to it; functions of {_files(one.users)} do"
             yield Step("helper", one.definition.qualified, one.definition.location, rule)
         if any(step.role == "derivative" for step in own):
@@ -217,7 +269,8 @@ class Contributions:
         entries = islice(self._index.derivative_rows(), _FORMULAS_ASKED)
         found = (one for entry in entries for one in self._index.formula_functions(entry))
         paths = Counter(one.location.path for one in found)
-        main = next(iter(paths.most_common(1)), ("", 0))[0]
+        main, count = next(iter(paths.most_common(1)), ("", 0))
+        main = main if count > _FORMULAS_ASKED // 10 else ""
         names = (main, str(PurePosixPath(main).with_suffix(".h"))) if main else _FORMULA_TEMPLATES
         rule = "a formula that is more than an expression calls a function here"
         return tuple(
@@ -286,8 +339,8 @@ class Contributions:
     # ----------------------------------------------------------------------- answering
 
     def _make(self, subject: _Subject, device: str, histories: int) -> Contribution:
-        kind, name, steps, operators = subject
-        shown = steps[:_MAX_PLACES]
+        kind, name, steps, operators, _ = subject
+        shown = first_of_files(steps, _MAX_PLACES)
         files = tuple(dict.fromkeys(step.location.path for step in shown))
         natives = self._natives((name,) if kind == "operator" else operators)
         op = natives[0] if kind == "operator" else None
@@ -304,17 +357,40 @@ class Contributions:
             self.reviewers.covering(touched),
             self.histories(shown, histories),
             self.history.missing,
-            (*self._own_tests(steps), *((n.full_name, self.suite.of(n, device)) for n in natives)),
+            (
+                *self._own_tests(subject),
+                *((n.full_name, self.suite.of(n, device)) for n in natives),
+            ),
             self.guides.commands_for(files),
             self.guides.conventions(files),
             self._missing(),
         )
 
-    def _own_tests(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
-        """How a test file, or the test at a line of one, is run itself."""
-        where = steps[0].location
+    def _tests_of(self, op: NativeFunction, device: str) -> tuple[str, OperatorTests]:
+        """The tests of an operator; where none is named after it, also those that name it."""
+        found = self.suite.of(op, device)
+        if not found.named:
+            words = (op.name.strip("_"), op.name)
+            naming = tuple(self.mentions.naming(words, "", _TEST_FILES))
+            found = replace(found, named=naming)
+        return op.full_name, found
+
+    def _own_tests(self, subject: _Subject) -> Iterator[tuple[str, OperatorTests]]:
+        """How a test file, or the test at a line of one, is run itself; of a symbol the tests that
+        name it."""
+        where = subject.steps[0].location
         if where.path.startswith("test/") and where.path.endswith(".py"):
             yield str(where), OperatorTests((), (), (self.suite.at(where),))
+            return
+        name = subject.python or (subject.name if subject.kind == "symbol" else "")
+        if name and (found := self._naming(name, where.path)):
+            yield name, OperatorTests((), (), found)
+
+    def _naming(self, name: str, path: str) -> tuple[Selection, ...]:
+        """The tests that name something, and those whose path has the words of its own."""
+        words = (re.split(r"\W+", name)[-1],)
+        found = [*self.mentions.naming(words, path, _TEST_FILES), *self.mentions.near(path, 2)]
+        return tuple({one.path: one for one in reversed(found)}.values())[::-1]
 
     def histories(self, steps: Sequence[Step], limit: int) -> tuple[PlaceHistory, ...]:
         """The last changes of the first ``limit`` places, as git knows them."""
@@ -333,6 +409,19 @@ class Contributions:
         lists = self.reviewers.missing
         absent = (f"reviewers by {one}: this tree has none" for one in lists)
         return (*self._index.info.missing, *absent)
+
+
+def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
+    """At most so many places, in their order; further ones of a file and role are left out
+    first."""
+    seen: Counter[tuple[str, str]] = Counter()
+    rank = {}
+    for at, step in enumerate(steps):
+        key = (step.location.path, step.role)
+        rank[at] = (seen[key], at)
+        seen[key] += 1
+    kept = sorted(sorted(rank, key=rank.__getitem__)[:most])
+    return [steps[at] for at in kept]
 
 
 def _own_steps(own: Sequence[Hop]) -> Iterator[Step]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import NotFound
-from indexes.queries.contribution.plan import Contributions
+from indexes.queries.contribution.plan import Contributions, first_of_files
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import contribution_json
@@ -79,6 +79,25 @@ def test_where_functions_of_formulas_stand(contributions: Contributions) -> None
     """For an operator with a formula, whether or not it calls one of them."""
     files = [s.location.path for s in contributions.of("cumsum").steps if s.role == "formulas"]
     assert "torch/csrc/autograd/FunctionsManual.h" in files
+
+
+def test_a_python_name_has_its_own_place_first_and_the_tests_that_name_it(
+    contributions: Contributions,
+) -> None:
+    found = contributions.of("torch.nn.functional.softmax", histories=0)
+    assert (found.kind, found.steps[0].location.path) == ("operator", "torch/nn/functional.py")
+    name, tests = found.tests[0]
+    assert name == "torch.nn.functional.softmax"
+    assert "test/test_nn.py" in [one.path for one in tests.named]
+
+
+def test_places_that_are_too_many_are_left_out_of_files_that_have_others(
+    contributions: Contributions,
+) -> None:
+    steps = contributions.of("add.Tensor", histories=0).steps
+    kept = first_of_files([*steps, *steps], len(steps))
+    assert {step.location.path for step in kept} == {step.location.path for step in steps}
+    assert kept[0] == steps[0]
 
 
 def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions) -> None:
