@@ -76,10 +76,6 @@ class CppEdges(DispatchEdges):
             node = replace(node, keys=frozenset().union(*(self._serving(op, k) for k in named)))
             yield Edge(node, rule, at, uses[0].confidence)
 
-    def registered(self, known: Known) -> list[tuple[str, str]]:
-        """The operators of which a definition is a kernel, each with its key."""
-        return [(use.op, use.key) for use in self.facts.kernel_uses(known)]
-
     def _serving(self, op: str, key: str) -> Keys:
         return self.facts.keys.serving(op, key) or self.facts.keys.every
 

@@ -153,7 +153,7 @@ class ImpactFacts(Lookup):
     def kernel_uses(self, known: Known) -> Sequence[KernelUse]:
         """The rows whose kernel a definition is; for one that is gone, those that name it."""
         if known.id >= 0:
-            return self._kernel_uses.get(known.id, ())
+            return self._kernel_uses.get(known.id) or self._unlinked_uses(known)
         name = known.definition.name
         rows = self.store.query(
             "SELECT op,key,line,symbol FROM kernels WHERE symbol=? OR symbol LIKE ?",
@@ -161,6 +161,25 @@ class ImpactFacts(Lookup):
         )
         rule = f"native_functions.yaml names {name}, which is gone"
         return [KernelUse(op, key, line, rule, "by rule") for op, key, line, _ in rows]
+
+    def _unlinked_uses(self, known: Known) -> Sequence[KernelUse]:
+        """The rows that name a function of at::native and are linked to none: its parameters are
+        not those that torchgen expects, as in versions whose torchgen expected others."""
+        found = known.definition
+        if found.kind != "function" or plain_scope(found.scope) != "at::native":
+            return ()
+        return self._unlinked.get(found.name, ())
+
+    @cached_property
+    def _unlinked(self) -> dict[str, list[KernelUse]]:
+        found: dict[str, list[KernelUse]] = {}
+        rule = "named in dispatch, and no function of that name has the parameters that it expects"
+        for op, key, line, symbol in self.store.query(
+            "SELECT op,key,line,symbol FROM kernels WHERE definitions='' OR definitions IS NULL"
+        ):
+            use = KernelUse(op, key, line, rule, "by rule")
+            found.setdefault((symbol or "").rpartition("::")[2], []).append(use)
+        return found
 
     def entries_with(self, text: str) -> list[DerivativeEntry]:
         """The derivative entries that have a word."""

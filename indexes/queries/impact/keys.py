@@ -93,12 +93,6 @@ class KeySets:
             return keys | self._of_devices(self.device(key) for key in keys)
         return keys | self._of_devices(self.device(key) for key in keys if not self.layout(key))
 
-    def of_kernel(self, registered: Iterable[tuple[str, str]]) -> Keys:
-        """With which keys a function runs that is the kernel of some operators, each with the key
-        that it is registered for. Dense kernels are called for tensors of every layout."""
-        found: Keys = frozenset().union(*(self.serving(op, key) for op, key in registered))
-        return found if found and all(map(self.layout, found)) else self.every
-
     # ---------------------------------------------------------------------------- keys
 
     def device(self, key: str) -> str:

@@ -127,11 +127,8 @@ class Walk:
         device = node.device
         if node.known:
             device = device or path_device(node.known.definition.location.path)
-            only = self._sets.of_kernel(self._cpp.registered(node.known))
-        elif node.kind == "operator":
-            only = self._sets.of_operator(node.symbol)
-        else:
-            only = self._sets.every
+        is_operator = node.kind == "operator"
+        only = self._sets.of_operator(node.symbol) if is_operator else self._sets.every
         only = only if node.keys is None else only & node.keys
         return only & self._sets.of_device(device)
 

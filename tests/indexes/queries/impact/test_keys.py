@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from indexes.model.impact import Impact, ReachedOperator
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.keys import KeySets
 from indexes.queries.index import Index
+from tests.indexing import opened
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +95,7 @@ def test_ways_lead_from_the_change_to_each_operator_that_is_listed(impacts: Impa
 def test_kernels_for_other_keys_are_counted(impacts: Impacts) -> None:
     found = impacts.impact("NestedTensor_add_Tensor", tests=False)
     other = next(one for one in found.folded if "other dispatch keys" in one.what)
-    assert other.count == 3
+    assert other.count == 4
     assert "Nested" not in other.what
 
 
@@ -102,3 +105,16 @@ def test_all_keys_of_an_operator_are_not_named(keys: KeySets) -> None:
     nested = frozenset(key for key in runs if keys.layout(key) == "NestedTensor")
     assert keys.named("sin", nested) == ("NestedTensor",)
     assert keys.named("sin", frozenset(("SparseCPU",))) == ("SparseCPU",)
+
+
+def test_a_kernel_with_other_parameters_than_expected_is_reached_by_its_name(
+    tree_copy: Path, cache: Path
+) -> None:
+    path = tree_copy / "aten/src/ATen/native/nested/NestedTensorOps.cpp"
+    text = path.read_text()
+    assert "Tensor NestedTensor_relu(const Tensor& self" in text
+    expected = "Tensor NestedTensor_relu(const Tensor& self"
+    path.write_text(text.replace(expected, "Tensor NestedTensor_relu(int old, int self"))
+    with opened(tree_copy, cache) as index:
+        found = _named(Impacts(index).impact("NestedTensor_relu", tests=False))
+    assert (found["relu"].keys, found["relu"].confidence) == (("NestedTensor",), "by rule")
