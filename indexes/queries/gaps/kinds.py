@@ -18,12 +18,12 @@ from indexes.queries.gaps import (
     opinfo,
     structured,
 )
-from indexes.queries.gaps.checks import macros, throws
+from indexes.queries.gaps.checks import asserts, macros, throws
 from indexes.queries.gaps.documentation import coverage, docstrings, links
-from indexes.queries.gaps.expectations import opinfo_rows, owners, recorded
+from indexes.queries.gaps.expectations import inputs, opinfo_rows, owners, recorded
 from indexes.queries.gaps.kernels import missing
 from indexes.queries.gaps.model import Kind
-from indexes.queries.gaps.python import typing
+from indexes.queries.gaps.python import deprecated, references, typing
 
 _FINDERS = (
     docs,
@@ -33,6 +33,8 @@ _FINDERS = (
     messages,
     throws,
     macros,
+    asserts,
+    deprecated,
     owners,
     typing,
     notes,
@@ -41,7 +43,9 @@ _FINDERS = (
     batching,
     autograd,
     decompositions,
+    references,
     opinfo,
+    inputs,
     opinfo_rows,
     structured,
     duplicates,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -140,9 +139,12 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
 
 
 def _is_gone(tree: Tree, path: str, name: str) -> bool:
-    """Whether neither a module nor the files beside and below it have a name."""
-    texts = map(tree.text, (path, *tree.paths(f"{os.path.dirname(path)}/%.py")))
-    return not any(_may_have(text, name) for text in texts)
+    """Whether neither a module nor the files beside and below it have a name; of the package
+    itself those beside it."""
+    folder = os.path.dirname(path)
+    below = tree.paths(f"{folder}/%.py")
+    near = (one for one in below if "/" in folder or os.path.dirname(one) == folder)
+    return not any(_may_have(tree.text(one), name) for one in (path, *near))
 
 
 def _may_have(text: str, name: str) -> bool:
@@ -151,12 +153,12 @@ def _may_have(text: str, name: str) -> bool:
 
 
 def _definition(tree: Tree, path: str, one: Ignored) -> Location | None:
-    words = f"class {one.name}" if one.what == "classes" else f"def {one.name}"
     text = tree.text(path)
-    if words not in text:
-        return None
-    found = re.search(rf"^{words}(?!\w)", text, re.MULTILINE)
-    return Location(path, text.count("\n", 0, found.start()) + 1) if found else None
+    endings = (":", "(") if one.what == "classes" else ("(",)
+    word = "class" if one.what == "classes" else "def"
+    found = (text.find(f"\n{word} {one.name}{ending}") for ending in endings)
+    at = max(found)
+    return Location(path, text.count("\n", 0, at) + 2) if at >= 0 else None
 
 
 _HEAD = regex(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
-from indexes.queries.gaps.python.modules import modules, split
+from indexes.queries.gaps.python.modules import holds, modules, split
 from indexes.queries.python_names.finding import Finder
 from indexes.store.registrations import StoredPython
 
@@ -27,6 +26,7 @@ _CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")
 _TYPE = regex(r"\w+Tensor\b")
 """``torch.FloatTensor``: made when torch is imported."""
 _TENSOR = "torch.Tensor"
+_STUBS = ("torch/_C/__init__.pyi.in", "tools/pyi/gen_pyi.py")
 _TESTING = "torch/testing/_internal/"
 
 
@@ -133,9 +133,9 @@ class _Names:
         if not rest:
             return True
         text = self._tree.text(self._modules.get(module, ""))
-        if all(_is_word(part, text) for part in rest.split(".")) or _TYPE.match(rest):
+        if all(holds(text, part) for part in rest.split(".")) or _TYPE.match(rest):
             return True
-        if self._is_member(module, rest):
+        if self._is_member(module, rest) or (module == "torch" and self._is_declared(rest)):
             return True
         return self._finder.find(name) is not None or self._is_native(name)
 
@@ -146,7 +146,12 @@ class _Names:
             return False
         stored = StoredPython(self._tree.store).by_target(f"name:{first}")
         texts = (self._tree.text(path) for path, _ in stored)
-        return any(_is_word(member, text) for text in texts)
+        return any(holds(text, member) for text in texts)
+
+    def _is_declared(self, name: str) -> bool:
+        """Whether a stub of C++ declares it: ``torch.finfo``, ``torch.int32``."""
+        forms = (f"class {name}", f"\n{name}: ", f"\ndef {name}(", f'"{name}": [')
+        return any(form in self._tree.text(path) for path in _STUBS for form in forms)
 
     def _is_native(self, name: str) -> bool:
         """Whether it may be a member of a class of C++, of which Python's files do not tell. Of
@@ -159,10 +164,6 @@ class _Names:
             return found is not None
         line = self._tree.lines(found.location.path, found.location.line)[0]
         return "_C." in line
-
-
-def _is_word(part: str, text: str) -> bool:
-    return part in text and bool(re.search(rf"(?<!\w){part}(?!\w)", text))
 
 
 KINDS = (

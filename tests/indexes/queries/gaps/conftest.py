@@ -65,11 +65,15 @@ Tensor lonely(const Tensor& self, int64_t size) {
   TORCH_CHECK(self.dim() == 2, "lonely: expected 2 dimensions, got ", self.dim());
   const char* words = "TODO is no comment here";
   TORCH_CHECK(words);
+  TORCH_INTERNAL_ASSERT(self.numel() > 1);
   return self;
 }
 
 Tensor whole(const Tensor& self, int64_t size) {
   // TORCH_CHECK(size > 0);
+  TORCH_INTERNAL_ASSERT(self.is_cuda() || self.layout() == kStrided);
+  TORCH_CHECK(self.dim() == 2, "whole: expected 2 dimensions, got ", self.dim());
+  TORCH_INTERNAL_ASSERT(self.dim() == 2);
   return self;
 }
 
@@ -308,6 +312,8 @@ def _write_expectations(root: Path) -> None:
             # DecorateInfo(unittest.expectedFailure, "TestJit", "test_in_a_comment"),
         ),
 """
+    tried = '    OpInfo(\n        "whole",\n'
+    text = text.replace(tried, f"{tried}        error_inputs_func=error_inputs_whole,\n")
     databases.write_text(text.replace(head, head + rows))
     _append(root, "test/test_nobody.py", '# Owner(s): ["module: unknown"]\n')
     _append(
@@ -322,6 +328,10 @@ def _write_expectations(root: Path) -> None:
         "torch/testing/_internal/dynamo_test_failures.py",
         'dynamo_skips = {\n    "TestOlder.test_in_a_set",\n}\n',
     )
+    old = "from torch.words.said import older\n\n\ndef test_now():\n    torch.words.older()\n"
+    _append(root, "test/test_words.py", f"# Owner(s): []\n{old}    torch.older()\n")
+    _append(root, "torch/_refs/__init__.py", "\n\ndef whole(self, size):\n    return self\n")
+    _append(root, "torch/words/__init__.py", "from torch.words.said import older\n")
     _append(root, "mypy.ini", "[mypy-torch.functional.*]\nignore_errors = True\n\n[mypy]\nx = 1\n")
     _append(root, "torch/untyped.py", "# mypy: allow-untyped-defs\n\n\ndef one(x):\n    pass\n")
 
@@ -373,6 +383,11 @@ def _hidden(one):
     """Args:
         two: nobody minds
     """
+
+
+@deprecated("use stars", category=FutureWarning)
+def older():
+    pass
 
 
 def stars(one, **kwargs):

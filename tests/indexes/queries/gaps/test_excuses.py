@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.queries.gaps.model import Gap, GapList
+from indexes.queries.gaps.find import find_gaps
+from indexes.queries.gaps.model import Gap, GapFilter, GapList
+from indexes.queries.index import Index
 
 
 def of(answer: GapList, kind: str) -> dict[str, Gap]:
@@ -28,6 +30,31 @@ def test_a_deprecated_macro_is_found_by_its_body_and_told_what_replaces_it(answe
     gap = found["at::native::old_style"]
     assert gap.what == "old_style uses AT_OLD_ERROR"
     assert "use TORCH_CHECK(false, ...)" in gap.rule
+
+
+def test_an_assert_about_an_argument_that_nothing_has_checked(answer: GapList) -> None:
+    found = of(answer, "internal-assert")
+    what = "an argument can fail an internal assert: self.numel() > 1"
+    assert found["at::native::lonely"].what == what
+    assert "at::native::whole" not in found
+
+
+def test_a_deprecated_name_by_its_module_or_one_that_exports_it(grown: Index) -> None:
+    found = find_gaps(grown, GapFilter(("deprecated-name",))).gaps
+    assert [gap.subject for gap in found] == ["torch.words.said.older/test/test_words.py"]
+    assert [place.line for place in found[0].evidence[:-1]] == [2, 6]
+    assert '"use stars"' in found[0].rule
+
+
+def test_a_ref_is_missed_where_none_has_its_name(answer: GapList) -> None:
+    found = of(answer, "ref")
+    assert "operators tested by an OpInfo have one" in found["lonely"].rule
+
+
+def test_an_opinfo_without_error_inputs_of_an_operator_that_checks(answer: GapList) -> None:
+    gap = of(answer, "error-inputs")["lonely"]
+    assert gap.what == "the OpInfo of lonely has no error inputs"
+    assert gap.evidence[1].path.endswith("Lonely.cpp")
 
 
 def test_rows_of_opinfos_give_their_reason(answer: GapList) -> None:

@@ -1,0 +1,81 @@
+"""Internal asserts about arguments that users give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Definition, Location
+from indexes.queries.gaps.checks.code import Use, uses
+from indexes.queries.gaps.messages import parameter_names
+from indexes.queries.gaps.model import Gap, Kind, subject_of
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_ASSERT = regex(
+    r"\b(?:TORCH_INTERNAL_ASSERT(?:_DEBUG_ONLY)?|AT_ASSERTM?)\s*\(\s*((?:[^(),;\"]|\((?:[^()]|\([^()]*\))*\))+)"
+)
+_ASKED = regex(
+    r"\b(\w+)(?:\.|->)(?:sizes?|sym_sizes?|dim|ndimension|numel|sym_numel|strides?|scalar_type|dtype"
+    r"|is_contiguous|is_floating_point|is_complex|requires_grad|empty|length)\("
+    r"|\b(?<![.>:])(\w+)\s*(?:[<>]=?|[!=]=)\s*-?\d"
+)
+"""What is asked of a parameter: a property that arguments differ in, or its value."""
+_WRITTEN = regex(r"(?<!const )(?<![:\w])(?:at::)?Tensor\s*&\s*\w+")
+"""A parameter that the function writes to: what is asked of it may be of its own making."""
+_CHECKS = regex(r"\b(?:TORCH_CHECK\w*|check\w*|AT_ERROR|TORCH_INTERNAL_ASSERT)\s*\(([^;]*);")
+_DEFINITION = "c10/util/Exception.h"
+_REPORT = "INTERNAL ASSERT FAILED"
+
+
+def lacks(tree: Tree) -> str:
+    """Kernels stand in a checkout only."""
+    return tree.lacks_kernels()
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """Kernels of operators that people call, not of structured ones, which their meta function
+    has checked, with an assert about a parameter that nothing above it has checked."""
+    text_of = tree.place_of(_REPORT, tree.source.locate(_DEFINITION) or "")
+    for path in tree.native_files:
+        text = tree.text(path)
+        if "_ASSERT" not in text:
+            continue
+        found: dict[Definition, list[Use]] = {}
+        for use in uses(text, path, _ASSERT):
+            function = tree.function_at(path, use.location.line)
+            if function and _is_reached(tree, function, use):
+                found.setdefault(function, []).append(use)
+        for function, asserts in found.items():
+            yield _gap(tree, function, asserts, text_of)
+
+
+def _is_reached(tree: Tree, function: Definition, use: Use) -> bool:
+    op = tree.operator_of(function)
+    if op is None or op[0] == "_" or "backward" in op or function.kind == "impl_func":
+        return False
+    if tree.natives[op].structured_delegate or tree.natives[op].structured:
+        return False
+    names = parameter_names(_WRITTEN.sub("", function.parameters))
+    asked = {found[0] for found in _ASKED.finditer(use.found[1]) if (found[1] or found[2]) in names}
+    start = function.location.line
+    above = "\n".join(tree.lines(function.location.path, start, use.location.line - 1))
+    checked = "".join(one[1] for one in _CHECKS.finditer(above))
+    return bool(asked) and not any(one in checked for one in asked)
+
+
+def _gap(tree: Tree, function: Definition, asserts: list[Use], report: Location | None) -> Gap:
+    lines = [one.location for one in asserts]
+    shown = "; ".join(" ".join(one.found[1].split()) for one in asserts[:3])
+    what = f"an argument can fail an internal assert: {shown}"
+    rule = "an internal assert is for what no argument can cause: it asks to report a bug"
+    places = (*lines, *((report,) if report else ()))
+    op, name, subject = tree.operator_of(function), function.name, subject_of(function)
+    return Gap(lines[0], what, rule, places, op, name, subject)
+
+
+KINDS = (
+    Kind("internal-assert", "medium", "internal asserts about arguments of users", find, lacks),
+)

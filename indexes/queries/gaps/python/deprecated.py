@@ -1,0 +1,142 @@
+"""Python names that the tree calls deprecated, and that its own files still use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import MULTILINE, regex
+from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.python_names.finding import Finder
+from indexes.readers.python.facts import module_name
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_ARGUMENTS = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
+_DECORATED = regex(
+    rf"^@(?:\w+\.)?deprecated{_ARGUMENTS}\n(?:@[^\n]*\n)*(?:def|class)[ \t]+([A-Za-z]\w*)",
+    MULTILINE,
+)
+_TEXT = regex(r"[fr]?\"([^\"\n]*)\"|[fr]?'([^'\n]*)'")
+_SIGN = "deprecated("
+_PACKAGES = ("torch/", "functorch/", "test/", "benchmarks/")
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecated:
+    """A function or class under ``@deprecated(...)``."""
+
+    name: str
+    module: str
+    place: Location
+    says: str
+
+
+def deprecated_names(text: str, path: str) -> Iterator[Deprecated]:
+    """The deprecated functions and classes of a file."""
+    for found in _DECORATED.finditer(text) if _SIGN in text else ():
+        line = text.count("\n", 0, found.start(2)) + 1
+        says = "".join(one or other for one, other in _TEXT.findall(found[1]))
+        yield Deprecated(found[2], module_name(path), Location(path, line), says)
+
+
+def lacks(tree: Tree) -> str:
+    """Names are called deprecated by a decorator since 2.4."""
+    there = any(True for _ in _all_names(tree))
+    return "" if there else "no function of this version is under @deprecated(...)"
+
+
+def _all_names(tree: Tree) -> Iterator[Deprecated]:
+    for path in tree.index.facts.paths("python"):
+        if path.startswith("torch/"):
+            yield from deprecated_names(tree.text(path), path)
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """One gap for each file that uses a deprecated name by its module, at the first use."""
+    known: dict[str, list[Deprecated]] = {}
+    for one in _all_names(tree):
+        known.setdefault(one.name, []).append(one)
+    if not known:
+        return
+    names = "|".join(known)
+    use = re.compile(
+        rf"(?<![\w.`~])(torch(?:\.\w+)*)\.({names})\s*[(]"
+        rf"|^[^\S\n]*from[ \t]+(torch[\w.]*)[ \t]+import[ \t][^\n#]*\b({names})\b",
+        MULTILINE,
+    )
+    exports = _Exports(tree)
+    for path in (*tree.index.facts.paths("python"), *tree.index.facts.paths("test")):
+        text = tree.text(path)
+        if path.startswith(_PACKAGES) and any(name in text for name in known):
+            yield from _uses(text, path, known, use, exports)
+
+
+class _Exports:
+    """Which names of packages are deprecated ones of their modules."""
+
+    def __init__(self, tree: Tree) -> None:
+        finder = Finder(tree.index)
+        self._found = cache(finder.find)
+
+    def has(self, owner: str, one: Deprecated) -> bool:
+        """Whether a module is where a name is deprecated, or a package around it that exports
+        that: ``torch.vmap`` is none of ``torch._vmap_internals``."""
+        if owner == one.module:
+            return True
+        if not one.module.startswith(f"{owner}."):
+            return False
+        found = self._found(f"{owner}.{one.name}")
+        place = found.location if found else None
+        return place is not None and place.path == one.place.path
+
+
+def _uses(
+    text: str,
+    path: str,
+    known: Mapping[str, list[Deprecated]],
+    use: re.Pattern[str],
+    exports: _Exports,
+) -> Iterator[Gap]:
+    seen: dict[Deprecated, list[Location]] = {}
+    for found in use.finditer(text):
+        owner, name = found[1] or found[3], found[2] or found[4]
+        for one in known[name]:
+            start = text.rfind("\n", 0, found.start()) + 1
+            is_words = "#" in text[start : found.start()] or ">>>" in text[start : found.start()]
+            exported = bool(found[3]) and path.endswith("__init__.py")
+            own = exported or one.place.path == path or f"_{name}(self" in text
+            if not own and not is_words and exports.has(owner, one):
+                line = text.count("\n", 0, found.end()) + 1
+                seen.setdefault(one, []).append(Location(path, line))
+    for one, places in seen.items():
+        yield _gap(one, places)
+
+
+def _gap(one: Deprecated, places: list[Location]) -> Gap:
+    count = f" in {len(places)} places" if len(places) > 1 else ""
+    path = places[0].path
+    what = f"{path} uses {one.name}{count}, which is deprecated"
+    said = f': "{one.says}"' if one.says else ""
+    rule = f"{one.place} is under @deprecated{said}"
+    name = f"{one.module}.{one.name}"
+    subject = f"{name}/{path}"
+    return Gap(places[0], what, rule, (*places, one.place), name=name, subject=subject, stated=True)
+
+
+KINDS = (
+    Kind(
+        "deprecated-name",
+        "easy",
+        "files that use deprecated names",
+        find,
+        lacks,
+        apart=True,
+        python=True,
+    ),
+)

@@ -1,0 +1,78 @@
+"""Operators without a reference implementation in Python, of a family that has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.linking.python.paths import Found, place_of
+from indexes.queries.gaps.model import Confidence, Gap, Kind
+from indexes.readers.python.facts import unpack
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+REFS = "torch/_refs/__init__.py"
+_HALF = 0.5
+
+
+def lacks(tree: Tree) -> str:
+    """Refs are Python, which every source has since 1.13."""
+    return tree.lacks(REFS)
+
+
+def find(tree: Tree) -> Iterator[Gap]:
+    """Public operators for ordinary tensors with an OpInfo and no function of their name in
+    torch._refs. Likely wanted are those of whose kind of OpInfo the half has one."""
+    refs = StoredPython(tree.store).of_kinds("ref")
+    there = {fact.symbol.rpartition(".")[2]: (path, fact) for path, fact in refs}
+    families: dict[str, list[list[str]]] = {}
+    for ops in tree.by_name(op for op in tree.public if _is_wanted(tree, op)):
+        families.setdefault(_family(tree, ops[0]), []).append(ops)
+    for family, members in families.items():
+        having = [ops for ops in members if _own(tree, ops[0], there)]
+        likely = len(having) >= _HALF * len(members)
+        like = [one for ops in having[:2] if (one := _own(tree, ops[0], there))]
+        for ops in members:
+            if not _own(tree, ops[0], there):
+                share = f"{len(having)} of {len(members)} operators tested by an {family} have one"
+                yield _gap(tree, ops, share, like, "likely" if likely else "possible")
+
+
+def _is_wanted(tree: Tree, op: str) -> bool:
+    """A ref computes what kernels do: not what is made of other operators, drawn, or sparse."""
+    return (
+        tree.is_dense(op)
+        and tree.returns_tensor(op)
+        and not tree.is_random_or_dynamic(op)
+        and bool(tree.opinfos(op))
+    )
+
+
+def _family(tree: Tree, op: str) -> str:
+    """The class of OpInfo that tests an operator, most often."""
+    classes = Counter(unpack(fact.detail).get("cls", "") for _, fact in tree.opinfos(op))
+    return classes.most_common(1)[0][0]
+
+
+def _own(tree: Tree, op: str, there: dict[str, Found]) -> Found | None:
+    """Its ref, in whichever module: that of ``logit`` is ``torch._refs.special.logit``."""
+    names = (name.rpartition(".")[2] for name in tree.names(op))
+    found = (there.get(name) for name in (*names, tree.natives[op].name))
+    return next((one for one in found if one), None)
+
+
+def _gap(tree: Tree, ops: list[str], share: str, like: list[Found], confidence: Confidence) -> Gap:
+    place = tree.natives[ops[0]].location
+    tested = [place_of(found) for found in tree.opinfos(ops[0])[:1]]
+    evidence = (place, *tested, *map(place_of, like))
+    rule = f"no function of torch._refs has one of its names; {share}"
+    what = f"no reference implementation of {tree.natives[ops[0]].name}"
+    return Gap(place, what, rule, evidence, ops[0], confidence=confidence)
+
+
+KINDS = (
+    Kind("ref", "medium", "operators without a reference in Python", find, lacks, python=True),
+)
