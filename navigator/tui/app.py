@@ -124,7 +124,7 @@ class TorchnavApp(App[int]):
         from navigator.tui.lists.catalog import ABOUT, LISTS
 
         workspace = self.screen.query_one(Workspace)
-        subject = subject or workspace.subject()
+        subject = subject or (name == "contribute" and workspace.change()) or workspace.subject()
         if self.context.session is None:
             return
         if name in LISTS:

@@ -29,6 +29,8 @@ class PlaceRow:
     """More words, shown below the list."""
     below: int = 0
     """How many rows behind it are set in below it."""
+    change: str = ""
+    """The id of the gap that it is of: enter opens the plan of closing that."""
 
     @property
     def visit(self) -> Visit:

@@ -23,6 +23,7 @@ from navigator.tui.source.document import Shelf
 
 if TYPE_CHECKING:
     from indexes.model.errors import Progress
+    from indexes.queries.changes.planning import Changes
     from indexes.queries.contribution.plan import Contributions
     from indexes.queries.index import Index
     from indexes.source.git_history import Blame
@@ -134,6 +135,14 @@ class Session:
     @property
     def info(self) -> SourceInfo:
         return self.index.info
+
+    @cached_property
+    def changes(self) -> Changes | None:
+        """What plans changes; it keeps what it has read. None while there is no index."""
+        from indexes.queries.changes.planning import Changes
+        from indexes.queries.index import Index
+
+        return Changes(self.index) if isinstance(self.index, Index) else None
 
     @cached_property
     def contributions(self) -> Contributions | None:

@@ -14,6 +14,7 @@ from navigator.tui.lists.gaps import GapsPane
 from navigator.tui.lists.impact import ImpactPane
 from navigator.tui.lists.new_operator import NewOperatorPane
 from navigator.tui.lists.places_pane import PlacesPane
+from navigator.tui.lists.plan import PlanPane, is_change
 from navigator.tui.lists.structure import EnginePane, TensorImplPane
 
 LISTS: Mapping[str, Callable[[Context], PlacesPane]] = {
@@ -25,8 +26,15 @@ LISTS: Mapping[str, Callable[[Context], PlacesPane]] = {
     "new_operator": NewOperatorPane,
     "tensorimpl": TensorImplPane,
 }
+
+
+def _contribution(context: Context, subject: str) -> PlacesPane:
+    """The plan of a gap, or all that a change of an operator or a place may touch."""
+    return (PlanPane if is_change(subject) else ContributePane)(context, subject)
+
+
 ABOUT: Mapping[str, Callable[[Context, str], PlacesPane]] = {
-    "contribute": ContributePane,
+    "contribute": _contribution,
     "impact": ImpactPane,
     "table": DispatchTablePane,
 }

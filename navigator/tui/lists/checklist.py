@@ -71,9 +71,14 @@ class ChecklistPane(CommandsPane):
 
     def action_copy_markdown(self) -> None:
         """Put the whole checklist on the clipboard, as Markdown."""
-        lines = "\n".join(self.markdown())
-        if lines:
-            self.app.copy_to_clipboard(f"{lines}\n")
-            say(self, "copied the checklist as Markdown")
-        else:
-            say(self, "it is not ready yet")
+        copy_checklist(self, self.markdown())
+
+
+def copy_checklist(pane: PlacesPane, lines: Iterable[str]) -> None:
+    """Put a checklist on the clipboard, as Markdown; none of it is there yet without lines."""
+    text = "\n".join(lines)
+    if text:
+        pane.app.copy_to_clipboard(f"{text}\n")
+        say(pane, "copied the checklist as Markdown")
+    else:
+        say(pane, "it is not ready yet")

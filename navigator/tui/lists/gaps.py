@@ -16,7 +16,7 @@ from navigator.tui.processes.preview import REASON
 
 
 class GapsPane(PlacesPane):
-    """Gaps by kind, filtered while one types; enter goes to the chain at the gap's line."""
+    """Gaps by kind, filtered while one types; enter opens the plan of closing one."""
 
     PLACEHOLDER = (
         "words, kind:todo, key:MPS, module:linalg, owner:, easy, likely, no-gpu, mac, hour,"
@@ -83,7 +83,14 @@ def _gap_rows(gap: Gap) -> Iterator[PlaceRow]:
     owners = f"reviewed by {', '.join(gap.owners)}\n" if gap.owners else ""
     comment = f"{gap.what}\nbecause {gap.rule}\n{owners}{gap.contribute}"
     yield PlaceRow(
-        gap.name, gap.location, "", gap.what, gap.op, comment=comment, below=len(evidence)
+        gap.name,
+        gap.location,
+        "",
+        gap.what,
+        gap.op,
+        comment=comment,
+        below=len(evidence),
+        change=gap.id,
     )
     for place in evidence:
-        yield PlaceRow(str(place), place, "see", op=gap.op, depth=1)
+        yield PlaceRow(str(place), place, "see", op=gap.op, depth=1, change=gap.id)

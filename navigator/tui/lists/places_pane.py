@@ -91,6 +91,10 @@ class PlacesPane(MainPane):
         """What a change of this place would be about; empty for the line in source."""
         return ""
 
+    def change(self) -> str:
+        """The id of the change that enter opens the plan of; empty where it goes to the place."""
+        return self.places.current.change if self.places.current else ""
+
     # ------------------------------------------------------------------------- showing
 
     def show_rows(self, rows: Sequence[PlaceRow], *, folded: bool = False) -> None:

@@ -121,6 +121,10 @@ class Workspace(Container):
             return f"{here.path}:{here.line}"
         return here.op or "" if here is not None else ""
 
+    def change(self) -> str:
+        """The id of the change that ``c`` plans; empty where it is about the subject."""
+        return ""
+
     def jump(self, visit: Visit) -> None:
         """Go to a place because the reader asked for it."""
         self.source.load(visit)

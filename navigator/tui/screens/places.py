@@ -41,14 +41,21 @@ class PlacesWorkspace(Workspace):
         own = "" if self.is_in_source else self.pane.subject()
         return own or super().subject()
 
+    def change(self) -> str:
+        return "" if self.is_in_source else self.pane.change()
+
     def on_places_pane_selected(self, message: PlacesPane.Selected) -> None:
         self.source.load(message.row.visit)
 
-    def on_places_pane_chosen(self) -> None:
-        self.action_open()
+    async def on_places_pane_chosen(self) -> None:
+        await self.action_open()
 
-    def action_open(self) -> None:
-        """Go to the place in the browser: from the source to the line of the cursor."""
+    async def action_open(self) -> None:
+        """Go to the place in the browser: from the source to the line of the cursor. Of a gap the
+        plan opens."""
+        if self.change():
+            await self.run_action("app.list('contribute')")
+            return
         row = self.pane.places.current
         if row is not None:
             here = self.here() if self.is_in_source else None

@@ -1,0 +1,55 @@
+"""How far somebody is with a change: which steps are ticked, which commands were run and how they
+ended. Kept in the cache folder by tree and change, so that it is there the next day."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Progress:
+    """What is done of one change."""
+
+    path: Path
+    ticked: set[str] = field(default_factory=set)
+    """The steps, by their words: lines move from day to day."""
+    ended: dict[str, int] = field(default_factory=dict)
+    """The exit status of each command that was run."""
+
+    @classmethod
+    def load(cls, cache: Path, tree: str, change: str) -> Progress:
+        """What was kept of a change; nothing where there is no file of ours."""
+        path = cache / "changes" / tree / f"{_file_name(change)}.json"
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            ticked, ended = {*map(str, kept["ticked"])}, dict(kept["ended"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls(path)
+        return cls(path, ticked, {str(k): v for k, v in ended.items() if isinstance(v, int)})
+
+    def tick(self, steps: Iterable[str]) -> None:
+        """Ticks steps, or takes the ticks away again, and keeps that. Raises OSError."""
+        self.ticked ^= {*steps}
+        self._keep()
+
+    def end(self, command: str, status: int) -> None:
+        """Notes how a command ended, and keeps that. Raises OSError."""
+        self.ended[command] = status
+        self._keep()
+
+    def _keep(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"ticked": sorted(self.ticked), "ended": self.ended}, indent=1)
+        beside = self.path.with_suffix(f".{os.getpid()}")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(self.path)
+
+
+def _file_name(change: str) -> str:
+    """An id as the name of one file."""
+    plain = "".join(one if one.isalnum() or one in "-_." else "+" for one in change)
+    return plain.lstrip(".")[:150] or "+"

@@ -1,0 +1,37 @@
+"""Runs a command of a plan in the reader's terminal, which has shown it and was told to."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from textual.app import SuspendNotSupported
+from textual.widget import Widget
+
+from navigator.text.clean import printable
+from navigator.tui.asking import complain
+
+
+def run_shown(owner: Widget, command: str, folder: Path) -> int | None:
+    """Show a command in the suspended terminal, run it when enter is pressed, and come back.
+
+    The exit status; None where the reader did not want it or the terminal can't be handed over."""
+    try:
+        with owner.app.suspend():
+            return _asked(command, folder)
+    except SuspendNotSupported:
+        complain(owner, "this terminal cannot be handed to a command")
+    except OSError as error:
+        complain(owner, str(error))
+    return None
+
+
+def _asked(command: str, folder: Path) -> int | None:
+    print(f"in {printable(str(folder))}\n$ {printable(command)}")
+    try:
+        input("enter runs it, ctrl+c goes back ")
+        status = subprocess.run(command, shell=True, cwd=folder, check=False).returncode
+        input(f"it ended with status {status}: enter goes back ")
+    except (KeyboardInterrupt, EOFError):
+        return None
+    return status
