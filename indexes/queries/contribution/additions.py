@@ -12,7 +12,13 @@ from indexes.model.chains import Hop
 from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
-from indexes.queries.contribution.family import Members, Mention, family_mentions, is_of_space
+from indexes.queries.contribution.family import (
+    Members,
+    Mention,
+    family_mentions,
+    hand_written,
+    is_of_space,
+)
 from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.impact.rebuild import NATIVE
@@ -55,6 +61,10 @@ _OF_CODE = ("kernel", "meta", "stub", "registration", "device_kernel", "formula_
 """Roles of code that is an operator's own where its name has the operator's in it."""
 
 
+_OF_KERNELS = ("kernel", "meta", "stub", "registration", "derivative", "opinfo")
+_DRAFTED = (None, "CPU", "CUDA")
+
+
 class _Part(NamedTuple):
     """A kind of place, in the order of work."""
 
@@ -66,6 +76,8 @@ class _Part(NamedTuple):
     when: str = ""
 
 
+_BUILD_LIST = r"\.(bzl|bazel)$|CMakeLists\.txt$"
+_MOST_LINES = 10_000
 _COMPOSITE = "unless it is composite, and made of operators that have one"
 _PUBLIC = "if it is public"
 _PARTS = (
@@ -112,7 +124,7 @@ _PARTS = (
     _Part("Expected output", path=r"\.expect$", when="what `--accept` writes when the test is run"),
     _Part("Python", path=r"^torch/.*\.pyi?(\.in)?$", when=_PUBLIC),
     _Part("Code generation", path=r"^(tools|torchgen)/"),
-    _Part("Build list", path=r"\.(bzl|bazel)$|CMakeLists\.txt$", when="with a new file"),
+    _Part("Build list", path=_BUILD_LIST, when="with a new file"),
     _Part("Tests", path=r"^test/|/test/"),
     _Part("Names it", path=""),
 )
@@ -138,6 +150,7 @@ class Additions:
         """All places in the order of work; those of tests among them."""
         found = [self._addition(one) for one in self._ranked()]
         found += self._of_kernels({one.location.path for one in found})
+        found += self._build_lists({one.location.path for one in found})
         order = [part.title for part in _PARTS]
         surely = [one for one in found if one.certainty == "surely"]
         perhaps = [one for one in found if one.certainty == "perhaps"][:_MOST_PERHAPS]
@@ -229,19 +242,37 @@ class Additions:
         return found
 
     def _of_kernels(self, known: set[str]) -> Iterator[Addition]:
-        """The kernels of the nearest operator that has any, in files that nothing else named."""
+        """The kernels of the nearest operator that has any, its formula and its OpInfo, in files
+        that nothing else named. Where no history says more, those that the draft names are sure."""
         for name, hops in self._hops.items():
-            wanted = [hop for hop in hops if hop.role in ("kernel", "meta", "stub", "registration")]
+            wanted = [hop for hop in hops if hop.role in _OF_KERNELS]
             for hop in wanted:
-                where = hop.location
-                if where and where.path not in known and _part(hop, where.path).role:
-                    known.add(where.path)
-                    part = _part(hop, where.path)
-                    title = f"{part.title} for {hop.device}" if hop.device else part.title
-                    shape = self._read.shape(where)
-                    yield Addition(title, part.when, where, name, shape, "perhaps", hop.rule)
-            if wanted:
+                where, part = hop.location, _part(hop, hop.location.path if hop.location else "")
+                if where is None or where.path in known or part.role != hop.role:
+                    continue
+                known.add(where.path)
+                title = f"{part.title} for {hop.device}" if hop.device else part.title
+                sure = hop.device in _DRAFTED and not self._precedents
+                certainty: Certainty = "surely" if sure else "perhaps"
+                shape = self._read.shape(where)
+                yield Addition(title, part.when, where, name, shape, certainty, hop.rule)
+            if any(hop.role == "kernel" for hop in wanted):
                 return
+
+    def _build_lists(self, known: set[str]) -> Iterator[Addition]:
+        """The lists of sources that name a file which holds the nearest operators alone: a new one
+        may get such a file too."""
+        names = {base_of(one.native.name).strip("_").split("_")[-1] for one in self._near[:_CHAINS]}
+        own = [path for path in sorted(known) if _is_own_file(path, names)]
+        for path in hand_written(self._index.source.top):
+            if not own or path in known or not re.search(_BUILD_LIST, path):
+                continue
+            for number, line in enumerate(self._read.lines(path, 1, _MOST_LINES), 1):
+                if file := next((one for one in own if one.rpartition("/")[2] in line), ""):
+                    when = f"with a new file: {file.rpartition('/')[2]} is listed"
+                    where = Location(path, number)
+                    yield Addition("Build list", when, where, "", (line,), "perhaps", "")
+                    break
 
 
 class _Files:
@@ -295,6 +326,12 @@ def _part(hop: Hop | None, path: str) -> _Part:
                 return part
     fits = (part for part in _PARTS if part.path and re.search(part.path, path))
     return next(fits, _PARTS[-1])
+
+
+def _is_own_file(path: str, names: set[str]) -> bool:
+    """Whether the name of a source has that of an operator in it: ``ActivationMishKernel.cu``."""
+    name = path.rpartition("/")[2].partition(".")[0].lower()
+    return "/native/" in path and any(len(one) > 2 and one.lower() in name for one in names)
 
 
 def _is_own(hop: Hop, model: Neighbour) -> bool:
