@@ -7,8 +7,8 @@ from indexes.serialize.answers import Object, envelope, shape, to_object
 
 shape(
     Gap,
-    "id kind difficulty name op path line what rule stated confidence evidence keys needs module"
-    " owners uses age_days contribute",
+    "id kind difficulty effort name op path line what rule stated confidence evidence keys needs"
+    " module owners uses age_days contribute",
 )
 
 

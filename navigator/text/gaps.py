@@ -46,6 +46,8 @@ def gap_lines(gap: Gap) -> Iterator[str]:
     sure = ", possible" if gap.confidence == "possible" else ""
     title = f"{gap.id} ({gap.difficulty}{sure}{age})"
     yield from entry(title, gap.location, gap.what, f"because {gap.rule}")
+    if gap.effort:
+        yield from wrap(gap.effort, "    ")
     others = [one for one in gap.evidence if one != gap.location]
     for one in others[:_EVIDENCE]:
         yield clean(f"      see {one}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexes.linking.python.paths import Found, place_of, same_name
 from indexes.model.regex import regex
@@ -76,7 +76,8 @@ def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
     opinfo = [place_of(found) for found in tree.opinfos(op)[:1]]
     evidence = (place, *([place_of(twin)] if twin else opinfo))
     subject = name.removeprefix("torch.")
-    return Gap(place, f"{name} has no docstring", rule, evidence, op, subject=subject)
+    gap = Gap(place, f"{name} has no docstring", rule, evidence, op, subject=subject)
+    return replace(gap, difficulty="easy" if twin else "medium")
 
 
 # ------------------------------------------------------------------------- signatures
@@ -190,7 +191,10 @@ def _disagreements(
         what = f"{_shown(name, found[1])} documents {', '.join(unknown)}"
         rule = f"no overload of {_base(op)} has a parameter of that name: it has "
         rule += ", ".join(_python_names(tree, name, op)) or "none"
-        yield _disagreement(tree, name, op, what, rule, found)
+        gap = _disagreement(tree, name, op, what, rule, found)
+        # pages of linear algebra call the first argument A, whatever the schema does: ask first
+        on_purpose = unknown[:1] == list(said.parameters[:1]) and "linalg" in name
+        yield replace(gap, difficulty="medium" if on_purpose else "easy")
         return
     for parameter, value in said.defaults:
         given = _defaults(tree, name, parameter)
@@ -249,7 +253,7 @@ def _fits(word: str, known: frozenset[str]) -> bool:
 def _disagreement(tree: Tree, name: str, op: str, what: str, rule: str, found: Found) -> Gap:
     subject = _shown(name, found[1]).removeprefix("torch.")
     places = (place_of(found), tree.natives[op].location)
-    return Gap(places[0], what, rule, places, op, subject=subject)
+    return Gap(places[0], what, rule, places, op, subject=subject, difficulty="easy")
 
 
 # ------------------------------------------------------------------------------ pages
@@ -295,9 +299,18 @@ KINDS = (
         "docs that disagree with the schema",
         find_signatures,
         lacks,
+        graded=True,
         python=True,
     ),
-    Kind("docs", "easy", "public names without a docstring", find_missing, lacks, python=True),
+    Kind(
+        "docs",
+        "easy",
+        "public names without a docstring",
+        find_missing,
+        lacks,
+        graded=True,
+        python=True,
+    ),
     Kind(
         "docs-page",
         "easy",

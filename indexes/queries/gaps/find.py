@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.errors import UsageError
 from indexes.queries.contribution.reviewers import Reviewers
+from indexes.queries.gaps.grades import effort, grade
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.means import MEANS, is_for, needs
 from indexes.queries.gaps.model import (
@@ -116,15 +117,15 @@ def _lacks(kind: Kind, tree: Tree) -> str:
 def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
     native = tree.natives[gap.op] if gap.op else None
     name = native.name if native else gap.name
-    return replace(
+    placed = replace(
         gap,
         kind=kind.name,
         name=gap.name or name,
-        difficulty=gap.difficulty if kind.graded else kind.difficulty,
         module=(native.python_module or "") if native else "",
         uses=tree.popularity(name) if name.isidentifier() else 0,
         needs=needs(gap, kind.python),
     )
+    return replace(placed, difficulty=grade(placed, kind), effort=effort(placed, kind))
 
 
 _NAMES = tuple(kind.name for kind in KINDS)

@@ -110,11 +110,17 @@ def _gap(
     what = f"no message when an argument fails: {shown}{more}"
     places = (*lines, *((standard,) if standard else ()))
     name, subject, stated = function.name, subject_of(function), standard is not None
-    return Gap(lines[0], what, rule, places, op, name, subject, stated=stated)
+    return Gap(lines[0], what, rule, places, op, name, subject, stated=stated, size=len(checks))
 
 
 KINDS = (
     Kind(
-        "error-message", "easy", "checks of arguments without a message", find, Tree.lacks_kernels
+        "error-message",
+        "easy",
+        "checks of arguments without a message",
+        find,
+        Tree.lacks_kernels,
+        unit="checks",
+        few=5,
     ),
 )

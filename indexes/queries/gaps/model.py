@@ -57,6 +57,8 @@ class Gap:
     """Calls by that name in the indexed C++: how much hangs on it."""
     needs: tuple[str, ...] = ()
     """``build`` where C++ has to be compiled, and devices: ``cuda``, ``mac``."""
+    effort: str = ""
+    """How much there is to do, in words: ``3 places, needs a build``."""
     number: int = 1
     """Which it is, by place, of those of its kind and subject: ``:2`` at the end of an id."""
     owners: tuple[str, ...] = ()
@@ -102,6 +104,10 @@ class Kind:
     """Each gap says itself how difficult it is."""
     python: bool = False
     """What closes it is written in Python, wherever it shows itself."""
+    unit: str = ""
+    """What ``Gap.size`` counts: ``lines``, ``places``."""
+    few: int = 0
+    """So many of them at most are easy; 0 where the size does not matter."""
     apart: bool = False
     """Listed only for who asks for this kind by its name."""
     unknown: Callable[[Tree], Mapping[str, str]] = _no_keys

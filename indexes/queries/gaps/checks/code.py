@@ -18,6 +18,8 @@ _BLOCK = regex(r"/\*[\s\S]*?(?:\*/|\Z)")
 _STRINGS = regex(r"\"(?:[^\"\\]|\\.)*\"")
 _TESTS = regex(r"(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\w+$")
 VENDORED = "third_party/"
+_HEAD = 400
+"""Characters in which a file says that a program wrote it."""
 
 
 class Use(NamedTuple):
@@ -30,7 +32,8 @@ class Use(NamedTuple):
 def product_files(tree: Tree) -> tuple[str, ...]:
     """The indexed C++ files that PyTorch's own people write, without tests."""
     paths = tree.index.facts.paths("cpp")
-    return tuple(p for p in paths if VENDORED not in p and not _TESTS.search(p))
+    own = (path for path in paths if VENDORED not in path and not _TESTS.search(path))
+    return tuple(path for path in own if "@generated" not in tree.text(path)[:_HEAD])
 
 
 def uses(text: str, path: str, word: re.Pattern[str]) -> Iterator[Use]:

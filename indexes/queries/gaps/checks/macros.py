@@ -75,8 +75,19 @@ def _gap(
     instead = f": use {macros[0].instead}" if macros[0].instead else ""
     rule = f"{macros[0].place} calls {macros[0].name} deprecated{instead}"
     evidence = (*places, *(one.place for one in macros))
+    op = tree.operator_of(function)
     subject = subject_of(function) if function else path
-    return Gap(places[0], what, rule, evidence, tree.operator_of(function), name, subject)
+    return Gap(places[0], what, rule, evidence, op, name, subject, size=len(used))
 
 
-KINDS = (Kind("deprecated-macro", "easy", "deprecated C++ macros still in use", find, lacks),)
+KINDS = (
+    Kind(
+        "deprecated-macro",
+        "easy",
+        "deprecated C++ macros still in use",
+        find,
+        lacks,
+        unit="places",
+        few=5,
+    ),
+)

@@ -50,10 +50,19 @@ def _gap(
     rule = f"{whose} TORCH_CHECK, which adds the C++ stack and is c10::Error for who catches it"
     like = tree.place_of(_CHECK, own)
     evidence = (*places, *(one for one in (like, macro) if one))
+    op = tree.operator_of(function)
     subject = subject_of(function) if function else path
-    return Gap(places[0], what, rule, evidence, tree.operator_of(function), name, subject)
+    return Gap(places[0], what, rule, evidence, op, name, subject, size=len(thrown))
 
 
 KINDS = (
-    Kind("runtime-error", "easy", "std::runtime_error thrown beside TORCH_CHECK", find, lacks),
+    Kind(
+        "runtime-error",
+        "easy",
+        "std::runtime_error thrown beside TORCH_CHECK",
+        find,
+        lacks,
+        unit="places",
+        few=5,
+    ),
 )

@@ -230,7 +230,17 @@ def _differs(words: str, default: ast.expr) -> bool:
 def _gap(path: str, one: Documented, what: str, rule: str) -> Gap:
     name = f"{module_name(path)}.{one.name}"
     place = Location(path, one.line)
-    return Gap(place, f"{name} {what}", rule, (place,), name=name)
+    named = what.count(",") + 1
+    return Gap(place, f"{name} {what}", rule, (place,), name=name, size=named)
 
 
-KINDS = (Kind("docstring", "easy", "docstrings that disagree with the signature", find),)
+KINDS = (
+    Kind(
+        "docstring",
+        "easy",
+        "docstrings that disagree with the signature",
+        find,
+        unit="names",
+        few=2,
+    ),
+)

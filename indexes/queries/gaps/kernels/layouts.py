@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from indexes.queries.gaps.kernels.dependents import Dependents
 from indexes.queries.gaps.kernels.keys import META, KernelKey
-from indexes.queries.gaps.kernels.siblings import dispatch_line, few, is_public
+from indexes.queries.gaps.kernels.siblings import (
+    dispatch_line,
+    few,
+    is_public,
+    kernel_lines,
+    level_of,
+)
 from indexes.queries.gaps.model import Confidence, Gap
 from indexes.queries.gaps.tree import Tree
 
@@ -121,5 +127,7 @@ class Layouts:
             name,
             f"{keys[0]}/{name}",
             tuple(keys),
+            difficulty=level_of(self._tree, op),
+            size=kernel_lines(self._tree, op),
             confidence=confidence,
         )

@@ -14,6 +14,8 @@ from indexes.queries.gaps.kernels.siblings import (
     dispatch_line,
     few,
     is_public,
+    kernel_lines,
+    level_of,
     most,
     near,
     subjects,
@@ -133,6 +135,8 @@ class Missing:
             f"{key.name}/{name}",
             (key.name,),
             stated=bool(found.stated),
+            difficulty="hard" if self._is_new(key) else level_of(tree, first),
+            size=kernel_lines(tree, first),
             confidence=confidence,
         )
 
@@ -161,6 +165,10 @@ class Missing:
         if len(found.having) > 1:
             return "likely" if self._is_tested(key) else "possible"
         return "possible" if found.having[0].endswith("CPU") else None
+
+    def _is_new(self, key: KernelKey) -> bool:
+        """Whether no operator has a kernel for a key yet."""
+        return not any(key.name in rows for rows in self._tree.kernels.values())
 
     def _is_called(self, name: str) -> bool:
         """Whether people call it: PyTorch lists functions that are none of its API."""
@@ -197,4 +205,14 @@ def unknown(tree: Tree) -> Mapping[str, str]:
     return kernel_keys(tree).unknown
 
 
-KINDS = (Kind("kernel", "medium", "operators missing a backend kernel", find, unknown=unknown),)
+KINDS = (
+    Kind(
+        "kernel",
+        "medium",
+        "operators missing a backend kernel",
+        find,
+        graded=True,
+        unit="lines in the kernel of another back end",
+        unknown=unknown,
+    ),
+)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from indexes.model.vocabulary import Location
+from indexes.queries.gaps.model import Difficulty
 from indexes.queries.gaps.tree import Tree
 
 _SHARE = 0.75
 _FEWEST = 4
 _SHOWN = 3
+_LONG = 100
+"""Lines of a kernel that is no first one."""
 """So many neighbours make a neighbourhood."""
 
 
@@ -62,3 +65,19 @@ def few(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def kernel_lines(tree: Tree, op: str) -> int:
+    """How long the shortest kernel of an operator is that computes; 0 where none is known here."""
+    rows = tree.kernels.get(op, {})
+    lengths = (
+        sum(one.location.end_line - one.location.line + 1 for one in row.definitions)
+        for key, row in rows.items()
+        if key != "Meta" and row.definitions
+    )
+    return min(lengths, default=0)
+
+
+def level_of(tree: Tree, op: str) -> Difficulty:
+    """How difficult one more kernel is, by the length of those that there are."""
+    return "hard" if kernel_lines(tree, op) > _LONG else "medium"

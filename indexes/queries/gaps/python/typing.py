@@ -62,4 +62,15 @@ def _gap(tree: Tree, path: str, place: Location, said: str) -> Gap:
     return Gap(place, what, rule, evidence, name=path, stated=True, difficulty=easy, size=lines)
 
 
-KINDS = (Kind("typing", "medium", "files whose functions have no types", find, lacks, graded=True),)
+KINDS = (
+    Kind(
+        "typing",
+        "medium",
+        "files whose functions have no types",
+        find,
+        lacks,
+        graded=True,
+        unit="lines",
+        few=150,
+    ),
+)

@@ -150,7 +150,7 @@ def test_only_dtypes_being_unimplemented_is_no_missing_kernel(answer: GapList) -
 
 def test_a_fallback_called_impossible_is_no_gap(answer: GapList) -> None:
     assert not named(answer, "lowering", "twice")
-    assert named(answer, "lowering", "lonely")[0].difficulty == "easy"
+    assert named(answer, "lowering", "lonely")[0].difficulty == "medium"
 
 
 def test_a_fallback_without_a_heading_is_stated_too(answer: GapList) -> None:
@@ -187,6 +187,16 @@ def test_counts_stand_for_the_gaps_and_say_what_cannot_be_told(answer: GapList) 
     assert {one.kind for one in answer.counts} == {kind.name for kind in KINDS}
     for one in answer.counts:
         assert one.count == len(of(answer, one.kind))
+
+
+def test_what_is_large_or_needs_a_device_is_not_easy(answer: GapList) -> None:
+    kinds = {kind.name: kind for kind in KINDS}
+    for gap in answer.gaps:
+        if gap.difficulty == "easy":
+            assert set(gap.needs) <= {"build"}, gap.id
+            assert not kinds[gap.kind].few or gap.size <= kinds[gap.kind].few, gap.id
+    kernel = named(answer, "kernel", "lonely")[0]
+    assert kernel.effort.endswith("needs a build and a Mac")
 
 
 def test_easy_ones_come_first(answer: GapList) -> None:

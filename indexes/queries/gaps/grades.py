@@ -1,0 +1,24 @@
+"""How difficult a gap is, by evidence: how much there is to change, and what it needs."""
+
+from __future__ import annotations
+
+from indexes.queries.gaps.means import BUILD
+from indexes.queries.gaps.model import Difficulty, Gap, Kind
+
+_NEEDED = {BUILD: "a build", "cuda": "an NVIDIA GPU", "mac": "a Mac", "rocm": "an AMD GPU"}
+
+
+def grade(gap: Gap, kind: Kind) -> Difficulty:
+    """That of the kind or of the gap itself; easy is only what is small, and what needs no device
+    that few people have."""
+    level = gap.difficulty if kind.graded else kind.difficulty
+    is_large = bool(kind.few) and gap.size > kind.few
+    is_apart = any(one != BUILD for one in gap.needs)
+    return "medium" if level == "easy" and (is_large or is_apart) else level
+
+
+def effort(gap: Gap, kind: Kind) -> str:
+    """The same in words: ``3 places, needs a build and a Mac``."""
+    amount = [f"{gap.size:,} {kind.unit}"] if gap.size and kind.unit else []
+    needs = " and ".join(_NEEDED.get(one, one) for one in gap.needs)
+    return ", ".join([*amount, *([f"needs {needs}"] if needs else [])])
