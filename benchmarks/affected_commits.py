@@ -125,7 +125,7 @@ def history(root: Path, drawn: Sequence[Commit]) -> Iterator[str]:
         changed = [p for p in one.tests if (root / p).exists()]
         missed = [p for p in changed if p not in files]
         index.close()
-        hit = bool(wanted & set(got))
+        hit = any(f"_{name}".endswith(f"_{word}") for word in wanted for name in got)
         named, first = named + bool(wanted), first + hit
         tests, tests_named = tests + len(changed), tests_named + len(changed) - len(missed)
         yield f"{one.name[:9]} {took:5.1f} s {len(found.impact.operators):4} {one.title[:70]}"

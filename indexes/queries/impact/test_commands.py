@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from indexes.linking.graph import device_of_key
 from indexes.linking.python.around import names_of
 from indexes.linking.python.test_expressions import joined, named_expression
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
@@ -29,6 +30,19 @@ _FILES, _NEAR, _NAMES = 4, 3, 8
 """Test files listed for one name, and for one path; Python names that are looked for."""
 
 
+_TESTED_BY = {
+    "batch rule": "vmap",
+    "backward": "autograd",
+    "meta": "meta",
+    "decomposition": "decomp",
+    "lowering": "inductor",
+    "sharding rule": "dtensor",
+    "symbolic": "onnx",
+    "kernel jagged": "nestedtensor",
+}
+"""The word that PyTorch's test files have for what of an operator changes."""
+
+
 def tests_of(
     operators: Sequence[ReachedOperator],
     steps: Sequence[Step],
@@ -44,17 +58,37 @@ def tests_of(
     for one in _tested(operators, facts, unresolved, most):
         native = facts.native(one.name)
         assert native
-        tests = found.suite.of(native)
+        tests = found.suite.of(native, _device(one))
         if tests.missing and tests.missing not in unresolved:
             unresolved.append(tests.missing)
         found.of_operator(one, native, tests)
         if not tests.named:
             found.add_all(mentions.naming(_words(native, facts), "", _FILES // 2), 3, "by rule")
+    for word in _subjects(operators):
+        found.add_all(mentions.near(f"{word} {word.lower()}", _NEAR - 1), 2, "by rule")
     for path, words in _python_names(steps).items():
         found.add_all(mentions.naming(words, path, _FILES), 1, "by rule")
     for path in _changed_paths(steps):
         found.add_all(mentions.near(path, _NEAR), 4, "ambiguous")
     return found.in_tiers()
+
+
+def _device(one: ReachedOperator) -> str:
+    """The device on which alone an operator is reached; the CPU where it is reached on more."""
+    devices = {device_of_key(key) for key in one.keys}
+    return devices.pop().lower() if len(devices) == 1 and "" not in devices else "cpu"
+
+
+def _subjects(operators: Sequence[ReachedOperator]) -> list[str]:
+    """What test files are named after that is neither an operator nor a file: what of an operator
+    changes (its batch rule), and the back end or layout for which alone it does."""
+    direct = [one for one in operators if not one.dispatches]
+    found = [_TESTED_BY[a] for one in direct for a in one.aspects if a in _TESTED_BY]
+    keys = {key for one in direct[:MAX_TESTED] for key in one.keys}
+    for key in sorted(keys):
+        device = device_of_key(key)
+        found += [key.removesuffix(device)] if key != device else [] if key == "CPU" else [key]
+    return list(dict.fromkeys(found))[:_NAMES]
 
 
 def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:

@@ -170,13 +170,19 @@ class Walk:
     # ----------------------------------------------------------------------- answers
 
     def operators(self) -> tuple[ReachedOperator, ...]:
-        """The operators among the steps, surest first, each once with all its sides."""
+        """The operators among the steps, each once with all its sides: first those whose own
+        kernel or formula changes, then the surest."""
         found: dict[str, list[int]] = {}
         for number, node in enumerate(self.nodes):
             if node.kind == "operator":
                 found.setdefault(node.symbol, []).append(number)
         reached = [self._operator(name, numbers) for name, numbers in found.items()]
-        return tuple(sorted(reached, key=lambda r: (r.dispatches, RANK[r.confidence], r.step)))
+        return tuple(sorted(reached, key=self._order))
+
+    def _order(self, one: ReachedOperator) -> tuple[int, bool, int, int]:
+        parent = self.steps[one.step].parent
+        further = parent is not None and self.steps[parent].parent is not None
+        return one.dispatches, further, RANK[one.confidence], one.step
 
     def _operator(self, name: str, numbers: Sequence[int]) -> ReachedOperator:
         best = self.steps[numbers[0]]  # steps are in the order of their cost
