@@ -192,7 +192,8 @@ def _python_names(title: str, headings: Sequence[str]) -> set[str]:
 def _title_words(title: str) -> list[str]:
     """The words of a title that may be names: its first, of plain letters, is a verb."""
     plain = re.sub(r"^(\[.*?\]\s*)+|\(#\d+\)$|^[A-Za-z]+ ", "", title)
-    return [_TAIL.sub("", word) or word for word in _NAME.findall(plain) if len(word) > 2]
+    plain = re.sub(r"(\w+)Backward\d*", lambda node: node[1].lower(), plain)
+    return [_TAIL.sub("", word) or word for word in _NAME.findall(plain) if len(word) > 1]
 
 
 def _blob(root: Path, commit: Commit) -> str:

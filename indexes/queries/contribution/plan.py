@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from indexes.linking.graph import Graph, Node
+from indexes.linking.python.around import names_of
 from indexes.linking.python.paths import operator_named
 from indexes.model.chains import Chain, Hop
 from indexes.model.errors import NotFound, SourceError
@@ -357,23 +358,24 @@ class Contributions:
             self.reviewers.covering(touched),
             self.histories(shown, histories),
             self.history.missing,
-            (
-                *self._own_tests(subject),
-                *((n.full_name, self.suite.of(n, device)) for n in natives),
-            ),
+            (*self._own_tests(subject), *(self._tests_of(n, device) for n in natives)),
             self.guides.commands_for(files),
             self.guides.conventions(files),
             self._missing(),
         )
 
     def _tests_of(self, op: NativeFunction, device: str) -> tuple[str, OperatorTests]:
-        """The tests of an operator; where none is named after it, also those that name it."""
+        """The tests of an operator: those named after it or made from its OpInfos, then files that
+        write its public name most: their tests may reach it through a function of theirs."""
         found = self.suite.of(op, device)
-        if not found.named:
-            words = (op.name.strip("_"), op.name)
-            naming = tuple(self.mentions.naming(words, "", _TEST_FILES))
-            found = replace(found, named=naming)
-        return op.full_name, found
+        names = names_of(op, StoredPython(self._index.facts.store))
+        short = [one.replace("torch.nn.functional.", "F.") for one in names]
+        words = [op.name.rstrip("_"), *names, *short]
+        wanted = [word for word in words if "." in word or not found.named]
+        listed = {one.path for one in (*found.files, *found.named)}
+        naming = self.mentions.naming(wanted, "", _TEST_FILES)
+        others = (one for one in naming if one.path not in listed)
+        return op.full_name, replace(found, named=(*found.named, *others))
 
     def _own_tests(self, subject: _Subject) -> Iterator[tuple[str, OperatorTests]]:
         """How a test file, or the test at a line of one, is run itself; of a symbol the tests that

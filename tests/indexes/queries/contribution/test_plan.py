@@ -91,6 +91,15 @@ def test_a_python_name_has_its_own_place_first_and_the_tests_that_name_it(
     assert "test/test_nn.py" in [one.path for one in tests.named]
 
 
+def test_files_that_write_a_public_name_follow_the_tests_that_are_named_after_it(
+    contributions: Contributions,
+) -> None:
+    (_, tests) = contributions.of("softmax.int", histories=0).tests[0]
+    paths = [one.path for one in tests.named]
+    assert "test/test_nn.py" in paths
+    assert len(paths) == len(set(paths))
+
+
 def test_places_that_are_too_many_are_left_out_of_files_that_have_others(
     contributions: Contributions,
 ) -> None:
