@@ -99,7 +99,7 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """The other docstrings of the operator, and the pages that list it: to read along."""
     assert change.op
-    action: Action = "edit" if not change.gap else "read"
+    action: Action = "read" if change.gap or "." in change.name else "edit"
     seen: set[tuple[str, int]] = set()
     for role in ("docs", "python"):
         for hop in tree.index.chain(change.op).hops:

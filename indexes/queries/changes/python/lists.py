@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
 
-_MENTION = r"(?:[\w'\"]\.|::|[\"'_])(?:WORD)(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
-"""A name in a list, with what stands before and behind it: a call of it is no row."""
-
-
+_AFTER = r"(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
+"""What stands behind a name in a list: a call of it is no row."""
+_BEFORE = ".:'\"_"
+"""What stands before it."""
 _IS_TEST = regex(r"(?:^|/)tests?/.*\.py$")
 
 
@@ -61,13 +61,12 @@ class Lists:
             about: A regular expression of which the file has to speak.
             tests: Whether to look into test files too.
         """
-        lasts = sorted({word.rpartition("_")[2] or word for word in words})
-        sought = re.compile(_MENTION.replace("WORD", "|".join(map(re.escape, lasts))), re.MULTILINE)
+        sought = [re.compile(re.escape(one) + _AFTER, re.MULTILINE) for one in _spelled(words)]
         said = re.compile(about, re.IGNORECASE)
         for path in self._paths:
             text = self._tree.text(path) if tests or not _IS_TEST.search(path) else ""
-            if sought.search(text) and said.search(f"{path}\n{text}"):
-                lines = [text.count("\n", 0, hit.start()) + 1 for hit in sought.finditer(text)]
+            lines = _lines(text, sought)
+            if lines and said.search(f"{path}\n{text}"):
                 for one in read_operator_lists(text, path, lines):
                     named = ((row, bare_name(row.name)) for row in one.rows)
                     yield from (NamedRow(one, row, name) for row, name in named if name in words)
@@ -100,3 +99,15 @@ class Lists:
         root = self._tree.source.root
         expected = (one.relative_to(root).as_posix() for one in root.glob("test/expect/*.expect"))
         return (*indexed, *sorted(expected))
+
+
+def _spelled(words: Collection[str]) -> list[str]:
+    """The ways in which lists write bare names: ``linalg_svd`` and ``linalg.svd``."""
+    return sorted({*words, *(word.replace("_", ".", 1) for word in words if word[0] != "_")})
+
+
+def _lines(text: str, sought: Collection[re.Pattern[str]]) -> list[int]:
+    """The lines on which a text names what is sought. Patterns begin with a literal: the engine
+    skips to it."""
+    hits = (hit.start() for one in sought for hit in one.finditer(text))
+    return [text.count("\n", 0, at) + 1 for at in hits if at and text[at - 1] in _BEFORE]

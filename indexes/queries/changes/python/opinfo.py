@@ -38,14 +38,15 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     having = frozenset(name for name, found in entries.items() if found)
     near = nearest(tree, change.op, having)
     own = entries.get(change.name) or []
+    if own and not change.gap:
+        return Parts((), title=f"OpInfo of {change.name}", there=place_of(own[0]))
     if not near:
         return Parts((), missing=("no operator of this tree has an OpInfo to go by",))
     found = entries[near[0].name][0]
     steps = (*_to_read(tree, change), *_steps(tree, change, near[0], found))
     neighbours = tuple(_neighbour(tree, one, entries[one.name][0]) for one in near[:2])
     tests = tuple(_runs(tree, change, near[0]))
-    there = place_of(own[0]) if own and not change.gap else None
-    return Parts(steps, neighbours, tests, (), f"OpInfo of {change.name}", there)
+    return Parts(steps, neighbours, tests, (), f"OpInfo of {change.name}")
 
 
 def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:

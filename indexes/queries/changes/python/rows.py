@@ -58,7 +58,8 @@ def _said(change: Change) -> str:
 def _made_test(tree: Tree, change: Change, cls: str, name: str) -> Iterator[TestRun]:
     """How the test of one OpInfo is run: its class stands in one file."""
     for path, _ in classes_named(tree.store, cls)[:1]:
-        word = next((one for one, _ in tree.opinfo_names(change.op or "")), change.name)
+        names = tree.opinfo_names(change.op) if change.op else []
+        word = names[0][0] if names else change.name
         command = f"pytest {path} -k '{name} and {word.replace('.', '_')}'"
         yield TestRun(command, path, "the test that the row excuses")
 

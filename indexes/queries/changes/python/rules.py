@@ -116,16 +116,14 @@ class RulePlan:
 
     def parts(self) -> Parts:
         """The steps in the order of work, the neighbours and the tests."""
-        rows = self._lists.rows(self._own, self._near, self._subject)
-        steps = [*self._to_read(), *self._to_write(), *self._list_steps(rows)]
         title = f"{self._rule.noun} of {self._name}"
+        there = self._there()
+        if there and not self._change.gap:
+            return Parts((), title=title, there=there)
+        rows = self._lists.rows(self._own, self._near, self._subject)
+        steps = (*self._to_read(), *self._to_write(), *self._list_steps(rows))
         return Parts(
-            tuple(steps),
-            tuple(self._neighbours()),
-            tuple(self._tests(rows)),
-            tuple(self._missing()),
-            title,
-            self._there(),
+            steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title
         )
 
     def _there(self) -> Location | None:
@@ -300,7 +298,7 @@ class RulePlan:
 
     # -------------------------------------------------------------------------- tests
 
-    def _tests(self, rows: Collection[NamedRow]) -> Iterator[TestRun]:
+    def _tests(self) -> Iterator[TestRun]:
         """First the tests that are about such things: those of the operator, or whole files."""
         runs = operator_runs(self._tree, self._op)
         about = regex(self._rule.tests, re.IGNORECASE)
