@@ -92,6 +92,13 @@ class Homes:
         found = (s for number in self._numbers(definition) for s in self._called(number, _DEPTH))
         return tuple(dict.fromkeys(found))
 
+    def helpers(self, kernel: Definition, word: str) -> list[Definition]:
+        """The functions named by a word that a kernel calls in other files."""
+        edges = (edge for number in self._numbers(kernel) for edge in self._facts.edges(number))
+        known = (self._facts.by_id(e.target) for e in edges if isinstance(e.target, int))
+        found = [one.definition for one in known if one and word in one.definition.name]
+        return [one for one in dict.fromkeys(found) if one.location.path != kernel.location.path]
+
     def _called(self, number: int, depth: int) -> Iterator[str]:
         edges = self._facts.edges(number)
         yield from (str(edge.target) for edge in edges if edge.kind in TO_STUBS)

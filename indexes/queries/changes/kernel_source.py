@@ -28,6 +28,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _known_key(new)
     yield from _kernel(new)
     yield from _registration(new)
+    yield from _helpers(new)
     yield from _header(new)
     yield from _shaders(new)
     yield from _alternative(new)
@@ -84,6 +85,15 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
         where, how = after(model.kernel), "below the neighbour's"
     what = f"write the kernel {new.symbol}, {how}"
     yield ChangeStep("add", where, what, code, why, model.kernel.location)
+
+
+def _helpers(new: NewKernel) -> Iterator[ChangeStep]:
+    """What the neighbour's kernel calls under its own name in other files."""
+    word = new.near.base.strip("_")
+    for one in new.homes.helpers(new.model.kernel, word) if len(word) > 2 else ():
+        what = f"write what the kernel calls; this is {one.name}"
+        why = f"{new.model.kernel.name} leaves the work to it"
+        yield ChangeStep("add", after(one), what, (), why, one.location)
 
 
 def _with_body(head: tuple[str, ...], body: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     flags = list(_opinfo(new))
     yield from rows
     yield from flags
+    yield from _python(new)
     if not rows and not flags:
         yield from _test(new)
     yield from _docs(new)
@@ -116,6 +117,22 @@ def _place(found: Found) -> Location:
 def _entry(new: NewKernel, found: Found) -> str:
     path, fact = found
     return "".join(new.tree.lines(path, fact.line, max(fact.line, fact.end_line))).replace(" ", "")
+
+
+def _python(new: NewKernel) -> Iterator[ChangeStep]:
+    """The Python of a layout, ``torch/ao/nn/quantized``, where that has the neighbour."""
+    device = device_of_key(new.key)
+    words = [word for word in backends.words_of(new.key) if word != device.lower()]
+    named = re.compile(
+        rf"\s*(?:def|class) {re.escape(new.near.base)}\b|.*\baten\.{new.near.base}\b"
+    )
+    folders = (f"torch/%{word}/%.py" for word in words)
+    for path in dict.fromkeys(path for like in folders for path in new.tree.paths(like)):
+        lines = enumerate(new.tree.lines(path), 1)
+        if at := next((n for n, text in lines if named.match(text)), 0):
+            place = Location(path, at)
+            what = f"add {new.base}, as {new.near.base} is here"
+            yield ChangeStep("add", place, what, (), "Python of this layout", place)
 
 
 def _test(new: NewKernel) -> Iterator[ChangeStep]:

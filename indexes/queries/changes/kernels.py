@@ -13,6 +13,7 @@ from indexes.queries.changes.composites import missing_below
 from indexes.queries.changes.homes import Homes, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
+from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 
 _LITTLE = 4.5
@@ -28,7 +29,10 @@ def plan(tree: Tree, change: Change) -> Parts:
         return Parts((), missing=("no operator is known here",))
     homes = Homes(tree)
     if there := _there(tree, change.op, change.key):
-        return Parts((), there=there, title=f"{change.op} has a {change.key} kernel")
+        steps = tuple(_what_there_is(tree, change.op, change.key, there))
+        tests = operator_runs(tree, change.op, device_of_key(change.key).lower() or "cpu")
+        title = f"{change.op} has a {change.key} kernel"
+        return Parts(steps, tests=tests, title=title, there=there)
     if tree.is_composite(change.op):
         return _of_composite(homes, change, change.op)
     return _of_operator(homes, change.op, change.key)
@@ -44,6 +48,13 @@ def _there(tree: Tree, op: str, key: str) -> Location | None:
         if row := entries.row_of(one, key):
             return entries.place_of_row(one, row)
     return native.location
+
+
+def _what_there_is(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:
+    """Where its kernel is named and stands."""
+    yield ChangeStep("read", row, f"this row names its {key} kernel")
+    for one in tree.kernels[op][key].definitions:
+        yield ChangeStep("read", one.location, f"{one.name} is that kernel")
 
 
 def _of_operator(homes: Homes, op: str, key: str) -> Parts:

@@ -94,7 +94,8 @@ def test_other_overloads_are_left_alone(small: Tree) -> None:
 
 def test_what_is_there_is_not_planned(small: Tree) -> None:
     parts = planned(small, "sin", "MPS")
-    assert parts.steps == ()
+    assert {step.action for step in parts.steps} == {"read"}
+    assert f"{NATIVE}/mps/operations/UnaryOps.mm" in {one.location.path for one in parts.steps}
     assert parts.there is not None
     text = (small.lines(parts.there.path, parts.there.line, parts.there.line) or [""])[0]
     assert text.strip() == "MPS: sin_out_mps"
