@@ -179,7 +179,23 @@ class ImpactFacts(Lookup):
         ):
             use = KernelUse(op, key, line, rule, "by rule")
             found.setdefault((symbol or "").rpartition("::")[2], []).append(use)
+        for use in self._without_rows():
+            name, _, overload = use.op.partition(".")
+            symbol = f"{name}_out" if overload.endswith("out") else name
+            found.setdefault(symbol, []).append(use)
         return found
+
+    def _without_rows(self) -> Iterator[KernelUse]:
+        """Entries of which no kernel could be read, since they have fields that are not known: the
+        function of their name."""
+        known = set(self.store.column("SELECT DISTINCT op FROM kernels"))
+        rule = "the function of its name; its entry has fields that are not known here"
+        for op in self.operator_names:
+            native = None if op in known or "::" in op else self.native(op)
+            if native and not native.defined_by:
+                yield KernelUse(
+                    op, "CompositeImplicitAutograd", native.location.line, rule, "by rule"
+                )
 
     def entries_with(self, text: str) -> list[DerivativeEntry]:
         """The derivative entries that have a word."""

@@ -118,3 +118,20 @@ def test_a_kernel_with_other_parameters_than_expected_is_reached_by_its_name(
     with opened(tree_copy, cache) as index:
         found = _named(Impacts(index).impact("NestedTensor_relu", tests=False))
     assert (found["relu"].keys, found["relu"].confidence) == (("NestedTensor",), "by rule")
+
+
+def test_an_entry_with_unknown_fields_is_reached_by_the_function_of_its_name(
+    tree_copy: Path, cache: Path
+) -> None:
+    native = tree_copy / "aten/src/ATen/native"
+    entries = native / "native_functions.yaml"
+    old = "- func: hardly_known(Tensor self) -> Tensor\n  use_old_dispatcher: full\n"
+    entries.write_text(f"{entries.read_text()}\n{old}  variants: function\n")
+    body = (
+        "namespace at::native {\nTensor hardly_known(const Tensor& self) {\n  return self;\n}\n}\n"
+    )
+    (native / "HardlyKnown.cpp").write_text(body)
+    with opened(tree_copy, cache) as index:
+        assert index.facts.kernels("hardly_known") == ()
+        found = _named(Impacts(index).impact("at::native::hardly_known", tests=False))
+    assert found["hardly_known"].confidence == "by rule"
