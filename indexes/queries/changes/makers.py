@@ -19,7 +19,7 @@ from indexes.queries.changes import (
     testing,
 )
 from indexes.queries.changes.model import Change, ChangeStep, Maker, Parts, TestRun
-from indexes.queries.changes.python import docs, opinfo, rows, rules
+from indexes.queries.changes.python import arguments, docs, opinfo, rows, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import Suite
 
@@ -51,6 +51,9 @@ MAKERS: Mapping[str, Maker] = {
     "compile-skip": rows.compile_row,
     "docs-coverage": rows.docs_coverage,
     "docs-link": rows.docs_link,
+    "docstring": arguments.docstring,
+    "error-inputs": arguments.error_inputs,
+    "internal-assert": error_messages.error_message,
     "typing": rows.typing,
     "test-owner": rows.test_owner,
     "duplicate": rows.duplicate,

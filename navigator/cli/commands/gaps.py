@@ -22,7 +22,7 @@ from navigator.text.gaps import count_lines, gap_lines, gap_markdown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from indexes.queries.gaps.model import Gap, GapList
+    from indexes.queries.gaps.model import Gap, GapList, KindCount
 
 _LIMIT = 20
 _FEW = 3
@@ -132,8 +132,15 @@ def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ..
     return tuple(gap for group in groups.values() for gap in group[:few])
 
 
+def _kind(count: KindCount) -> str:
+    return count.kind
+
+
 def _text(shown: GapList, total: int) -> Iterator[str]:
     yield from count_lines(shown)
+    unasked = [kind for kind in KINDS if kind.apart and kind.name not in map(_kind, shown.counts)]
+    if unasked and len(shown.counts) > 1:
+        yield f"not counted: {', '.join(f'--kind {kind.name}' for kind in unasked)}"
     for gap in shown.gaps:
         yield from ("", *gap_lines(gap))
     if total > len(shown.gaps):

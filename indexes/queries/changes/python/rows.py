@@ -56,10 +56,15 @@ def _said(change: Change) -> str:
 
 
 def _made_test(tree: Tree, change: Change, cls: str, name: str) -> Iterator[TestRun]:
-    """How the test of one OpInfo is run: its class stands in one file."""
-    for path, _ in classes_named(tree.store, cls)[:1]:
+    """How the test of one OpInfo is run: in the file whose class of that name has it."""
+    rows = tree.store.query(
+        "SELECT path FROM tests JOIN files ON files.id=tests.file WHERE symbol=?",
+        (f"{cls}.{name}",),
+    )
+    paths = [path for (path,) in rows] or [path for path, _ in classes_named(tree.store, cls)]
+    for path in paths[:1]:
         names = tree.opinfo_names(change.op) if change.op else []
-        word = names[0][0] if names else change.name
+        word = next((one for one, _ in names), change.name)
         command = f"pytest {path} -k '{name} and {word.replace('.', '_')}'"
         yield TestRun(command, path, "the test that the row excuses")
 

@@ -70,7 +70,8 @@ def _gap(tree: Tree, function: Definition, asserts: list[Use], report: Location 
     lines = [one.location for one in asserts]
     shown = "; ".join(" ".join(one.found[1].split()) for one in asserts[:3])
     what = f"an argument can fail an internal assert: {shown}"
-    rule = "an internal assert is for what no argument can cause: it asks to report a bug"
+    rule = "an internal assert is for what no argument can cause: it asks to report a bug;"
+    rule += " use TORCH_CHECK(condition, message)"
     places = (*lines, *((report,) if report else ()))
     op, name, subject = tree.operator_of(function), function.name, subject_of(function)
     return Gap(lines[0], what, rule, places, op, name, subject)

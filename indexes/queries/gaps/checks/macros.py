@@ -72,12 +72,17 @@ def _gap(
     name = function.name if function else path.rpartition("/")[2]
     count = f" in {len(places)} places" if len(places) > 1 else ""
     what = f"{name} uses {' and '.join(one.name for one in macros)}{count}"
-    instead = f": use {macros[0].instead}" if macros[0].instead else ""
+    instead = f": use {_with_calls(macros[0].instead)}" if macros[0].instead else ""
     rule = f"{macros[0].place} calls {macros[0].name} deprecated{instead}"
     evidence = (*places, *(one.place for one in macros))
     op = tree.operator_of(function)
     subject = subject_of(function) if function else path
     return Gap(places[0], what, rule, evidence, op, name, subject, size=len(used))
+
+
+def _with_calls(words: str) -> str:
+    """Each macro of a comment as a call."""
+    return regex(r"\b([A-Z_]{4,})\b(?!\()").sub(r"\1(...)", words)
 
 
 KINDS = (

@@ -141,10 +141,12 @@ def _gap(tree: Tree, name: str, one: Ignored, path: str, pages: _Pages) -> Gap:
 def _is_gone(tree: Tree, path: str, name: str) -> bool:
     """Whether neither a module nor the files beside and below it have a name; of the package
     itself those beside it."""
+    if _may_have(tree.text(path), name):
+        return False
     folder = os.path.dirname(path)
     below = tree.paths(f"{folder}/%.py")
     near = (one for one in below if "/" in folder or os.path.dirname(one) == folder)
-    return not any(_may_have(tree.text(one), name) for one in (path, *near))
+    return not any(_may_have(tree.text(one), name) for one in near)
 
 
 def _may_have(text: str, name: str) -> bool:

@@ -46,6 +46,8 @@ class Said:
     names: tuple[str, ...]
     defaults: dict[str, str] = field(default_factory=dict)
     """The literal given as default, by parameter."""
+    lines: dict[str, int] = field(default_factory=dict)
+    """On which line, from 0, each is documented."""
 
 
 def said(docstring: str) -> Said:
@@ -53,8 +55,9 @@ def said(docstring: str) -> Said:
     another form: then no more is known of it."""
     names: list[str] = []
     defaults: dict[str, str] = {}
+    lines: dict[str, int] = {}
     indent, entry_indent, current = -1, -1, ""
-    for line in docstring.splitlines():
+    for number, line in enumerate(docstring.splitlines()):
         depth = len(line) - len(line.lstrip())
         if section := _SECTION.match(line):
             indent, entry_indent = len(section[1]), -1
@@ -70,10 +73,11 @@ def said(docstring: str) -> Said:
             if entry:
                 found = re.findall(r"\w+", entry[2])
                 names += found
+                lines |= dict.fromkeys(found, number)
                 current = found[0] if len(found) == 1 else ""
             if current and (default := _DEFAULT.search(line)):
                 defaults.setdefault(current, default[1].strip("`"))
-    return Said(tuple(dict.fromkeys(names)), defaults)
+    return Said(tuple(dict.fromkeys(names)), defaults, lines)
 
 
 def _is_entry(line: str, entry: re.Match[str] | None) -> bool:
@@ -89,6 +93,8 @@ class Documented:
     line: int
     parameters: ast.arguments
     said: Said
+    docstring: int
+    """The line on which its docstring begins."""
 
 
 def documented(text: str) -> Iterator[Documented]:
@@ -107,7 +113,8 @@ def documented(text: str) -> Iterator[Documented]:
         if parameters and known.names and not _is_special(text, found.start()):
             owner = _owner(text, found.start()) if found[1] else ""
             if owner[:1] != "_":
-                yield Documented(f"{owner}{found[4]}", line, parameters, known)
+                begun = line + text.count("\n", counted, found.end())
+                yield Documented(f"{owner}{found[4]}", line, parameters, known, begun)
 
 
 def _owner(text: str, at: int) -> str:
@@ -230,8 +237,11 @@ def _differs(words: str, default: ast.expr) -> bool:
 def _gap(path: str, one: Documented, what: str, rule: str) -> Gap:
     name = f"{module_name(path)}.{one.name}"
     place = Location(path, one.line)
-    named = what.count(",") + 1
-    return Gap(place, f"{name} {what}", rule, (place,), name=name, size=named)
+    told = set(re.findall(r"\w+", what))
+    wrong = [line for word, line in one.said.lines.items() if word in told]
+    lines = wrong or [max(one.said.lines.values())]
+    entries = dict.fromkeys(Location(path, one.docstring + line) for line in lines)
+    return Gap(place, f"{name} {what}", rule, (place, *entries), name=name)
 
 
 KINDS = (

@@ -112,7 +112,8 @@ class _Entries:
 
 def _operators(tree: Tree) -> Mapping[str, str]:
     """The first overload of each operator, by the target of an OpInfo."""
-    return {f"aten::{name}": ops[0] for name, ops in tree.overloads.items()}
+    found = {name: ops[0] for name, ops in tree.bound.items()}
+    return found | {f"aten::{name}": ops[0] for name, ops in tree.overloads.items()}
 
 
 def _gap(row: Row, fact: PythonFact | None, operators: Mapping[str, str]) -> Gap:

@@ -305,7 +305,8 @@ def _write_expectations(root: Path) -> None:
     text = databases.read_text()
     head = '    OpInfo(\n        "lonely",\n'
     assert head in text
-    rows = """        skips=(
+    rows = """        sample_inputs_func=sample_inputs_lonely,
+        skips=(
             # the result depends on the order
             DecorateInfo(unittest.expectedFailure, "TestJit", "test_alias", device_type="cuda"),
             DecorateInfo(unittest.skip("Skipped!"), "TestCommon", "test_out"),  # too slow
@@ -314,7 +315,8 @@ def _write_expectations(root: Path) -> None:
 """
     tried = '    OpInfo(\n        "whole",\n'
     text = text.replace(tried, f"{tried}        error_inputs_func=error_inputs_whole,\n")
-    databases.write_text(text.replace(head, head + rows))
+    samples = "def sample_inputs_lonely(op_info, device):\n    yield SampleInput(1)\n\n\n"
+    databases.write_text(samples + text.replace(head, head + rows))
     _append(root, "test/test_nobody.py", '# Owner(s): ["module: unknown"]\n')
     _append(
         root,

@@ -1,0 +1,121 @@
+"""Plans about arguments: what a docstring says of them, and which wrong ones an OpInfo tries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import inserted
+from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
+
+if TYPE_CHECKING:
+    from indexes.queries.gaps.tree import Tree
+
+_MISSING = regex(r"does not document ([\w, ]+)$")
+_SAMPLES = regex(r"sample_inputs_func\s*=\s*(\w+)")
+_TEXT = regex(r"\"((?:[^\"\\\n]|\\.)*)\"")
+_TESTS = "test/test_ops.py"
+_ASKED = "test_errors"
+
+
+# ---------------------------------------------------------------------------- docstrings
+
+
+def docstring(tree: Tree, change: Change) -> Parts:
+    """A docstring that says what its signature does."""
+    if change.gap is None:
+        return Parts((ChangeStep("edit", Location(change.name, 0), change.title),))
+    head, *entries = change.gap.evidence
+    missing = _MISSING.search(change.gap.what)
+    if missing and entries:
+        step = _added(tree, entries[-1], missing[1].split(", "), change.why)
+        return Parts((step, ChangeStep("read", head, "See its signature.")))
+    steps = [
+        ChangeStep("edit", one, "Say what the signature has.", why=change.why) for one in entries
+    ]
+    return Parts((*steps, ChangeStep("read", head, "See its signature.")))
+
+
+def _added(tree: Tree, last: Location, names: list[str], why: str) -> ChangeStep:
+    """The entries that are missing, after the last one with the lines that go on."""
+    (text,) = tree.lines(last.path, last.line, last.line)
+    indent = text[: len(text) - len(text.lstrip())]
+    end = last.line
+    for line in tree.lines(last.path, last.line + 1):
+        if not line.startswith(f"{indent} "):
+            break
+        end += 1
+    added = [f"{indent}{name}: what it is for" for name in names]
+    what = f"Document {', '.join(names)}."
+    code = inserted(tree, Location(last.path, end), added)
+    return ChangeStep("edit", Location(last.path, end), what, code, why)
+
+
+# -------------------------------------------------------------------------- error inputs
+
+
+def error_inputs(tree: Tree, change: Change) -> Parts:
+    """Inputs that an operator refuses, in a function beside its sample inputs, named in its
+    OpInfo."""
+    if change.gap is None:
+        return Parts((), missing=("no OpInfo of this tree is known to lack error inputs",))
+    entry, check = change.gap.evidence[:2]
+    name = f"error_inputs_{change.name}"
+    steps = (
+        ChangeStep("read", check, "See what it refuses, and in which words."),
+        *_function(tree, entry, check, name),
+        ChangeStep("edit", entry, "Name it in the OpInfo.", _named(tree, entry, name), change.why),
+    )
+    word = change.gap.what.removeprefix("the OpInfo of ").partition(" ")[0].replace(".", "_")
+    command = f"pytest {_TESTS} -k '{_ASKED} and {word}'"
+    return Parts(steps, tests=(TestRun(command, _TESTS, "tries every error input"),))
+
+
+def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
+    """The entry with the field after the one of its sample inputs."""
+    for number, line in enumerate(tree.lines(entry.path, entry.line), entry.line):
+        if _SAMPLES.search(line):
+            indent = line[: len(line) - len(line.lstrip())]
+            if line.lstrip().startswith("sample_inputs_func") and line.rstrip().endswith(","):
+                return inserted(
+                    tree, Location(entry.path, number), [f"{indent}error_inputs_func={name},"]
+                )
+            return ()
+    return ()
+
+
+def _function(tree: Tree, entry: Location, check: Location, name: str) -> Iterator[ChangeStep]:
+    """The function of error inputs, after the one of sample inputs."""
+    found = _SAMPLES.search("\n".join(tree.lines(entry.path, entry.line)))
+    place = tree.place_of(f"def {found[1]}(", entry.path) if found else None
+    if place is None:
+        return
+    after = place.line
+    for line in tree.lines(place.path, place.line + 1):
+        if line.strip() and not line.startswith((" ", ")")):
+            break
+        after += 1
+    while not tree.lines(place.path, after, after)[0].strip():
+        after -= 1
+    code = inserted(tree, Location(place.path, after), _draft(tree, check, name))
+    yield ChangeStep("add", Location(place.path, after), "Add the inputs.", code, like=place)
+
+
+def _draft(tree: Tree, check: Location, name: str) -> list[str]:
+    """A function with one error input, and the words that its check gives."""
+    lines = "\n".join(tree.lines(check.path, check.line, check.line + 6)).partition(";")[0]
+    said = _TEXT.search(lines)
+    words = re.escape(said[1]).replace("\\ ", " ") if said else ""
+    return [
+        "",
+        "",
+        f"def {name}(op_info, device, **kwargs):",
+        "    # what the check refuses, for each of its conditions",
+        "    yield ErrorInput(",
+        "        SampleInput(torch.rand(2, device=device)),",
+        f'        error_regex=r"{words}",',
+        "    )",
+    ]
