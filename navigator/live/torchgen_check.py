@@ -94,8 +94,9 @@ def _parse(gen: Any, path: str, tags: str) -> None:
     takes_tags = "tags_yaml_path" in signature(gen.parse_native_yaml).parameters
     parsed = gen.parse_native_yaml(path, tags) if takes_tags else gen.parse_native_yaml(path)
     functions = getattr(parsed, "native_functions", parsed)
-    if join := getattr(gen, "get_grouped_native_functions", None):
-        join(functions)
+    for name in ("get_grouped_native_functions", "get_grouped_by_view_native_functions"):
+        if join := getattr(gen, name, None):
+            join(functions)
 
 
 def _said(package: str, refused: list[str] | None = None, absent: str = "") -> dict[str, Any]:

@@ -56,7 +56,8 @@ class Drafts:
             return (DraftEntry(schema.full_name, (f"- func: {schema}",), Location("", 0)),)
         group = _Group(schema, models[0], self)
         keys = self._usual_keys(models)
-        found = [*self._entries(group, keys), *self._backward(schema, models[0], keys)]
+        found = [*self._entries(group, keys), *self._copy(schema, models[0], keys)]
+        found += self._backward(schema, models[0], keys)
         return tuple(one for one in found if one.name not in self._names)
 
     def holds(self, schema: Schema) -> bool:
@@ -71,7 +72,8 @@ class Drafts:
         """Drafts of a group, the fullest first: torchgen has rules that no neighbour shows, and
         takes the first that keeps them."""
         full = self.group(schema, models)
-        own = tuple(one for one in full if base_of(one.name.partition(".")[0]) == schema.base)
+        names = (schema.base, f"{schema.base}_copy")
+        own = tuple(one for one in full if base_of(one.name.partition(".")[0]) in names)
         bare = [f"- func: {schema}"]
         if models and (module := self.module(schema.name, models[0])):
             bare.append(f"  python_module: {module}")
@@ -101,6 +103,22 @@ class Drafts:
             model = group.models.get(kind, group.model)
             lines = tuple(_lines(schema, model, group, keys))
             yield DraftEntry(schema.full_name, lines, model.location)
+
+    def _copy(
+        self, schema: Schema, model: NativeFunction, keys: frozenset[str]
+    ) -> Iterator[DraftEntry]:
+        """The variant of a view that copies, where the model has one."""
+        wanted = f"{base_of(model.name)}_copy"
+        first = next((one for one in self._natives if one.name == wanted), None)
+        if first is None or not any(one.annotation for one in schema.returns) or schema.inplace:
+            return
+        copying = replace(
+            schema,
+            name=f"{schema.base}_copy",
+            arguments=tuple(replace(one, annotation=None) for one in schema.arguments),
+            returns=tuple(replace(one, annotation=None) for one in schema.returns),
+        )
+        yield from self._entries(_Group(copying, first, self), keys)
 
     def _backward(
         self, schema: Schema, model: NativeFunction, keys: frozenset[str]

@@ -49,6 +49,16 @@ NATIVES = natives(
 - func: other(Tensor self) -> Tensor
   dispatch:
     CPU, CUDA: other
+
+- func: diagonal(Tensor(a) self, int offset=0) -> Tensor(a)
+  dispatch:
+    CompositeExplicitAutograd: diagonal
+
+- func: diagonal_copy(Tensor self, int offset=0) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: diagonal_copy
+  tags: view_copy
+  autogen: diagonal_copy.out
 """  # noqa: E501 lines as YAML has them
 )
 BY_NAME = {one.full_name: one for one in NATIVES}
@@ -110,6 +120,17 @@ def test_which_entries_there_are(schema: str, names: list[str]) -> None:
     assert [one for one in found if not one.startswith("mish") or one in names][: len(names)] == (
         names
     )
+
+
+def test_a_view_gets_the_variant_that_copies() -> None:
+    draft = _draft("foo(Tensor(a) self, int dim) -> Tensor(a)", "diagonal")
+    assert draft["foo_copy"].splitlines() == [
+        "- func: foo_copy(Tensor self, int dim) -> Tensor",
+        "  dispatch:",
+        "    CompositeExplicitAutogradNonFunctional: foo_copy",
+        "  autogen: foo_copy.out",
+        "  tags: view_copy",
+    ]
 
 
 def test_an_operator_without_neighbours_is_its_schema() -> None:
