@@ -85,7 +85,8 @@ def _refusal(gen: Any, path: str, tags: str) -> str:
         _parse(gen, path, tags)
     except Exception as error:  # noqa: BLE001 torchgen refuses by errors of all kinds
         words = " ".join(str(error).split()).replace(path, "the draft")
-        return words or type(error).__name__
+        kind = "" if words and isinstance(error, AssertionError) else type(error).__name__
+        return ": ".join(part for part in (kind, words) if part)
     return ""
 
 
@@ -97,6 +98,23 @@ def _parse(gen: Any, path: str, tags: str) -> None:
     for name in ("get_grouped_native_functions", "get_grouped_by_view_native_functions"):
         if join := getattr(gen, name, None):
             join(functions)
+    _declare(gen, parsed)
+
+
+def _declare(gen: Any, parsed: Any) -> None:
+    """Declares each kernel, where this torchgen can be asked to: a type that has none in C++ is
+    refused there."""
+    package = gen.__name__.rpartition(".")[0]
+    signature_of = getattr(import_module(f"{package}.api.types"), "kernel_signature", None)
+    indices = getattr(parsed, "backend_indices", {}).values()
+    if signature_of is None or not indices:
+        return
+    within = import_module(f"{package}.context").native_function_manager
+    for index in indices:
+        for function in parsed.native_functions:
+            if index.get_kernel(function):
+                with within(function):
+                    signature_of(function, index).decl()
 
 
 def _said(package: str, refused: list[str] | None = None, absent: str = "") -> dict[str, Any]:

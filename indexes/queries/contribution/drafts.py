@@ -281,6 +281,8 @@ def _dispatch(
     for one in model.dispatch or ():
         if one.key in keys or one.key.startswith("Composite"):
             symbol = _symbol(one.symbol, base_of(model.name), group.base, one.key)
+            if not schema.has_symint:  # torchgen takes the ending for such schemas alone
+                symbol = symbol.removesuffix("_symint")
             kernels.setdefault(symbol, []).append(one.key)
     if schema.full_name == group.structured:
         missing = [key for key in _ALWAYS if not any(key in one for one in kernels.values())]
@@ -292,7 +294,9 @@ def _dispatch(
         symbol = _symbol(model.dispatch[0].symbol, base_of(model.name), group.base, "")
         kernels[symbol] = [model.dispatch[0].key]
     rows = [f"    {', '.join(ks)}: {symbol}" for symbol, ks in kernels.items() if ks]
-    if rows:
+    every = [key for keys in kernels.values() for key in keys]
+    is_plain = every == ["CompositeImplicitAutograd"] and not schema.has_symint
+    if rows and not is_plain:  # such a table says what its absence says, which torchgen refuses
         yield "  dispatch:"
         yield from rows
 

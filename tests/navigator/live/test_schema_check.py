@@ -28,8 +28,9 @@ def _asked(root: Path, *texts: str, timeout: float = 60) -> dict[str, object]:
 
 def _torchgen(root: Path, code: str) -> Path:
     folder = root / "torchgen"
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text("")
+    (folder / "api").mkdir(parents=True)
+    for name in ("__init__", "api/__init__", "api/types"):
+        (folder / f"{name}.py").write_text("")
     (folder / "gen.py").write_text(code)
     return root
 
@@ -52,7 +53,8 @@ def test_the_torchgen_of_the_tree_is_asked(tmp_path: Path) -> None:
 
 def test_older_trees_have_it_in_tools(tmp_path: Path) -> None:
     folder = tmp_path / "tools" / "codegen"
-    folder.mkdir(parents=True)
+    (folder / "api").mkdir(parents=True)
+    (folder / "api" / "types.py").write_text("")
     (folder / "gen.py").write_text("def parse_native_yaml(path):\n    return []")
     assert _asked(tmp_path, GOOD) == {"refused": [""], "absent": "", "torchgen": "tools.codegen"}
 

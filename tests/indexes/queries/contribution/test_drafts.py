@@ -50,6 +50,10 @@ NATIVES = natives(
   dispatch:
     CPU, CUDA: other
 
+- func: narrow(Tensor self, SymInt start) -> Tensor
+  dispatch:
+    CompositeImplicitAutograd: narrow_symint
+
 - func: diagonal(Tensor(a) self, int offset=0) -> Tensor(a)
   dispatch:
     CompositeExplicitAutograd: diagonal
@@ -120,6 +124,13 @@ def test_which_entries_there_are(schema: str, names: list[str]) -> None:
     assert [one for one in found if not one.startswith("mish") or one in names][: len(names)] == (
         names
     )
+
+
+def test_a_kernel_of_symbolic_sizes_is_for_schemas_that_have_them() -> None:
+    draft = _draft("foo(Tensor self, int n) -> Tensor", "narrow")
+    assert draft["foo"] == "- func: foo(Tensor self, int n) -> Tensor"
+    draft = _draft("foo(Tensor self, SymInt n) -> Tensor", "narrow")
+    assert "CompositeImplicitAutograd: foo_symint" in draft["foo"]
 
 
 def test_a_view_gets_the_variant_that_copies() -> None:
