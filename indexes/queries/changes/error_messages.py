@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.paths import place_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import replaced
+from indexes.queries.changes.diffs import Edit, edited
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import run_of
+from indexes.queries.contribution.helpers import helpers
 from indexes.queries.operator_tests import Suite
-from indexes.store.tables import FILE_BITS
 
 if TYPE_CHECKING:
+    from indexes.model.chains import Hop
     from indexes.queries.gaps.tree import Tree
 
 _CALL = regex(
@@ -30,11 +31,16 @@ _ASSERTED = regex(
     r"(?:assertRaisesRegexp?\([^\"'\n]*|error_regex\s*=\s*|expectedRegex\s*=\s*)\n?\s*"
     r"[rf]*(\"[^\"\n]*\"|'[^'\n]*')"
 )
+_SENTENCE = "Say which argument is wrong, what it should be, and what it is."
 _SHORTEST = 8
 """Letters of a text that tests ask for, from which on it is told apart from others."""
-_MOST_FILES = 5
-_FIRST = 2
-"""Kernels of an operator that are looked at: those of further devices check for themselves."""
+_MOST_FILES = 6
+_FIRST = 3
+"""Overloads that are looked at."""
+_DEVICES = (None, "CPU", "CUDA")
+_APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
+"""Folders of kernels for other tensors, which check for themselves."""
+_CHECKED = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck|\w*check\w*)\(")
 _LONGEST = 20
 _WIDTH, _INDENT = 80, 4
 """Of a line of C++, by the tree's clang-format."""
@@ -59,39 +65,35 @@ def _missing(runs: list[TestRun]) -> tuple[str, ...]:
 
 
 def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """One for each line that the gap was found by."""
+    """One for the lines that the gap was found by; then what shows the rule."""
     assert change.gap
     path = change.gap.location.path
-    for place in dict.fromkeys((change.gap.location, *change.gap.evidence)):
-        if place.path == path:
-            yield _edit(tree, change, place)
-    for place in change.gap.evidence:
+    places = dict.fromkeys((change.gap.location, *change.gap.evidence))
+    own = [place for place in places if place.path == path]
+    edits = {edit for place in own if (edit := _edit(tree, change, place))}
+    code = edited(tree, path, edits) if edits else ()
+    yield ChangeStep("edit", own[0], _SENTENCE, code, change.why)
+    for place in own[1:]:
+        if not any(edit.first == place.line for edit in edits):
+            yield ChangeStep("edit", place, _SENTENCE, why=change.why)
+    for place in places:
         if place.path != path:
             yield ChangeStep("read", place, "See the rule.", why=change.why)
 
 
-def _edit(tree: Tree, change: Change, place: Location) -> ChangeStep:
+def _edit(tree: Tree, change: Change, place: Location) -> Edit | None:
+    """The call at a line, as it should be; None where none is found there."""
     text = tree.text(place.path)
-    start = sum(
-        len(line) + 1 for line in tree.lines(place.path, 1, place.line - 1) if place.line > 1
-    )
+    above = tree.lines(place.path)[: place.line - 1]
+    start = sum(len(line) + 1 for line in above)
     found = _CALL.search(text, start)
-    line_end = text.find("\n", start)
-    end = _closing(text, found.end()) if found and found.start() < line_end else -1
+    end = _closing(text, found.end()) if found and found.start() < text.find("\n", start) else -1
     if found is None or end < 0:
-        return ChangeStep("edit", place, _sentence(change), why=change.why)
+        return None
     new = _rewritten(tree, change, place, found["macro"] or found["throw"], text[found.end() : end])
-    last = text.count("\n", 0, end) + 1
     whole = text[start : text.find("\n", end)]
     made = whole.replace(text[found.start() : end + 1], new, 1)
-    where = Location(place.path, place.line, last)
-    return ChangeStep(
-        "edit", where, _sentence(change), replaced(tree, where, made.split("\n")), change.why
-    )
-
-
-def _sentence(change: Change) -> str:
-    return "Say which argument is wrong, what it should be, and what it is."
+    return Edit(place.line, text.count("\n", 0, end) + 1, tuple(made.split("\n")))
 
 
 def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside: str) -> str:
@@ -171,30 +173,49 @@ def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
             yield ChangeStep("edit", where, what)
 
 
-_CHECKS = f"""
-    WITH RECURSIVE reached(id, depth) AS (
-        SELECT d.id, 0 FROM files f JOIN definitions d ON d.id>>{FILE_BITS}=f.id
-        AND d.id BETWEEN f.id<<{FILE_BITS} AND (f.id+1<<{FILE_BITS})
-        WHERE f.path=? AND d.line=?
-        UNION SELECT e.target, r.depth+1 FROM reached r JOIN edges e
-        ON e.caller=r.id WHERE r.depth<2 AND typeof(e.target)='integer')
-    SELECT f.path, min(m.line), d.name, min(r.depth) FROM reached r
-    JOIN definitions d ON d.id=r.id JOIN files f ON f.id=d.id>>{FILE_BITS}
-    JOIN messages m ON m.file=f.id AND m.line BETWEEN d.line AND d.end_line
-    GROUP BY d.id ORDER BY 4, f.path
-"""
-"""The functions with messages that a function calls, and those that these call."""
-
-
 def _native_places(tree: Tree, op: str) -> Iterator[tuple[Location, str]]:
-    own = [hop for hop in tree.index.chain(op).hops if hop.role in ("meta", "kernel")]
-    places = [hop.location for hop in own if hop.location and hop.parent in (0, 1, None)]
-    for where in places[:_FIRST]:
-        yield where, f"{op} begins here: check the argument before it is used."
-    for where in places[:_FIRST]:
-        for path, line, name, depth in tree.store.query(_CHECKS, (where.path, where.line)):
-            if depth and "/native/" in path:
-                yield Location(path, line), f"{name} checks arguments for it."
+    """Where it begins, what is computed for ordinary tensors, and the helpers that it uses and
+    little else does, as far as they check anything."""
+    hops = [h for one in _variants(tree, op) for h in tree.index.chain(one).hops]
+    own = [h for h in hops if h.role in ("meta", "kernel") and _is_plain(h)]
+    computing = [h for h in hops if h.role in ("call", "device_kernel") and _is_plain(h)]
+    for found in tree.index.definitions(tree.natives[op].name)[:1] if not own else ():
+        yield found.location, f"{found.qualified} is its function: check the argument here."
+    for hop in own[:1]:
+        assert hop.location
+        yield hop.location, f"{op} begins here: check the argument before it is used."
+    for hop in (*own[1:], *computing):
+        assert hop.location
+        if _checks(tree, hop.location):
+            yield hop.location, f"{hop.symbol} checks arguments for it."
+    starts = [hop.location for hop in (*own, *computing) if hop.location]
+    for helper in helpers(tree.index.facts, starts):
+        if _checks(tree, helper.definition.location):
+            where = helper.definition.location
+            yield where, f"{helper.definition.name} checks arguments for it."
+
+
+def _variants(tree: Tree, op: str) -> list[str]:
+    """The overload, its in-place twin, and further overloads that take no names of dimensions."""
+    name = tree.natives[op].name
+    names = [op, *tree.overloads.get(f"{name}_", ()), *tree.overloads[name]]
+    plain = [
+        one for one in names if not any("Dimname" in a.type for a in tree.schemas[one].arguments)
+    ]
+    return list(dict.fromkeys(plain))[:_FIRST]
+
+
+def _is_plain(hop: Hop) -> bool:
+    """Whether a hop is C++ for ordinary tensors, by its device and its folder."""
+    where = hop.location
+    if where is None or "/native/" not in where.path or hop.device not in _DEVICES:
+        return False
+    return not _APART.search(where.path)
+
+
+def _checks(tree: Tree, where: Location) -> bool:
+    lines = tree.lines(where.path, where.line, where.end_line or where.line)
+    return bool(_CHECKED.search("\n".join(lines)))
 
 
 def _python_places(tree: Tree, op: str) -> Iterator[tuple[Location, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.model.vocabulary import Definition, Location, NativeFunction
-from indexes.queries.changes.diffs import replaced
+from indexes.queries.changes.diffs import Edit, edited
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.python.nearest import nearest
 from indexes.queries.changes.test_runs import operator_runs
@@ -84,32 +84,29 @@ def _entries(
     wanted = tree.schemas[out.full_name].signature()
     inherits = _field(tree, model, "structured_inherits_from") if model else ""
     fields = ["  structured: True", *([inherits] if inherits else [])]
-    yield _entry(tree, out, fields, False, why, like)
-    for native in tree.natives.values():
-        schema = tree.schemas[native.full_name]
-        if (
-            schema.kind in _KINDS
-            and schema.signature() == wanted
-            and schema.base == tree.schemas[out.full_name].base
-        ):
-            yield _entry(tree, native, [f"  structured_delegate: {out.full_name}"], True, why, like)
+    delegate = [f"  structured_delegate: {out.full_name}"]
+    base = tree.schemas[out.full_name].base
+    others = [
+        native
+        for native in tree.natives.values()
+        if (schema := tree.schemas[native.full_name]).kind in _KINDS
+        and schema.signature() == wanted
+        and schema.base == base
+    ]
+    edits = [_entry(tree, out, fields, False)]
+    edits += [_entry(tree, native, delegate, True) for native in others]
+    said = (
+        f"{out.full_name} is structured; {' and '.join(n.full_name for n in others)} delegate to it"
+    )
+    code = edited(tree, out.location.path, edits)
+    yield ChangeStep("edit", out.location, f"Let the entries say it: {said}.", code, why, like)
 
 
-def _entry(
-    tree: Tree,
-    native: NativeFunction,
-    fields: list[str],
-    delegates: bool,
-    why: str,
-    like: Location | None,
-) -> ChangeStep:
+def _entry(tree: Tree, native: NativeFunction, fields: list[str], delegates: bool) -> Edit:
     """An entry with some fields below its first line; one that delegates has no dispatch."""
-    path, first = native.location.path, native.location.line
-    lines = list(_entry_lines(tree, native))
+    first, lines = native.location.line, list(_entry_lines(tree, native))
     kept = [*lines[:1], *fields, *(_without_dispatch(lines[1:]) if delegates else lines[1:])]
-    where = Location(path, first, first + len(lines) - 1)
-    what = f"Let {native.full_name} say: {'; '.join(one.strip() for one in fields)}."
-    return ChangeStep("edit", where, what, replaced(tree, where, kept), why, like)
+    return Edit(first, first + len(lines) - 1, tuple(kept))
 
 
 def _entry_lines(tree: Tree, native: NativeFunction) -> Iterator[str]:

@@ -73,7 +73,7 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
             code = tuple(line.replace(samples, new) for line in lines)
             what = f"Write {new}: inputs of each shape and option that it takes."
             yield ChangeStep("add", Location(place.path, place.end_line), what, code, "", place)
-    lines = list(_entry(tree, where, call, near.name, change.name, public))
+    lines = "\n".join(_entry(tree, where, call, near.name, change.name, public)).split("\n")
     what = f"Add the OpInfo of {change.name}, after that of {near.name}; test_dtypes of test_ops.py"
     what += " prints its true dtypes."
     why = f"{near.name} is {near.why}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import inserted, removed, replaced
+from indexes.queries.changes.diffs import Edit, edited, inserted, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.python.drafts import (
     Renaming,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _LONGEST = 30
 """Lines of a neighbour that are shown."""
 _MOST_DOUBTFUL = 8
+_CONTEXT = 7
+"""Lines between two edits from which on their diffs do not touch."""
 _FILES = 2
 """Test files that are run whole, where none has tests of the operator."""
 _WRITTEN = ".expect"
@@ -249,7 +251,7 @@ class RulePlan:
         joined = [one for one in found if one.usual]
         left = list(self._lists.left(subject, self._own, rows))
         yield from (self._join(one) for one in joined if not _is_written(one.row))
-        yield from (self._leave(row) for row in left if not _is_written(row))
+        yield from map(self._leave, _near_each_other([r for r in left if not _is_written(r)]))
         for path in dict.fromkeys(r.location.path for r in (*left, *(j.row for j in joined))):
             if path.endswith(_WRITTEN):
                 yield self._accept(path, [r for r in left if r.location.path == path])
@@ -269,10 +271,14 @@ class RulePlan:
         why += f" {self._rule.noun}"
         return ChangeStep("add", row.location, what, code, why, row.location)
 
-    def _leave(self, row: NamedRow) -> ChangeStep:
-        what = f"Remove {row.row.name} from {row.list.title}."
+    def _leave(self, rows: Sequence[NamedRow]) -> ChangeStep:
+        names = dict.fromkeys(row.row.name for row in rows)
+        titles = dict.fromkeys(row.list.title for row in rows)
+        what = f"Remove {' and '.join(names)} from {' and '.join(titles)}."
         why = f"it lists what has no {self._rule.noun}"
-        return ChangeStep("remove", row.location, what, removed(self._tree, row.location), why)
+        edits = {Edit(row.location.line, row.location.end_line, ()) for row in rows}
+        where = rows[0].location
+        return ChangeStep("remove", where, what, edited(self._tree, where.path, edits), why)
 
     def _accept(self, path: str, left: Sequence[NamedRow]) -> ChangeStep:
         """A file that its test writes itself: ``TestClass.test_name.expect``."""
@@ -315,3 +321,18 @@ class RulePlan:
             near = self._near[0].name
             said = f"no operator much like {self._name} has a {self._rule.noun}"
             yield f"{said}: {near} is the nearest, and its file and form are a guess"
+
+
+def _near_each_other(rows: Sequence[NamedRow]) -> Iterator[list[NamedRow]]:
+    """The rows in groups that one diff takes out: those within the context of its lines."""
+    group: list[NamedRow] = []
+    for row in sorted(rows, key=lambda one: (one.location.path, one.location.line)):
+        last = group[-1].location if group else None
+        if last and (
+            last.path != row.location.path or row.location.line - last.end_line > _CONTEXT
+        ):
+            yield group
+            group = []
+        group.append(row)
+    if group:
+        yield group
