@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import place_of
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location
+from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.diffs import Edit, edited
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import run_of
@@ -179,7 +179,7 @@ def _native_places(tree: Tree, op: str) -> Iterator[tuple[Location, str]]:
     hops = [h for one in _variants(tree, op) for h in tree.index.chain(one).hops]
     own = [h for h in hops if h.role in ("meta", "kernel") and _is_plain(h)]
     computing = [h for h in hops if h.role in ("call", "device_kernel") and _is_plain(h)]
-    for found in tree.index.definitions(tree.natives[op].name)[:1] if not own else ():
+    for found in _functions(tree, op)[:1] if not own else ():
         yield found.location, f"{found.qualified} is its function: check the argument here."
     for hop in own[:1]:
         assert hop.location
@@ -193,6 +193,12 @@ def _native_places(tree: Tree, op: str) -> Iterator[tuple[Location, str]]:
         if _checks(tree, helper.definition.location):
             where = helper.definition.location
             yield where, f"{helper.definition.name} checks arguments for it."
+
+
+def _functions(tree: Tree, op: str) -> list[Definition]:
+    """The functions in at::native that bear its name."""
+    wanted = f"at::native::{tree.natives[op].name}"
+    return [one for one in tree.index.definitions(wanted) if not _APART.search(one.location.path)]
 
 
 def _variants(tree: Tree, op: str) -> list[str]:
