@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from pathlib import Path
 
@@ -28,10 +29,14 @@ def run_shown(owner: Widget, command: str, folder: Path) -> int | None:
 
 def _asked(command: str, folder: Path) -> int | None:
     print(f"in {printable(str(folder))}\n$ {printable(command)}")
+    # The event loop's handler would end the application instead.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         input("enter runs it, ctrl+c goes back ")
         status = subprocess.run(command, shell=True, cwd=folder, check=False).returncode
         input(f"it ended with status {status}: enter goes back ")
     except (KeyboardInterrupt, EOFError):
         return None
+    finally:
+        signal.signal(signal.SIGINT, before)
     return status

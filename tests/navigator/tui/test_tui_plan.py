@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 from pathlib import Path
+from typing import cast
 
 import pytest
+from textual.widget import Widget
 
 from navigator.tui.lists.plan import PlanPane, is_change
 from navigator.tui.progress import Progress
+from navigator.tui.shell import run_shown
 from tests.navigator.tui.conftest import Person, Sit
 
 CHANGE = "batch-rule/cumsum"
@@ -102,3 +107,35 @@ def test_what_is_no_file_of_ours_is_nothing_done(tmp_path: Path) -> None:
     assert (again.ticked, again.ended) == ({"a"}, {"pytest": 0})
     first.path.write_text('{"ticked": 3}')
     assert Progress.load(tmp_path, "tree", "kernel/MPS/../../gcd").ticked == set()
+
+
+class _Terminal:
+    """Stands for an application whose terminal can be handed over."""
+
+    def __init__(self) -> None:
+        self.app = self
+
+    def suspend(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+def test_a_command_runs_when_enter_is_pressed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal = cast(Widget, _Terminal())
+    monkeypatch.setattr("builtins.input", lambda _words: "")
+    assert run_shown(terminal, "touch here; exit 3", tmp_path) == 3
+    assert (tmp_path / "here").exists()
+    assert "$ touch here; exit 3" in capsys.readouterr().out
+
+
+def test_ctrl_c_goes_back_and_runs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(_words: str) -> str:
+        signal.raise_signal(signal.SIGINT)
+        return ""
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr("builtins.input", interrupted)
+    assert run_shown(cast(Widget, _Terminal()), "touch here", tmp_path) is None
+    assert not (tmp_path / "here").exists()
+    assert signal.getsignal(signal.SIGINT) is before
