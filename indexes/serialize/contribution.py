@@ -8,6 +8,7 @@ from indexes.queries.contribution.new_operator import Check, NewOperator, TestTo
 from indexes.queries.contribution.plan import Contribution, PlaceHistory, Step
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import Review
+from indexes.queries.contribution.tiers import run_now
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, OpInfoEntry, Selection
 from indexes.serialize.answers import SHAPES, Object, envelope, shape, to_object
@@ -45,6 +46,7 @@ def contribution_json(one: Contribution) -> Object:
             "steps more rebuild=costs reviewers=reviews approved_by=covering history"
             " history_missing? tests commands conventions missing",
             tests=[_tests(op, tests) for op, tests in one.tests],
+            tests_now=[found.command for found in run_now(one.tests)],
         ),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from indexes.model.vocabulary import Location, SourceInfo
@@ -14,6 +14,7 @@ from indexes.queries.contribution.new_operator import Check, NewOperator, TestTo
 from indexes.queries.contribution.plan import Contribution, PlaceHistory
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import MEANING, Review
+from indexes.queries.contribution.tiers import run_now
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, Selection
 from indexes.source.git_history import Change
@@ -58,7 +59,7 @@ def sections(one: Contribution) -> tuple[Section, ...]:
     found = (
         ("Places", _places(one), _left_out(one)),
         ("Rebuild", map(_cost, one.costs), _REBUILT),
-        ("Tests", _tests(one), _tests_note(one)),
+        ("Tests", _tests(one, _now(one)), _tests_note(one)),
         ("Commands", _commands(one.commands), ""),
         ("Reviewers", _reviews(one.reviews), ""),
         ("One approval for all", _reviews(one.covering), "merge rules that cover every file above"),
@@ -88,29 +89,44 @@ def _cost(cost: Cost) -> Row:
     return Row(str(cost), Location(cost.path, 0), f"{cost.rule}{evidence}")
 
 
-def _tests(one: Contribution) -> Iterator[Row]:
+def _now(one: Contribution) -> dict[str, Selection]:
+    """The tests to run now, by their commands."""
+    return {found.command: found for found in run_now(one.tests)}
+
+
+def _tests(one: Contribution, now: Mapping[str, Selection]) -> Iterator[Row]:
+    """The OpInfos, the few tests to run now, then those for CI."""
     for op, tests in one.tests:
-        if len(one.tests) > 1:
-            yield Row(f"for {op}")
-        yield from _operator_tests(op, tests)
+        yield from _opinfos(op, tests)
+    if now:
+        yield Row("to run now:")
+    for found in now.values():
+        yield _selection(found)
+    rest = [row for _, tests in one.tests for row in _for_ci(tests, now)]
+    if rest:
+        yield Row("for CI:")
+    yield from {row.command or row.text: row for row in rest}.values()
 
 
-def _operator_tests(op: str, tests: OperatorTests) -> Iterator[Row]:
+def _for_ci(tests: OperatorTests, now: Mapping[str, Selection]) -> Iterator[Row]:
+    for found in (*tests.files, *tests.named[:_MAX_NAMED]):
+        if found.command not in now:
+            yield _selection(found)
+    if (more := len(tests.named) - _MAX_NAMED) > 0:
+        yield Row(f"{more} more files with tests of its name")
+
+
+def _opinfos(op: str, tests: OperatorTests) -> Iterator[Row]:
     for entry in tests.opinfos:
         yield Row(f"OpInfo {entry.name}", entry.location, f"{entry.rule}; in {entry.database}")
     if not tests.opinfos and not tests.missing and not op.startswith("test/"):
         yield Row(f"no OpInfo for {op}", None, "add one: the tests of all operators then cover it")
-    for found in tests.files:
-        count = len(found.tests)
-        yield _selection(found, f"{count} test{'s' * (count != 1)} for each OpInfo")
-    for found in tests.named[:_MAX_NAMED]:
-        more = len(found.names) - 1
-        yield _selection(found, f"{found.names[0]}{f' and {more} more' * bool(more)}")
-    if len(tests.named) > _MAX_NAMED:
-        yield Row(f"{len(tests.named) - _MAX_NAMED} more tests with its name", None, "", "")
 
 
-def _selection(found: Selection, what: str) -> Row:
+def _selection(found: Selection) -> Row:
+    """A command, with the first of the tests that it runs."""
+    more = len(found.names) - 1
+    what = f"{found.names[0]}{f' and {more} more' * bool(more)}"
     some = f"; {found.filtered} of them for OpInfos that fit a condition" if found.filtered else ""
     also = f"; may also select {', '.join(found.expression.also)}" if found.expression.also else ""
     return Row(what, found.tests[0], f"{found.rule}{some}{also}", found.command)

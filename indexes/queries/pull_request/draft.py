@@ -36,8 +36,8 @@ def draft(index: Index, base: str | None = None, ran: Sequence[Ran] = ()) -> Pul
     against = branch.base(base)
     tree = changes(source.root, against.commit)
     if not tree.files:
-        why = f" ({against.missing})" if against.missing else ""
-        raise NotFound(f"no changes against {against.words} {against.commit[:10]}{why}")
+        why = against.missing or "submodules are not compared"
+        raise NotFound(f"no changes against {against.words} {against.commit[:10]} ({why})")
     commits = branch.commits(against)
     files = tuple(map(changed_file, tree.files))
     paths = tuple(one.path for one in files)

@@ -176,6 +176,7 @@ def test_json_has_every_key_and_no_absolute_path(contributions: Contributions, t
         "commands",
         "conventions",
         "missing",
+        "tests_now",
     }
     assert str(tree) not in text
     assert answer["tests"][0]["files"][0]["command"].startswith("pytest test/test_ops.py -k ")
