@@ -76,7 +76,7 @@ def affected_lines(affected: Affected, everything: bool = False) -> Iterator[str
             yield clean(f"  {check.command}")
             yield from wrap(f"{check.purpose}{': ' * bool(check.note)}{check.note}", "      ")
         yield ""
-    if all(one.kind == "documentation" for one in affected.changes):
+    if all(one.kind == "documentation" or one.detail == "docstring" for one in affected.changes):
         yield "documentation alone changes: no operator is reached"
         yield from _end(affected.impact)
         return

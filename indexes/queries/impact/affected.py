@@ -307,8 +307,9 @@ class _Comparison:
             return
         kind = "test" if is_test_file(path) else "python"
         self._add(kind, f"{module_name(path)}.{one.name}", one.what, at, one.detail)
-        if one.detail == "docstring":
+        if one.detail.endswith("docstring"):
             self._documents.append(path)
+        if one.detail == "docstring":
             return
         if is_opinfo_file(path, new) and one.name.endswith(("_db", "op_db", "<statement>")):
             self._later.append(lambda impacts: self._opinfos(impacts, path, at))

@@ -22,7 +22,7 @@ class TextChange(NamedTuple):
     line: int
     end_line: int
     detail: str
-    """Which fields differ; ``docstring`` where only that does."""
+    """Which fields differ; ``docstring`` where only that does, ``code and docstring`` for both."""
 
 
 # --------------------------------------------------------------------------------- YAML
@@ -87,7 +87,8 @@ def compare_python(old: bytes, new: bytes) -> list[TextChange] | None:
         if was is None:
             found.append(TextChange("added", _plain(name), part.line, part.end_line, ""))
         elif was.code != part.code:
-            found.append(TextChange("changed", _plain(name), part.line, part.end_line, ""))
+            both = "code and docstring" if was.docstring != part.docstring else ""
+            found.append(TextChange("changed", _plain(name), part.line, part.end_line, both))
         elif was.docstring != part.docstring:
             found.append(TextChange("changed", _plain(name), part.line, part.end_line, "docstring"))
     for name in before.keys() - after.keys():

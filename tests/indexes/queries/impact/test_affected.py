@@ -244,3 +244,16 @@ def test_a_page_that_names_nothing_is_named_itself(repository: Path, answer: Ans
     (change,) = answer().changes
     assert (change.kind, change.name) == ("documentation", "docs/source/notes.md")
     assert change.detail == "names no function or class"
+
+
+def test_code_that_changes_with_its_docstring_is_both(repository: Path, answer: Answer) -> None:
+    path = repository / "torch/optim/documented.py"
+    path.write_text('def f(x):\n    """Says this."""\n    return x\n')
+    _git(repository, "add", "-A")
+    _git(repository, "commit", "-q", "-m", "more")
+    path.write_text('def f(x):\n    """Says that."""\n    return x + 1\n')
+    (change,) = answer().changes
+    assert (change.kind, change.detail) == ("python", "code and docstring")
+    path.write_text('def f(x):\n    """Says that."""\n    return x\n')
+    (change,) = answer().changes
+    assert (change.kind, change.detail) == ("python", "docstring")
