@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 _FEW = 3
+_SOME = 5
+"""Gaps of each kind in JSON and Markdown, where several kinds are asked for."""
 _CONFIDENCES = Choice(CONFIDENCES)
 _LEVELS = Choice(("easy", "medium", "hard"))
 _KINDS = Choice(tuple(kind.name for kind in KINDS))
@@ -52,7 +54,7 @@ _KINDS = Choice(tuple(kind.name for kind in KINDS))
     type=click.IntRange(min=0),
     default=None,
     help=f"Show N gaps; else {_FEW} of each kind, or {_LIMIT} of one. JSON and Markdown have"
-    f" {_LIMIT} of each kind, or all of one.",
+    f" {_SOME} of each kind, or all of one.",
 )
 @click.option("--age", is_flag=True, help="Ask git how old the lines shown are.")
 @click.option("--markdown", is_flag=True, help="Answer as Markdown.")
@@ -128,7 +130,7 @@ def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ..
         groups.setdefault(gap.kind, []).append(gap)
     if len(groups) == 1:
         return tuple(gaps if whole else gaps[:_LIMIT])
-    few = _LIMIT if whole else _FEW
+    few = _SOME if whole else _FEW
     return tuple(gap for group in groups.values() for gap in group[:few])
 
 

@@ -18,6 +18,9 @@ _BLOCK = regex(r"/\*[\s\S]*?(?:\*/|\Z)")
 _STRINGS = regex(r"\"(?:[^\"\\]|\\.)*\"")
 _TESTS = regex(r"(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\w+$")
 VENDORED = "third_party/"
+_GENERATED = "@generated"
+_HEAD = 500
+"""Characters in which a file says that it is generated."""
 _HEAD = 400
 """Characters in which a file says that a program wrote it."""
 

@@ -19,7 +19,7 @@ def test_throws_of_a_function_are_one_gap_and_comments_none(answer: GapList) -> 
     assert "this file uses TORCH_CHECK" in gap.rule
 
 
-@pytest.mark.parametrize("name", ["alone", "model.h"])
+@pytest.mark.parametrize("name", ["alone", "model.h", "Made.h"])
 def test_a_folder_without_torch_check_may_have_to_do_without(answer: GapList, name: str) -> None:
     assert not [gap for gap in of(answer, "runtime-error").values() if gap.name == name]
 
