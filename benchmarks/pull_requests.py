@@ -24,7 +24,8 @@ The subject is the operator of the parent's native_functions.yaml that the title
 has it too, one whose function is changed before others, then the longest; else the one that most
 headings of changed functions name. Of docs it is first a class or function of Python that the
 title names and whose lines are changed.
-Porting from TH, of which later trees have none, is left out.
+Left out are sweeps over more than eight sources, and porting from TH, of which later trees have
+none.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ from indexes.queries.contribution.plan import Contributions
 from indexes.queries.index import Index
 from indexes.source.source import Source
 
+_MOST_SOURCES = 8
+"""Above that a commit sweeps over many operators, and no single one is its subject."""
 CLASSES = ("kernel fix", "derivative", "new kernel", "python", "docs", "error check")
 _YAML = "aten/src/ATen/native/native_functions.yaml"
 _FORMULAS = ("tools/autograd/derivatives.yaml", "FunctionsManual", "autograd/templates/Functions.")
@@ -67,6 +70,7 @@ _RAISES = re.compile(r"TORCH_CHECK|AT_CHECK|AT_ERROR|_error\(|\braise \w+")
 _TH = re.compile(r"\bTHC?\b|(?i:\bport|migrat)")
 _DISPATCH = re.compile(r"^\s{4,}([A-Z]\w+(?:, ?[A-Z]\w+)*): \w+")
 _REGISTRATION = re.compile(r"\bm\.impl\(|VMAP_SUPPORT|OP_DECOMPOSE")
+_ENTRY = re.compile(r"- (?:name|func): \w+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _USED = re.compile(r"(?<=[.'\"`: _])[a-z_]\w*(?=\()|(?<=[.'\"`])[a-z_]\w*|(?<=:: )[a-z_]\w*")
 """Called, or marked as a name."""
@@ -169,7 +173,7 @@ def _wanted(kind: str, files: Sequence[FileDiff]) -> str:
 
 def _subject(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -> str:
     names = _operators(root, _blob(root, commit))
-    headings = [heading for one in files for _, heading in one.hunks]
+    headings = [line for one in files for line in _headings(root, commit, one)]
     if kind == "docs" and (named := _python_names(commit.title, headings)):
         return max(named, key=len)
     lines = [line for one in files for line in (*one.added, *one.removed, *headings)]
@@ -181,6 +185,16 @@ def _subject(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -
     if titled:
         return max(titled, key=lambda word: (word in said, len(word)))
     return said.most_common(1)[0][0] if said else ""
+
+
+def _headings(root: Path, commit: Commit, file: FileDiff) -> list[str]:
+    """What the changed lines of a file belong to: functions, and entries of a YAML file."""
+    if file.status != "M" or not file.path.endswith(".yaml"):
+        return [heading for _, heading in file.hunks]
+    lines = git(root, "show", f"{commit.name}~1:{file.path}").splitlines()
+    above = [reversed(lines[:number]) for number, _ in file.hunks]
+    found = (next((one for one in some if _ENTRY.match(one)), "") for some in above)
+    return list(found)
 
 
 def _python_names(title: str, headings: Sequence[str]) -> set[str]:
