@@ -134,9 +134,10 @@ def _class(commit: Commit, files: Sequence[FileDiff]) -> str:
         return ""
     added = [line for one in sources for line in one.added]
     paths = commit.sources
-    if _DOCS.search(commit.title) and all(
-        p.startswith("docs/") or p.endswith(".py") for p in paths
-    ):
+    if len(paths) > _MOST_SOURCES:
+        return ""
+    documents = all(path.startswith("docs/") or path.endswith(".py") for path in paths)
+    if documents and _DOCS.search(commit.title):
         return "docs"
     if _ERROR.search(commit.title) and any(map(_RAISES.search, added)):
         return "error check" if all(path.startswith(_CHECKED) for path in paths) else ""
@@ -164,11 +165,17 @@ def _wanted(kind: str, files: Sequence[FileDiff]) -> str:
         return ""
     if any("atching" in one.path or "BatchRules" in one.path for one in files):
         return "batch-rule"
-    lines = [line for one in files if one.path == _YAML for line in one.added]
-    keys = [
-        key for line in lines if (match := _DISPATCH.match(line)) for key in match[1].split(",")
-    ]
-    return Counter(keys).most_common(1)[0][0].strip() if keys else ""
+    yaml = [one for one in files if one.path == _YAML]
+    keys = _keys([line for one in yaml for line in one.added])
+    keys.subtract(_keys([line for one in yaml for line in one.removed]))
+    last_first = [key for key in reversed(keys) if keys[key] > 0]
+    return max(last_first, key=keys.__getitem__, default="")
+
+
+def _keys(lines: Sequence[str]) -> Counter[str]:
+    """The dispatch keys in lines of a dispatch table, in their order."""
+    matches = [match for line in lines if (match := _DISPATCH.match(line))]
+    return Counter(key.strip() for match in matches for key in match[1].split(","))
 
 
 def _subject(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -> str:

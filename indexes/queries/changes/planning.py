@@ -62,7 +62,7 @@ class Changes:
         match = self._index.meant(name)
         if kind in OF_NAMES and match.kind == "python" and match.hits:
             op = match.overloads[0] if match.overloads else None
-            return self.plan(Change(kind, name, f"{kind} of {name}", op=op))
+            return self.plan(Change(kind, match.text, f"{kind} of {match.text}", op=op))
         if not match.overloads:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         op = self._functional(match.overloads[0])

@@ -249,6 +249,10 @@ class Contributions:
         known = facts.known(kernel)
         below = graph.down(Node("definition", known.id)) if known else []
         stubs = [call.lower for call in below if call.lower.kind == "stub"]
+        for use in (use for stub in stubs for use in facts.stub_uses(_last(str(stub.what)))):
+            if use.what != "registered":
+                rule = f"the stub is {use.what} here, which {kernel.name} calls"
+                yield Step("stub", use.stub, use.location, rule)
         for step in (one for stub in stubs for one in graph.down(stub)):
             if isinstance(step.lower.what, int) and (found := facts.by_id(step.lower.what)):
                 where = found.definition
@@ -439,6 +443,10 @@ def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
         if hop.location is not None:
             rule = f"it calls this operator; {hop.rule}"
             yield Step("calls", hop.symbol, hop.location, rule)
+
+
+def _last(name: str) -> str:
+    return name.rpartition("::")[2]
 
 
 def _files(count: int) -> str:

@@ -57,3 +57,10 @@ def test_all_docstrings_of_an_operator(changes: Changes) -> None:
     plan = changes.of_op("whole", "docs")
     paths = {step.location.path for step in plan.steps if step.touches}
     assert {"torch/_torch_docs.py", "torch/_tensor_docs.py"} <= paths
+
+
+def test_a_name_without_its_module_is_the_name_that_it_means(changes: Changes) -> None:
+    short, whole = (changes.of_op(one, "docs") for one in ("AdamW", "torch.optim.AdamW"))
+    assert short.change.name == whole.change.name == "torch.optim.AdamW"
+    assert short.files == whole.files
+    assert "torch/optim/_adam.py" in short.files
