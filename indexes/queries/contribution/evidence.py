@@ -86,6 +86,8 @@ def rank(
         score = weight * share + (1 - weight) * touched[path] if before else share
         if certainty := _certainty(score, bool(before), is_kernel):
             count = sum(path in one.files for one in before)
+            if before and not count:  # what nobody has had to change lately is not sure
+                certainty = "perhaps"
             found[path] = FileEvidence(
                 path, score, certainty, tuple(named), len(votes), count, len(before)
             )

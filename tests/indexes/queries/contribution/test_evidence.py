@@ -53,6 +53,12 @@ def test_with_history_lists_that_nobody_touches_any_more_are_left_out() -> None:
     assert "one.py" not in found
 
 
+def test_what_no_commit_touched_is_not_sure() -> None:
+    commits = [_commit("half.py")] * 3
+    found = {one.path: one for one in rank(MENTIONS, FAMILY, FAMILY, commits, frozenset({""}))}
+    assert (found["all.py"].score, found["all.py"].certainty) == (0.5, "perhaps")
+
+
 def test_two_commits_are_no_history() -> None:
     found = rank(MENTIONS, FAMILY, FAMILY, [_commit("half.py"), _commit("half.py")], KERNELS)
     assert not any(one.commits for one in found)
