@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
@@ -152,6 +153,8 @@ class RulePlan:
         """Whether a helper makes the neighbour's from another operator's: no model for ours."""
         path, fact = self._registered(one)
         lines = self._tree.lines(path, fact.line, fact.line)
+        if lines and lines[0][:1].isspace():  # inside of another function
+            return True
         made = lines[0].partition("=")[2] if lines and not fact.end_line else ""
         return bool(made) and not regex(rf"\b{one.name}\b").search(made)
 
@@ -202,14 +205,16 @@ class RulePlan:
         to = self._renaming(one.name)
         if not fact.end_line:  # a call of a helper, in one statement
             return tuple(map(to.words, self._tree.lines(path, fact.line, self._end(where))))
-        head = self._tree.lines(path, where.line, fact.line - 1)
+        head = "\n".join(self._tree.lines(path, where.line, fact.line - 1))
+        own = dedent(head).splitlines()
+        indent = head[: len(head) - len(head.lstrip())]
         name = to.function(fact.symbol.rpartition(".")[2])
-        return (
-            *(["", ""]),
-            *decorators(head, to),
+        made = (
+            *decorators(own, to),
             *function_lines(name, self._tree.schemas[self._op], self._style(path)),
             f'    raise NotImplementedError("{self._name}: what its kernel computes")',
         )
+        return ("", "", *(f"{indent}{line}" for line in made))
 
     def _renaming(self, old: str) -> Renaming:
         overloads = self._tree.overloads[self._name]
