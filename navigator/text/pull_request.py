@@ -67,6 +67,9 @@ def _form(one: PullRequest, parts: dict[str, list[str]]) -> Iterator[str]:
                 yield from ("", *parts[key], "")
                 parts[key] = []
                 break
+    if one.may_fix:
+        gone = ", ".join(f"#{number}" for number in one.may_fix)
+        yield _BLANK.format(f"lines that named {gone} are gone: is that fixed?")
     if fixes and not any(re.match(r"\s*Fixes #", line) for line in lines):
         yield from fixes.split("\n")
 

@@ -144,8 +144,10 @@ class PullRequest:
 
     @property
     def fixes(self) -> tuple[int, ...]:
-        """The issues that commits say it fixes, or else those that the tree no longer names."""
-        for way in ("named in a commit", "no longer named"):
-            if found := tuple(dict.fromkeys(o.number for o in self.issues if o.way == way)):
-                return found
-        return ()
+        """The issues that commits say it fixes."""
+        return tuple(one.number for one in self.issues if one.way == "named in a commit")
+
+    @property
+    def may_fix(self) -> tuple[int, ...]:
+        """The issues that lines named which are gone."""
+        return tuple(one.number for one in self.issues if one.way == "no longer named")

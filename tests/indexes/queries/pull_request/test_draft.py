@@ -94,7 +94,7 @@ def test_what_is_not_committed_has_no_title_of_its_own(root: Path, ask: Draft) -
         (KERNEL, "changed", 2, 1)
     ]
     assert [(one.number, one.way) for one in found.issues] == [(4321, "no longer named")]
-    assert found.fixes == (4321,)
+    assert (found.fixes, found.may_fix) == ((), (4321,))
     assert found.template is not None
     assert found.template.lines[0] == "Fixes #ISSUE"
     assert found.template.others == (".github/PULL_REQUEST_TEMPLATE/preapproved.md",)
