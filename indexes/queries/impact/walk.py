@@ -179,10 +179,16 @@ class Walk:
         reached = [self._operator(name, numbers) for name, numbers in found.items()]
         return tuple(sorted(reached, key=self._order))
 
-    def _order(self, one: ReachedOperator) -> tuple[int, bool, int, int]:
+    def _order(self, one: ReachedOperator) -> tuple[int, bool, bool, int, int]:
         parent = self.steps[one.step].parent
         further = parent is not None and self.steps[parent].parent is not None
-        return one.dispatches, further, RANK[one.confidence], one.step
+        return one.dispatches, further, not self._is_named(one), RANK[one.confidence], one.step
+
+    def _is_named(self, one: ReachedOperator) -> bool:
+        """Whether the name of what changes has that of an operator: ``fill_out``, ``fill_``."""
+        base = one.name.rpartition("::")[2].partition(".")[0].strip("_")
+        starts = (step.symbol for step in self.steps if step.parent is None)
+        return any(f"_{base}_" in f"_{name.rpartition('::')[2]}_" for name in starts)
 
     def _operator(self, name: str, numbers: Sequence[int]) -> ReachedOperator:
         best = self.steps[numbers[0]]  # steps are in the order of their cost
