@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from indexes.queries.gaps.batching import _named_by_macros, _named_in_python
+from indexes.queries.gaps.batching import named_by_macros, named_in_python
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.gaps.tree import Tree
@@ -76,7 +76,7 @@ class Version:
         """What has a batch rule; of an installed wheel the running dispatcher says so."""
         if self.index.source.kind != "wheel":
             ops = self.tree.registered_for(*_BATCHED)
-            named = _named_by_macros(self.tree) | _named_in_python(self.tree)
+            named = named_by_macros(self.tree) | named_in_python(self.tree)
             return {_base(op.partition(".")[0]) for op in (*ops, *named)}
         import torch
 

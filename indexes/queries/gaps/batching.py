@@ -76,10 +76,10 @@ def _has_rule(tree: Tree, op: str, ruled: frozenset[str]) -> bool:
 
 def ruled_names(tree: Tree) -> frozenset[str]:
     """The operators that macros or Python register a batching rule for, by name."""
-    return _named_by_macros(tree) | _named_in_python(tree)
+    return named_by_macros(tree) | named_in_python(tree)
 
 
-def _named_by_macros(tree: Tree) -> frozenset[str]:
+def named_by_macros(tree: Tree) -> frozenset[str]:
     """First arguments of the macros used in files with batch rules: one may register a rule in
     a TORCH_LIBRARY_IMPL block of its own."""
     rows = tree.store.query(
@@ -90,7 +90,7 @@ def _named_by_macros(tree: Tree) -> frozenset[str]:
     return frozenset(words)
 
 
-def _named_in_python(tree: Tree) -> frozenset[str]:
+def named_in_python(tree: Tree) -> frozenset[str]:
     """Operators named where Python registers for FuncTorchBatched as vmap first runs."""
     texts = [tree.text(path) for path in _PYTHON]
     return frozenset(name for t in texts if "FuncTorchBatched" in t for name in _NAMED.findall(t))
