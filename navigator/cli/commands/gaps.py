@@ -17,6 +17,7 @@ from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
 from navigator.cli.session import Choice, Settings, json_option, pass_settings, say
 from navigator.text.answers import source_lines
+from navigator.text.clean import clean
 from navigator.text.gaps import count_lines, gap_lines, gap_markdown
 
 if TYPE_CHECKING:
@@ -143,8 +144,16 @@ def _text(shown: GapList, total: int) -> Iterator[str]:
     unasked = [kind for kind in KINDS if kind.apart and kind.name not in map(_kind, shown.counts)]
     if unasked and len(shown.counts) > 1:
         yield f"not counted: {', '.join(f'--kind {kind.name}' for kind in unasked)}"
-    for gap in shown.gaps:
-        yield from ("", *gap_lines(gap))
+    if len({gap.kind for gap in shown.gaps}) > 1:
+        yield from ("", *_listed(shown.gaps))
+    else:
+        yield from (line for gap in shown.gaps for line in ("", *gap_lines(gap)))
     if total > len(shown.gaps):
         yield from ("", f"... {total - len(shown.gaps):,} more: --limit {total}, or a filter")
     yield from ("", *source_lines(shown.source))
+
+
+def _listed(gaps: Sequence[Gap]) -> Iterator[str]:
+    """Gaps of several kinds, one below the other."""
+    yield from (clean(f"{gap.id}  {gap.location}") for gap in gaps)
+    yield from ("", "torchnav gaps --kind KIND tells more of a kind, torchnav contribute ID plans")

@@ -57,4 +57,4 @@ async def test_help_and_a_click_say_and_do_what_the_bar_says_shortly(sit: Sit) -
         await person.presses("escape")
         await person.sees("M Gaps")
         await person.pilot.click(offset=(bar(person).index("M Gaps") + 2, 49))
-        await person.sees("TODO and FIXME in kernels")
+        await person.sees("operators missing a backend kernel")
