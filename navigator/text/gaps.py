@@ -17,12 +17,14 @@ def count_lines(answer: GapList) -> Iterator[str]:
     """How many gaps of each kind there are, or why that is unknown here."""
     for one in answer.counts:
         if one.lacks:
-            yield clean(f"{one.difficulty:<7} {one.kind:<15}     ? {one.title}")
-            yield from wrap(f"unknown: {one.lacks}", " " * 30)
-        else:
+            yield clean(f"{one.difficulty:<7} {one.kind:<16}     ? {one.title}")
+            yield from wrap(f"unknown: {one.lacks}", " " * 31)
+        elif one.count:
             yield clean(
-                f"{one.difficulty:<7} {one.kind:<15} {one.count:>5} {one.title}{_unsure(one)}"
+                f"{one.difficulty:<7} {one.kind:<16} {one.count:>5} {one.title}{_unsure(one)}"
             )
+    if none := [one.kind for one in answer.counts if not (one.count or one.lacks)]:
+        yield from wrap(f"none: {', '.join(none)}", "")
     if len(answer.counts) == 1:
         yield from _key_lines(answer.keys)
 
@@ -37,7 +39,7 @@ def _key_lines(keys: Sequence[KeyCount]) -> Iterator[str]:
         if one.lacks:
             yield from wrap(f"{one.key} unknown: {one.lacks}", " " * 24)
         else:
-            yield clean(f"{'':<23} {one.count:>5} {one.key}{_unsure(one)}")
+            yield clean(f"{'':<24} {one.count:>5} {one.key}{_unsure(one)}")
 
 
 def gap_lines(gap: Gap) -> Iterator[str]:

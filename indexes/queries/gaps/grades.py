@@ -19,6 +19,8 @@ def grade(gap: Gap, kind: Kind) -> Difficulty:
 
 def effort(gap: Gap, kind: Kind) -> str:
     """The same in words: ``3 places, needs a build and a Mac``."""
-    amount = [f"{gap.size:,} {kind.unit}"] if gap.size and kind.unit else []
+    what, _, where = kind.unit.partition(" ")
+    one = what.removesuffix("s") if gap.size == 1 else what
+    amount = [f"{gap.size:,} {one} {where}".rstrip()] if gap.size and kind.unit else []
     needs = " and ".join(_NEEDED.get(one, one) for one in gap.needs)
     return ", ".join([*amount, *([f"needs {needs}"] if needs else [])])

@@ -155,5 +155,6 @@ def _text(shown: GapList, total: int) -> Iterator[str]:
 
 def _listed(gaps: Sequence[Gap]) -> Iterator[str]:
     """Gaps of several kinds, one below the other."""
-    yield from (clean(f"{gap.id}  {gap.location}") for gap in gaps)
+    for gap in gaps:
+        yield clean(f"{gap.id}  {gap.location}") + "  (possible)" * (gap.confidence == "possible")
     yield from ("", "torchnav gaps --kind KIND tells more of a kind, torchnav contribute ID plans")
