@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from indexes.model.errors import NotFound, UsageError
 from indexes.queries.changes.arrivals import Arrivals
 from indexes.queries.changes.makers import MAKERS, OF_NAMES, plain
 from indexes.queries.changes.model import Change, Parts, Plan
+from indexes.queries.changes.python.docs import FILE
 from indexes.queries.changes.test_runs import in_tiers
 from indexes.queries.contribution.guides import Guides
 from indexes.queries.contribution.reviewers import Reviewers
@@ -54,11 +56,31 @@ class Changes:
             raise NotFound(f"no gap of this tree has the id {wanted}", near(wanted, ids, 5))
         return self.plan(self._change(kind, key, op))
 
+    def of_ops(self, names: Sequence[str], wanted: str) -> Plan:
+        """The plan of one change of several operators, as ``of_op`` plans each."""
+        plans = [self.of_op(name, wanted) for name in names]
+        if len(plans) == 1:
+            return plans[0]
+        change = plans[0].change
+        together = ", ".join(dict.fromkeys(plan.change.name for plan in plans))
+        open_ones = [plan for plan in plans if plan.there is None]
+        parts = Parts(
+            tuple(dict.fromkeys(step for plan in open_ones for step in plan.steps)),
+            tuple(one for plan in open_ones for one in plan.neighbours),
+            tuple(dict.fromkeys(test for plan in open_ones for test in plan.tests)),
+            tuple(dict.fromkeys(line for plan in plans for line in plan.missing)),
+            there=None if open_ones else plans[0].there,
+        )
+        title = f"{change.kind} of {together}"
+        return self._plan(Change(change.kind, together, title, change.key), parts)
+
     def of_op(self, name: str, wanted: str) -> Plan:
         """The plan of a change of one operator: ``wanted`` is a kind of gap or a dispatch key.
 
         Raises NotFound for a name of no operator, UsageError for a word of no change."""
         kind, key = self._kind_and_key(wanted)
+        if kind == "docs" and (place := FILE.fullmatch(name)) and self.tree.text(place["path"]):
+            return self.plan(Change(kind, name, f"{kind} of {name}"))
         match = self._index.meant(name)
         if kind in OF_NAMES and match.kind == "python" and match.hits:
             op = match.overloads[0] if match.overloads else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--for",
     "wanted",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @pass_settings
 def contribute(
     settings: Settings,
-    name: str | None,
+    names: tuple[str, ...],
     wanted: str | None,
     new_op: str | None,
     formulas: tuple[str, ...],
@@ -70,17 +70,20 @@ def contribute(
     tree itself states it. With --new-op, everything that a new operator must be added to, its
     entries of native_functions.yaml drafted and read by the tree's own torchgen, which is run: the
     exit code is 1 where a check fails. Of a gap,
-    or with --for KIND, the steps of that one change: what to edit where, after which neighbour.
+    or with --for KIND, the steps of that one change: what to edit where, after which neighbour;
+    with --for several NAMEs may be given, whose steps are one plan.
     """
-    if (name is None) == (new_op is None) or (wanted and new_op):
+    if bool(names) == (new_op is not None) or (wanted and new_op):
         raise UsageError("give the name of what is to be changed, or --new-op 'SCHEMA'")
+    if len(names) > 1 and not wanted:
+        raise UsageError("several names are one change with --for KIND only")
     index = settings.index()
     if new_op is not None:
         answer = _of_new_operator(index, new_op, formulas)
-    elif plan := _plan(index, name or "", wanted, histories):
+    elif plan := _plan(index, names, wanted, histories):
         answer = _of_change(plan)
     else:
-        answer = _of_name(index, name or "", known_device(device, index), histories)
+        answer = _of_name(index, names[0], known_device(device, index), histories)
     if markdown:
         _write(markdown, "\n".join(answer.markdown()) + "\n")
     if settings.json or not markdown:
@@ -111,14 +114,14 @@ def _of_name(index: Index, name: str, device: str, histories: int) -> _Answer:
     return _Answer(partial(contribution_json, found), text, markdown)
 
 
-def _plan(index: Index, name: str, wanted: str | None, histories: int) -> Plan | None:
-    """The plan of one change; None where the name alone was given, and is no gap's."""
-    if not wanted and "/" not in name:
+def _plan(index: Index, names: tuple[str, ...], wanted: str | None, histories: int) -> Plan | None:
+    """The plan of one change; None where a name alone was given, and is no gap's."""
+    if not wanted and "/" not in names[0]:
         return None
     from indexes.queries.changes.planning import Changes
 
     changes = Changes(index, histories)
-    return changes.of_op(name, wanted) if wanted else changes.of_id(name)
+    return changes.of_ops(names, wanted) if wanted else changes.of_id(names[0])
 
 
 def _of_change(plan: Plan) -> _Answer:

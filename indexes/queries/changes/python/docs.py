@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
+from indexes.model.errors import NotFound
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from indexes.readers.yaml.schema import Schema
 
 _LONGEST = 20
+_DEFINING = ("class", "def", "docs", "functional", "module")
 _COVERAGE = "test/test_docs_coverage.py"
+FILE = regex(r"(?P<path>[\w./-]+\.(?:py|rst|md))(?::(?P<line>\d+))?")
+"""A file whose documentation is to change, or a line in it."""
 _IGNORED = r"coverage_ignore|docs_coverage"
 
 
@@ -27,6 +31,8 @@ def docs(tree: Tree, change: Change) -> Parts:
     """Docstrings of an operator: the one that is missing, or all there are."""
     if change.gap and not change.op:
         return _plain(tree, change)
+    if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]) is not None:
+        return _parts(tree, _each_once(list(_at(tree, place["path"], int(place["line"] or 0)))))
     name = _missing_name(change)
     steps = list(_docstring_added(tree, change, name)) if name else []
     steps += _named(tree, change)
@@ -82,18 +88,77 @@ def _each_once(steps: list[ChangeStep]) -> list[ChangeStep]:
 
 
 def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """Where a Python name is documented, and the pages that list it."""
-    if "." not in change.name or change.gap:
+    """Where the public names of the subject are documented, and the pages that list them."""
+    if change.gap:
         return
-    rows = StoredPython(tree.store).by_target(change.name)
+    for name in (change.name,) if "." in change.name else public_names(tree, change.name):
+        yield from _of_name(tree, name)
+
+
+def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
+    """The docstring or row at a line, or the file; then what else is said about the same names:
+    other docstrings, to change too, and of a whole file the pages, to read."""
+    yield ChangeStep("edit", Location(path, line), f"What {path} says{' here' * bool(line)}.")
+    if not line:
+        yield from _pages_of_file(tree, path)
+        return
+    names = [name.rpartition(".")[2] for name in _documented_at(tree, path, line)]
+    for twin in dict.fromkeys(twin for name in names for twin in public_names(tree, name)):
+        yield from _of_name(tree, twin)
+
+
+def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:
+    """The pages that list what a Python file defines or documents."""
+    rows = StoredPython(tree.store).in_file(path)
+    names = dict.fromkeys(fact.symbol for fact in rows if fact.kind in _DEFINING)
+    found = [(name, page) for name in names for page, _ in _pages(tree, name)]
+    for page in dict.fromkeys(page for _, page in found):
+        first = next(name for name, of in found if of == page)
+        yield ChangeStep("read", Location(page, 0), f"{page} lists {first} and others of it.")
+
+
+def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
+    """The Python names that a line documents or lists."""
+    rows = [fact for fact in StoredPython(tree.store).in_file(path) if fact.line == line]
+    listed = [fact.target for fact in rows if fact.kind == "page"]
+    try:
+        places = tree.index.at(path, line)
+    except NotFound:
+        places = ()
+    return list(dict.fromkeys([*listed, *(place.name for place in places)]))
+
+
+def public_names(tree: Tree, name: str) -> list[str]:
+    """The names that have a docstring or a page and are an operator's in the way of their place:
+    ``torch.nn.functional.layer_norm``, ``torch.nn.LayerNorm``, ``torch.Tensor.add_``."""
+    rows = StoredPython(tree.store).of_kinds("docs", "page")
+    targets = dict.fromkeys(fact.target for _, fact in rows)
+    return [one for one in targets if _bare(one.rpartition(".")[2]) == _bare(name)]
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _of_name(tree: Tree, name: str) -> Iterator[ChangeStep]:
+    """The docstring of a Python name, and the pages that list it."""
+    rows = StoredPython(tree.store).by_target(name)
     for path, fact in (found for found in rows if found[1].kind == "docs"):
-        yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {change.name}.")
-    hits = [hit for hit in tree.index.meant(change.name).hits if hit.location.path.endswith(".py")]
-    for hit in hits[:1]:
-        if not hit.location.path.endswith("overrides.py"):
-            yield ChangeStep("edit", hit.location, f"The docstring of {change.name}.")
-    for path, fact in _pages(tree, change.name):
+        yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {name}.")
+    where = _definition(tree, name)
+    if where and not where.path.endswith("overrides.py"):
+        yield ChangeStep("edit", where, f"The docstring of {name}.")
+    for path, fact in _pages(tree, name):
         yield ChangeStep("edit", Location(path, fact.line), f"{path} lists it.")
+
+
+def _definition(tree: Tree, name: str) -> Location | None:
+    """Where a Python name is defined in Python; None for bindings, and names of other trees."""
+    try:
+        hits = tree.index.meant(name).hits
+    except NotFound:
+        return None
+    return next((hit.location for hit in hits if hit.location.path.endswith(".py")), None)
 
 
 def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:

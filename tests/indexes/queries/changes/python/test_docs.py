@@ -64,3 +64,22 @@ def test_a_name_without_its_module_is_the_name_that_it_means(changes: Changes) -
     assert short.change.name == whole.change.name == "torch.optim.AdamW"
     assert short.files == whole.files
     assert "torch/optim/_adam.py" in short.files
+
+
+def test_several_operators_are_one_change(changes: Changes) -> None:
+    alone, both = (changes.of_ops(names, "docs") for names in (["whole"], ["whole", "twice"]))
+    assert alone == changes.of_op("whole", "docs")
+    assert both.change.name == "whole, twice"
+    said = {step.what for step in both.steps}
+    assert {"The docstring of torch.whole.", "The docstring of torch.twice."} <= said
+
+
+def test_a_line_of_documentation_leads_to_its_twins(changes: Changes) -> None:
+    at = next(
+        step.location
+        for step in changes.of_op("whole", "docs").steps
+        if step.location.path == "torch/_torch_docs.py"
+    )
+    plan = changes.of_op(f"{at.path}:{at.line}", "docs")
+    assert {"torch/_torch_docs.py", "torch/_tensor_docs.py"} <= set(plan.files)
+    assert changes.of_op(at.path, "docs").files == (at.path,)
