@@ -96,6 +96,8 @@ class Outcome:
     case: Case
     sources: Hits
     tests: Hits
+    likely: Hits
+    """The sources again, held against the files that the answer says will change."""
     note: str = ""
 
 
@@ -239,7 +241,7 @@ def outcomes(root: Path, cases: Sequence[Case], keep: Path) -> Iterator[Outcome]
             shutil.copytree(last, cache)
         index = Index.open(Source.find(str(root)), last := cache)
         try:
-            files, tests, note = planned(index, case)
+            files, likely, tests, note = planned(index, case)
         finally:
             index.close()
         there = [path for path in case.commit.paths if (root / path).exists()]
@@ -247,27 +249,31 @@ def outcomes(root: Path, cases: Sequence[Case], keep: Path) -> Iterator[Outcome]
             case,
             compared(files, [path for path in case.commit.sources if path in there]),
             compared(tests, [path for path in case.commit.tests if path in there]),
+            compared(likely, [path for path in case.commit.sources if path in there]),
             note,
         )
 
 
-def planned(index: Index, case: Case) -> tuple[set[str], set[str], str]:
-    """The files that the answer names, those that it names as tests or at all, and a note."""
+def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str]:
+    """The files that the answer names, those of them that it says will change, those that it names
+    as tests or at all, and a note."""
     if case.wanted:
         try:
             plan = Changes(index, histories=0).of_op(case.subject, case.wanted)
         except (NotFound, UsageError) as error:
             return *_plain(index, case.subject), f"--for {case.wanted}: {error}"
         if plan.there is None:
-            return set(plan.files), {*plan.files, *(test.path for test in plan.tests)}, ""
+            files = set(plan.files)
+            return files, files, {*files, *(test.path for test in plan.tests)}, ""
     return *_plain(index, case.subject), ""
 
 
-def _plain(index: Index, subject: str) -> tuple[set[str], set[str]]:
+def _plain(index: Index, subject: str) -> tuple[set[str], set[str], set[str]]:
     answer = Contributions(index).of(subject, histories=0)
     runs = [run.path for _, found in answer.tests for run in (*found.files, *found.named)]
     opinfos = [one.location.path for _, found in answer.tests for one in found.opinfos]
-    return set(answer.files), {*answer.files, *runs, *opinfos}
+    likely = set(answer.will_change)
+    return set(answer.files), likely, {*answer.files, *runs, *opinfos}
 
 
 def report(found: Sequence[Outcome]) -> Iterator[str]:
@@ -275,8 +281,8 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
     groups = defaultdict(list)
     for one in found:
         groups[one.case.kind].append(one)
-    heads = ("sources", "tests", "planned", "of it right")
-    yield f"{'class':12} {'PRs':>4} {heads[0]:>12} {heads[1]:>12} {heads[2]:>8} {heads[3]:>12}"
+    heads = f"{'sources':>12} {'tests':>12} {'planned':>8} {'right':>6} {'will change right':>18}"
+    yield f"{'class':12} {'PRs':>4} {heads}"
     for kind in (kind for kind in CLASSES if kind in groups):
         some = groups[kind]
         planned_files = [one.sources.planned for one in some]
@@ -284,7 +290,14 @@ def report(found: Sequence[Outcome]) -> Iterator[str]:
         share = named / max(1, sum(planned_files))
         sources, tests = _sum([one.sources for one in some]), _sum([one.tests for one in some])
         middle = statistics.median(planned_files)
-        yield f"{kind:12} {len(some):4} {sources:>12} {tests:>12} {middle:8.0f} {share:12.0%}"
+        likely = _precision([one.likely for one in some])
+        counts = f"{sources:>12} {tests:>12} {middle:8.0f} {share:6.0%} {likely:>18}"
+        yield f"{kind:12} {len(some):4} {counts}"
+
+
+def _precision(hits: Sequence[Hits]) -> str:
+    right, said = sum(len(one.named) for one in hits), sum(one.planned for one in hits)
+    return f"{right}/{said} {right / said:.0%}" if said else "none"
 
 
 def _sum(hits: Sequence[Hits]) -> str:

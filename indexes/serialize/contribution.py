@@ -14,7 +14,7 @@ from indexes.queries.operator_tests import OperatorTests, OpInfoEntry, Selection
 from indexes.serialize.answers import SHAPES, Object, envelope, shape, to_object
 from indexes.source.git_history import Change
 
-shape(Step, "role symbol path line? end_line rule")
+shape(Step, "role symbol path line? end_line rule change")
 shape(Cost, "path kind objects total rule evidence")
 shape(Review, "kind who for=path path line rule meaning note")
 shape(

@@ -75,9 +75,13 @@ def _places(one: Contribution) -> Iterator[Row]:
         shown = ", ".join(one.operators[:12])
         more = f" and {len(one.operators) - 12} more" if len(one.operators) > 12 else ""
         yield Row(f"reached by {len(one.operators)} operators", None, shown + more)
-    for step in one.steps:
-        role = step.role.replace("_", " ")
-        yield Row(f"{role} {step.symbol}", step.location, step.rule)
+    for change in ("will", "may"):
+        steps = [step for step in one.steps if step.change == change]
+        if steps and one.kind == "operator":
+            yield Row(f"{change} change:")
+        for step in steps:
+            role = step.role.replace("_", " ")
+            yield Row(f"{role} {step.symbol}", step.location, step.rule)
 
 
 def _left_out(one: Contribution) -> str:

@@ -23,6 +23,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.helpers import helpers
+from indexes.queries.contribution.likely import will_change
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
@@ -86,6 +87,8 @@ class Step:
     location: Location
     rule: str
     """Why it belongs to it."""
+    change: Literal["will", "may"] = "may"
+    """Whether a change most likely edits its file, or may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,11 @@ class Contribution:
     @property
     def files(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(step.location.path for step in self.steps))
+
+    @property
+    def will_change(self) -> tuple[str, ...]:
+        """The files that the change most likely edits."""
+        return tuple(dict.fromkeys(s.location.path for s in self.steps if s.change == "will"))
 
 
 class _Subject(NamedTuple):
@@ -345,7 +353,11 @@ class Contributions:
 
     def _make(self, subject: _Subject, device: str, histories: int) -> Contribution:
         kind, name, steps, operators, _ = subject
-        shown = first_of_files(steps, _MAX_PLACES)
+        sure = will_change(steps, kind == "operator")
+        shown = [
+            replace(step, change="will") if step.location.path in sure else step
+            for step in first_of_files(steps, _MAX_PLACES)
+        ]
         files = tuple(dict.fromkeys(step.location.path for step in shown))
         natives = self._natives((name,) if kind == "operator" else operators)
         op = natives[0] if kind == "operator" else None

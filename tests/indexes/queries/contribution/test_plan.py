@@ -212,3 +212,13 @@ def test_broken_trees_still_answer(tree_copy: Path, cache: Path) -> None:
         found = Contributions(index).of("add.Tensor")
     assert found.steps
     assert found.history_missing
+
+
+def test_what_computes_will_change_and_what_lists_may(contributions: Contributions) -> None:
+    found = contributions.of("relu", histories=0)
+    changes = {(step.role, step.change) for step in found.steps}
+    assert ("kernel", "will") in changes
+    assert {("schema", "may"), ("derivative", "may")} <= changes
+    assert 1 <= len(found.will_change) <= 3
+    named = contributions.of("torch/_torch_docs.py", histories=0)
+    assert named.will_change == ("torch/_torch_docs.py",)

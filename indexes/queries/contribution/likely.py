@@ -1,0 +1,37 @@
+"""Which places of a contribution a change of its subject most likely edits: those that compute.
+
+Of pull requests to PyTorch most edit the function that the YAML file names for a device, or the
+Python function that stands under the operator's name; entries, registrations, docstrings and what
+kernels use are edited seldom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexes.queries.contribution.plan import Step
+
+_MOST_KERNELS = 2
+_LISTS = "overrides.py"
+
+
+def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
+    """The files that a change most likely edits; of a file or symbol its own."""
+    if not of_operator:
+        return frozenset(step.location.path for step in steps if step.role != "docs")
+    kernels = _files(steps, "kernel")
+    defined = (path for path in _files(steps, "python") if _defines(path))
+    found = {*islice(kernels, _MOST_KERNELS), *islice(defined, 1)}
+    return frozenset(found or islice(_files(steps, "delegate", "derivative", "decomposition"), 1))
+
+
+def _defines(path: str) -> bool:
+    """Whether a way in from Python is written there: not listed, and not filled in by code
+    generation."""
+    return path.endswith(".py") and not path.endswith(_LISTS)
+
+
+def _files(steps: Iterable[Step], *roles: str) -> Iterable[str]:
+    return iter(dict.fromkeys(step.location.path for step in steps if step.role in roles))
