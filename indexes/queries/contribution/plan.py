@@ -25,6 +25,7 @@ from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.likely import will_change
 from indexes.queries.contribution.reviewers import Review, Reviewers
+from indexes.queries.contribution.test_rows import test_rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
@@ -172,6 +173,11 @@ class Contributions:
     @cached_property
     def mentions(self) -> TestMentions:
         """The test files, asked for those that name something."""
+        return TestMentions(self._corpus, self._index.facts.store)
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        """The texts of the tree."""
 
         def read(path: str) -> bytes | None:
             try:
@@ -179,7 +185,7 @@ class Contributions:
             except SourceError:
                 return None
 
-        return TestMentions(Corpus(self._index.facts, read), self._index.facts.store)
+        return Corpus(self._index.facts, read)
 
     def of(
         self, name: str, device: str = "cpu", histories: int = _DEFAULT_HISTORIES
@@ -230,10 +236,22 @@ class Contributions:
         bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
         steps = [*_own_steps(own), *(self._namesakes(overloads[0]) if bare else ())]
         steps += [*self._used(steps), *_called_steps(called)]
+        if not any(step.role == "opinfo" for step in steps):
+            steps += self._test_rows(overloads[0])
         first: dict[tuple[str, int], Step] = {}
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
         return list(first.values())
+
+    def _test_rows(self, overload: str) -> Iterator[Step]:
+        """Without an OpInfo: the tables of the library's tests that name it or a module of it."""
+        native = self._index.native(overload)
+        public = names_of(native, StoredPython(self._index.facts.store)) if native else ()
+        name = overload.partition(".")[0].rstrip("_")
+        names = [name, *(_capital(one.rpartition(".")[2]) for one in public)]
+        for row in test_rows(self._corpus, names):
+            rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
+            yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
 
     def _inplace(self, overloads: Sequence[str]) -> list[str]:
         """The in-place overloads of the operator, which may have kernels of their own."""
@@ -459,6 +477,15 @@ def _called_steps(called: Sequence[Hop]) -> Iterator[Step]:
 
 def _last(name: str) -> str:
     return name.rpartition("::")[2]
+
+
+def _capital(name: str) -> str:
+    """A module's name for a function's: ``MaxPool2d`` for ``max_pool2d``."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+def _lines(count: int) -> str:
+    return "one line" if count == 1 else f"{count} lines"
 
 
 def _files(count: int) -> str:
