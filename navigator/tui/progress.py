@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from indexes.source.files import read_text
+
 
 @dataclass
 class Progress:
@@ -25,7 +27,7 @@ class Progress:
         """What was kept of a change; nothing where there is no file of ours."""
         path = cache / "changes" / tree / f"{_file_name(change)}.json"
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
+            kept = json.loads(read_text(path))
             ticked, ended = {*map(str, kept["ticked"])}, dict(kept["ended"])
         except (OSError, ValueError, KeyError, TypeError):
             return cls(path)
