@@ -14,7 +14,7 @@ from indexes.queries.changes.python.docs import FILE
 from indexes.queries.changes.test_runs import in_tiers
 from indexes.queries.contribution.guides import Guides
 from indexes.queries.contribution.reviewers import Reviewers
-from indexes.queries.gaps.find import find_gap, find_gaps
+from indexes.queries.gaps.find import find_gap, find_gaps, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import Gap, GapFilter
 from indexes.queries.gaps.tree import Tree
@@ -48,11 +48,11 @@ class Changes:
         kind, slash, rest = wanted.partition("/")
         if not slash or kind not in _KINDS:
             return None
-        if gap := find_gap(self._index, wanted):
+        if gap := find_gap(self._index, wanted, self.tree):
             return self.plan(change_of(gap))
         key, op = self._key_and_op(kind, rest)
         if op is None:
-            ids = [gap.id for gap in find_gaps(self._index, GapFilter((kind,))).gaps]
+            ids = [gap.id for gap in self._gaps(kind)]
             raise NotFound(f"no gap of this tree has the id {wanted}", near(wanted, ids, 5))
         return self.plan(self._change(kind, key, op))
 
@@ -89,9 +89,10 @@ class Changes:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         op = self._functional(match.overloads[0])
         name = self.tree.natives[op].name
-        gaps = find_gaps(self._index, GapFilter((kind,))).gaps if _is_found(kind) else ()
+        gaps = self._gaps(kind) if _is_found(kind) else ()
         mine = [gap for gap in gaps if _is_about(gap, name, key)]
-        return self.plan(change_of(mine[0]) if mine else self._change(kind, key, op))
+        known = with_owners(self._index, mine[:1])
+        return self.plan(change_of(known[0]) if known else self._change(kind, key, op))
 
     def plan(self, change: Change) -> Plan:
         """The change with everything that doing it asks for."""
@@ -114,6 +115,10 @@ class Changes:
             self._reviewers.for_change(paths),
             parts.missing,
         )
+
+    def _gaps(self, kind: str) -> tuple[Gap, ...]:
+        """All gaps of a kind, without their owners."""
+        return find_gaps(self._index, GapFilter((kind,)), owners=False, tree=self.tree).gaps
 
     # -------------------------------------------------------------------------- words
 

@@ -122,8 +122,9 @@ class Likeness:
         """How alike two names are, by their words and by their letters: what is rare counts
         most."""
         mine, theirs = set(words(self._schema.base)), set(words(base))
-        every = sum(map(self._rarity, mine | theirs))
-        shared = sum(map(self._rarity, mine & theirs)) / every if every else 0.0
+        # The words of a set have no order: fsum gives the same in any.
+        every = math.fsum(map(self._rarity, mine | theirs))
+        shared = math.fsum(map(self._rarity, mine & theirs)) / every if every else 0.0
         letters = SequenceMatcher(None, _stem(self._schema.base), _stem(base)).ratio()
         return max(shared, letters if letters > _LIKE_ENOUGH else 0.0)
 

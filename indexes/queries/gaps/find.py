@@ -31,14 +31,17 @@ if TYPE_CHECKING:
     from indexes.queries.index import Index
 
 
-def find_gaps(index: Index, wanted: GapFilter | None = None, owners: bool = True) -> GapList:
+def find_gaps(
+    index: Index, wanted: GapFilter | None = None, owners: bool = True, tree: Tree | None = None
+) -> GapList:
     """The gaps that fit, most useful first: easy before hard, and of one kind those that
     PyTorch's own files state before those that a rule finds, and what much code calls before
     what little does. What nothing in the tree says that somebody wants comes last. Without
     ``owners`` they have none, unless a filter asks for them: those of ten thousand files take a
-    second, so ask for those of a few with ``with_owners``."""
+    second, so ask for those of a few with ``with_owners``. ``tree`` is what who asks has read of
+    the tree already."""
     wanted = wanted or GapFilter()
-    tree = Tree(index)
+    tree = tree or Tree(index)
     add = _Owners(index).add if owners or wanted.owner or wanted.text else _as_it_is
     counts: list[KindCount] = []
     found: list[Gap] = []
@@ -87,9 +90,9 @@ def _as_it_is(gap: Gap) -> Gap:
     return gap
 
 
-def find_gap(index: Index, wanted: str) -> Gap | None:
+def find_gap(index: Index, wanted: str, tree: Tree | None = None) -> Gap | None:
     """The gap with an id, ``kernel/MPS/gcd``; None where this tree has no such gap."""
-    tree = Tree(index)
+    tree = tree or Tree(index)
     kind = next((one for one in KINDS if wanted.startswith(f"{one.name}/")), None)
     if kind is None or _lacks(kind, tree):
         return None

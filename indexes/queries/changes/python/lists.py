@@ -7,7 +7,8 @@ that all lack it is one of what is missing, which ours leaves."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.paths import operator_named
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.readers.python.blocks import Block, Text, without_bodies
 from indexes.readers.python.operator_lists import (
     ListRow,
     OperatorList,
@@ -67,7 +69,7 @@ class Lists:
             text = self._tree.text(path) if tests or not _IS_TEST.search(path) else ""
             lines = _lines(text, sought)
             if lines and said.search(f"{path}\n{text}"):
-                for one in read_operator_lists(text, path, lines):
+                for one in read_operator_lists(_shortened(text, path, lines), path, lines):
                     named = ((row, bare_name(row.name)) for row in one.rows)
                     yield from (NamedRow(one, row, name) for row, name in named if name in words)
 
@@ -107,7 +109,33 @@ def _spelled(words: Collection[str]) -> list[str]:
 
 
 def _lines(text: str, sought: Collection[re.Pattern[str]]) -> list[int]:
-    """The lines on which a text names what is sought. Patterns begin with a literal: the engine
-    skips to it."""
-    hits = (hit.start() for one in sought for hit in one.finditer(text))
-    return [text.count("\n", 0, at) + 1 for at in hits if at and text[at - 1] in _BEFORE]
+    """The lines on which a text names what is sought, in order. Patterns begin with a literal:
+    the engine skips to it."""
+    hits = sorted(hit.start() for one in sought for hit in one.finditer(text))
+    line, counted, found = 1, 0, []
+    for at in hits:
+        if at and text[at - 1] in _BEFORE:
+            line += text.count("\n", counted, at)
+            counted = at
+            found.append(line)
+    return found
+
+
+def _shortened(text: str, path: str, lines: Sequence[int]) -> str:
+    """A Python file without the bodies of functions and classes in which no line is sought: to
+    parse those of large test files takes a second."""
+    if not path.endswith(".py"):
+        return text
+    read = Text(text.encode())
+    return without_bodies(read.data, _unsought(read.blocks, lines)).decode()
+
+
+def _unsought(blocks: Sequence[Block], lines: Sequence[int]) -> Iterator[Block]:
+    """The blocks in which, or in whose decorators, none of some lines is. Decorators are somewhere
+    behind the block before, or behind its head where that is around this one."""
+    for at, block in enumerate(blocks):
+        before = blocks[at - 1] if at else None
+        is_around = before is not None and before.end_line >= block.head.line
+        last = 0 if before is None else before.head.line if is_around else before.end_line
+        if bisect_right(lines, block.end_line) == bisect_right(lines, last):
+            yield block

@@ -38,7 +38,8 @@ def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tup
     schema, and of those alike the ones whose kernel stands in the same file and that the same
     kind of OpInfo tests."""
     own = tree.natives[op].name
-    known = {tree.overloads[name][0] for name in having if name in tree.overloads and name != own}
+    others = sorted(name for name in having if name in tree.overloads and name != own)
+    known = [tree.overloads[name][0] for name in others]  # in an order: those alike stay in it
     found = neighbours(tree.schemas[op], [tree.natives[one] for one in known], _CANDIDATES)
     scored = [(one.likeness + _bonus(tree, op, one.native.full_name), one.native) for one in found]
     scored.sort(key=lambda pair: -pair[0])

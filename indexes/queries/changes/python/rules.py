@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,7 @@ class RulePlan:
         having = self._lists.traits.having(rule.kind)
         self._near = sorted(nearest(tree, self._op, having), key=self._is_made_of_another)
         self._own = self._lists.lists.names(self._op)
+        self._module = cache(self._parsed)
 
     def parts(self) -> Parts:
         """The steps in the order of work, the neighbours and the tests."""
@@ -237,7 +239,7 @@ class RulePlan:
         module = self._module(path)
         return style_of(module, pairs) if module else Style()
 
-    def _module(self, path: str) -> ast.Module | None:
+    def _parsed(self, path: str) -> ast.Module | None:
         try:
             return ast.parse(self._tree.text(path))
         except (SyntaxError, ValueError):
