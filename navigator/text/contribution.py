@@ -11,7 +11,7 @@ from indexes.queries.contribution.additions import Addition
 from indexes.queries.contribution.guides import Command, Convention
 from indexes.queries.contribution.neighbours import Neighbour
 from indexes.queries.contribution.new_operator import Check, NewOperator, TestToRun
-from indexes.queries.contribution.plan import Contribution, PlaceHistory
+from indexes.queries.contribution.plan import Contribution, PlaceHistory, Step
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import MEANING, Review
 from indexes.queries.contribution.tiers import run_now
@@ -81,7 +81,17 @@ def _places(one: Contribution) -> Iterator[Row]:
             yield Row(f"{change} change:")
         for step in steps:
             role = step.role.replace("_", " ")
-            yield Row(f"{role} {step.symbol}", step.location, step.rule)
+            if step.role != "sibling":
+                yield Row(f"{role} {step.symbol}", step.location, step.rule)
+    yield from _siblings([step for step in one.steps if step.role == "sibling"])
+
+
+def _siblings(steps: Sequence[Step]) -> Iterator[Row]:
+    """One row for all files of the shape of one."""
+    for rule in dict.fromkeys(step.rule for step in steps):
+        first, *more = [step for step in steps if step.rule == rule]
+        also = f"; so are {', '.join(step.symbol for step in more)}" if more else ""
+        yield Row(f"sibling {first.symbol}", first.location, f"{rule}{also}")
 
 
 def _left_out(one: Contribution) -> str:

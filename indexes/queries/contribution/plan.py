@@ -25,6 +25,7 @@ from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.likely import will_change
 from indexes.queries.contribution.reviewers import Review, Reviewers
+from indexes.queries.contribution.siblings import siblings
 from indexes.queries.contribution.test_rows import test_rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
@@ -68,6 +69,8 @@ _COMPUTING = (
     "formula_function",
     "batch_rule",
 )
+_HEADERS = (".h", ".hpp", ".cuh")
+_MAX_SIBLINGS = 12
 _MAX_PLACES = 60
 _MAX_OVERLOADS = 4
 _MAX_INPLACE = 2
@@ -238,6 +241,7 @@ class Contributions:
         steps += [*self._used(steps), *_called_steps(called)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
+        steps += self._siblings(steps)
         first: dict[tuple[str, int], Step] = {}
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
@@ -252,6 +256,14 @@ class Contributions:
         for row in test_rows(self._corpus, names):
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
+
+    def _siblings(self, steps: Sequence[Step]) -> Iterator[Step]:
+        """The sources beside the kernels' that are of the same shape, a few."""
+        own = [s.location.path for s in steps if s.role in ("kernel", "device_kernel")]
+        sources = (p for p in self._index.facts.paths("cpp") if not p.endswith(_HEADERS))
+        for one in islice(siblings(own, sources), _MAX_SIBLINGS):
+            rule = f"of the same shape as {one.of}: a fix of one may be for all"
+            yield Step("sibling", PurePosixPath(one.path).name, Location(one.path, 1), rule)
 
     def _inplace(self, overloads: Sequence[str]) -> list[str]:
         """The in-place overloads of the operator, which may have kernels of their own."""
