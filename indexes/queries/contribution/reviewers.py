@@ -94,6 +94,11 @@ class Reviewers:
         found = [*self._codeowners(path), *self._labels(path), *self._test_owners(path)]
         return (*found, *self._merge_rules(path), *self._maintainers(path))
 
+    def asked(self, path: str) -> tuple[Review, ...]:
+        """As ``of``, without those who may only approve."""
+        found = [*self._codeowners(path), *self._labels(path), *self._test_owners(path)]
+        return (*found, *self._maintainers(path))
+
     def for_change(self, paths: Iterable[str]) -> tuple[Review, ...]:
         """The few who concern a change of these files most: of each list those that cover most
         of them. Rules for whatever file are left out where others say more."""

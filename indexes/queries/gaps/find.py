@@ -162,8 +162,7 @@ class _Owners:
 
 
 def _names(reviewers: Reviewers, path: str) -> tuple[str, ...]:
-    asked = [one for one in reviewers.of(path) if one.kind != "merge rule"]
-    found = (name for one in asked if one.rule != "*" for name in one.who)
+    found = (name for one in reviewers.asked(path) if one.rule != "*" for name in one.who)
     return tuple(dict.fromkeys(found))
 
 

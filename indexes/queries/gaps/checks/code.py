@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from indexes.queries.gaps.tree import Tree
 
-_BLOCK = regex(r"/\*[\s\S]*?(?:\*/|\Z)")
 _STRINGS = regex(r"\"(?:[^\"\\]|\\.)*\"")
 _TESTS = regex(r"(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\w+$")
 VENDORED = "third_party/"
@@ -45,12 +44,22 @@ def uses(text: str, path: str, word: re.Pattern[str]) -> Iterator[Use]:
     line, counted = 1, 0
     for found in word.finditer(text):
         at = found.start()
-        comments = [m.span() for m in _BLOCK.finditer(text)] if comments is None else comments
+        comments = list(_comments(text)) if comments is None else comments
         if _is_words(text, at) or any(start <= at < end for start, end in comments):
             continue
         line += text.count("\n", counted, at)
         counted = at
         yield Use(Location(path, line), found)
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    """Where the comments between ``/*`` and ``*/`` begin and end."""
+    start = text.find("/*")
+    while start >= 0:
+        close = text.find("*/", start + 2)
+        end = close + 2 if close >= 0 else len(text)
+        yield start, end
+        start = text.find("/*", end)
 
 
 def _is_words(text: str, at: int) -> bool:

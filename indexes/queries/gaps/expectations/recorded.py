@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 
@@ -67,17 +67,19 @@ def lacks(tree: Tree, what: str) -> str:
 
 def find(tree: Tree, what: str) -> Iterator[Gap]:
     """One gap for each test on a list, at the test where its file spells it out."""
-    written = _tests(tree)
-    for one in recorded(tree, what):
+    named = tuple(recorded(tree, what))
+    written = _tests(tree, {one.test for one in named})
+    for one in named:
         yield _gap(one, what, written.get(one.test))
 
 
-def _tests(tree: Tree) -> Mapping[str, Location]:
+def _tests(tree: Tree, names: Set[str]) -> Mapping[str, Location]:
+    """Where the tests of some names are."""
     rows = tree.store.query(
         "SELECT symbol,path,line FROM tests JOIN files ON files.id=tests.file WHERE symbol LIKE"
         " '%.test%'"
     )
-    return {symbol: Location(path, line) for symbol, path, line in rows}
+    return {symbol: Location(path, line) for symbol, path, line in rows if symbol in names}
 
 
 def _gap(one: Recorded, what: str, test: Location | None) -> Gap:

@@ -4,7 +4,7 @@ modules of the Python library that call it."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from indexes.build.reach import composite_calls
@@ -36,9 +36,14 @@ class Dependents:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
+        self._known = cache(self._of)
 
     def of(self, ops: Iterable[str]) -> Needs:
-        """Who needs some overloads, through any number of composite kernels."""
+        """Who needs some overloads, through any number of composite kernels. Every key asks for
+        much the same ones."""
+        return self._known(tuple(ops))
+
+    def _of(self, ops: tuple[str, ...]) -> Needs:
         reached = set(ops)
         pending = list(reached)
         while pending:

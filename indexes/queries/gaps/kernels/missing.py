@@ -64,7 +64,9 @@ class Missing:
         self.dependents = Dependents(tree)
         self.subjects = subjects(tree)
         self._near = near(tree)
-        self._tables = cache(lambda key: tables_of(tree, key.backend).of_family(key.family))
+        read = cache(lambda backend: tables_of(tree, backend))
+        self._tables = cache(lambda key: read(key.backend).of_family(key.family))
+        self._opinfos = cache(self._opinfos_of)
 
     # ------------------------------------------------------------------ within a family
 
@@ -110,7 +112,7 @@ class Missing:
         if rows and infos and not any(about(rows, infos)):
             yield replace(rows[0], whole=True)
 
-    def _opinfos(self, name: str) -> list[tuple[str, str]]:
+    def _opinfos_of(self, name: str) -> list[tuple[str, str]]:
         ops = self._tree.overloads.get(name, ())[:1]
         return [one for op in ops for one in self._tree.opinfo_names(op)]
 
