@@ -22,8 +22,8 @@ The class of a commit follows from its diff and title, the first that fits:
 
 The subject is the operator of the parent's native_functions.yaml that the title names, if the diff
 has it too, one whose function is changed before others, then the longest; else the one that most
-headings of changed functions name. Of docs it is first a class or function of Python that the
-title names and whose lines are changed.
+headings of changed functions name. Of docs they are first the classes and functions of Python that
+the title names and whose lines are changed.
 Left out are sweeps over more than eight sources, and porting from TH, of which later trees have
 none.
 """
@@ -74,6 +74,8 @@ _ENTRY = re.compile(r"- (?:name|func): \w+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _USED = re.compile(r"(?<=[.'\"`: _])[a-z_]\w*(?=\()|(?<=[.'\"`])[a-z_]\w*|(?<=:: )[a-z_]\w*")
 """Called, or marked as a name."""
+_HEADED = re.compile(r"(?:\b(?:class|def) |\badd_docstr\w*\((?:[\w.]*\.|[\"'])?)(\w+)")
+"""What a heading is of: a class, a function, or the name that a docstring is added to."""
 _FUNCTION = re.compile(r"([a-z_]\w*)\(")
 _TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
 
@@ -184,7 +186,7 @@ def _subject(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -
     names = _operators(root, _blob(root, commit))
     headings = [line for one in files for line in _headings(root, commit, one)]
     if kind == "docs" and (named := _python_names(commit.title, headings)):
-        return max(named, key=len)
+        return " ".join(sorted(named))
     lines = [line for one in files for line in (*one.added, *one.removed, *headings)]
     words = {word for line in lines for word in _USED.findall(line)}
     bases = words | {_TAIL.sub("", word) for word in words}
@@ -208,7 +210,7 @@ def _headings(root: Path, commit: Commit, file: FileDiff) -> list[str]:
 
 def _python_names(title: str, headings: Sequence[str]) -> set[str]:
     """The classes and functions of changed lines that a title names."""
-    changed = {word for line in headings for word in re.findall(r"(?:class|def) (\w+)", line)}
+    changed = {word for line in headings for word in _HEADED.findall(line)}
     return changed & set(re.findall(r"\w{3,}", title))
 
 
@@ -259,13 +261,13 @@ def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str
     as tests or at all, and a note."""
     if case.wanted:
         try:
-            plan = Changes(index, histories=0).of_op(case.subject, case.wanted)
+            plan = Changes(index, histories=0).of_ops(case.subject.split(), case.wanted)
         except (NotFound, UsageError) as error:
-            return *_plain(index, case.subject), f"--for {case.wanted}: {error}"
+            return *_plain(index, case.subject.split()[0]), f"--for {case.wanted}: {error}"
         if plan.there is None:
             files = set(plan.files)
             return files, files, {*files, *(test.path for test in plan.tests)}, ""
-    return *_plain(index, case.subject), ""
+    return *_plain(index, case.subject.split()[0]), ""
 
 
 def _plain(index: Index, subject: str) -> tuple[set[str], set[str], set[str]]:
