@@ -45,16 +45,20 @@ def find_gaps(
     add = _Owners(index).add if owners or wanted.owner or wanted.text else _as_it_is
     counts: list[KindCount] = []
     found: list[Gap] = []
+    untold: list[tuple[str, str]] = []
     for kind in KINDS:
         if not _is_asked(kind.name, wanted):
             continue
-        lacks = _lacks(kind, tree) or kind.unknown(tree).get(wanted.key, "")
+        lacks = _lacks(kind, tree)
+        unknown = {} if lacks else kind.unknown(tree)
+        untold += unknown.items()
+        lacks = lacks or unknown.get(wanted.key, "")
         gaps = [] if lacks else _of_kind(tree, kind)
         fitting = [gap for gap in map(add, gaps) if fits(gap, wanted)]
         count, possible = len(fitting), _possible(fitting)
         counts.append(KindCount(kind.name, kind.difficulty, kind.title, count, lacks, possible))
         found += fitting
-    keys = _key_counts(tree, found, wanted)
+    keys = _key_counts(found, untold, wanted)
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)), tuple(keys))
 
 
@@ -66,19 +70,20 @@ def _possible(gaps: Iterable[Gap]) -> int:
     return sum(gap.confidence == "possible" for gap in gaps)
 
 
-def _key_counts(tree: Tree, gaps: Iterable[Gap], wanted: GapFilter) -> Iterator[KeyCount]:
-    """Missing kernels by key, most first, then the keys of which nothing can be told."""
+def _key_counts(
+    gaps: Iterable[Gap], untold: Iterable[tuple[str, str]], wanted: GapFilter
+) -> Iterator[KeyCount]:
+    """Missing kernels by key, most first, then the keys of which nothing can be told, each with
+    the reason."""
     found: dict[str, list[Gap]] = {}
     for gap in gaps:
         for key in gap.keys if gap.kind == "kernel" else ():
             found.setdefault(key, []).append(gap)
     for key, some in sorted(found.items(), key=lambda one: -len(one[1])):
         yield KeyCount(key, len(some), "", _possible(some))
-    for kind in KINDS:
-        if _is_asked(kind.name, wanted) and not _lacks(kind, tree):
-            for key, reason in kind.unknown(tree).items():
-                if wanted.key.lower() in ("", key.lower()):
-                    yield KeyCount(key, 0, reason)
+    for key, reason in untold:
+        if wanted.key.lower() in ("", key.lower()):
+            yield KeyCount(key, 0, reason)
 
 
 def with_owners(index: Index, gaps: Iterable[Gap]) -> tuple[Gap, ...]:

@@ -47,13 +47,14 @@ def kernel_keys(tree: Tree) -> KernelKeys:
     """The keys of the back ends whose kernels this source holds."""
     used = {key for rows in tree.kernels.values() for key in rows} | _registered(tree)
     split = _split(tree, _backends(tree, used))
-    untested = {key.backend for key in split if not _is_tested(tree, key.backend)}
+    backends = dict.fromkeys(key.backend for key in split)
+    untested = [one for one in backends if not _is_tested(tree, one)]
     split = [key for key in split if key.backend not in untested]
     families: dict[str, list[KernelKey]] = {}
     for key in sorted(split, key=lambda key: key.name not in used):
         families.setdefault(key.family, []).append(key)
     known = {name: tuple(keys) for name, keys in families.items() if keys[0].name in used}
-    made = {key.backend for key in split} | untested
+    made = {key.backend for key in split}.union(untested)
     return KernelKeys(known, {**_elsewhere(tree, used, made), **dict.fromkeys(untested, _UNTESTED)})
 
 
@@ -76,7 +77,7 @@ def _backends(tree: Tree, used: set[str]) -> list[str]:
     """The back ends that make tensors by a kernel in this source: of ``SparseCPU`` and ``CPU``
     the latter."""
     makes = (tree.keys(_MAKES) | _registered(tree)) & used
-    found = [key for key in makes if _is_defined(tree, key)]
+    found = [key for key in sorted(makes) if _is_defined(tree, key)]
     return [key for key in found if not any(key != one and key.endswith(one) for one in found)]
 
 
@@ -120,6 +121,6 @@ def _elsewhere(tree: Tree, used: set[str], made: set[str]) -> dict[str, str]:
     return {
         key: reason.format(one, _MAKES)
         for one in elsewhere
-        for key in [one, *(k for k in used if k.endswith(one) and k != one)]
+        for key in [one, *(k for k in sorted(used) if k.endswith(one) and k != one)]
         if not _APART.fullmatch(key.removesuffix(one))
     }
