@@ -37,6 +37,9 @@ def docs(tree: Tree, change: Change) -> Parts:
     steps = list(_docstring_added(tree, change, name)) if name else []
     steps += _named(tree, change)
     steps += _docstrings(tree, change) if change.op else ()
+    if change.op and not steps:
+        public = [one for one in tree.names(change.op) if one == f"torch.{change.name}"]
+        steps += (one for name in public for one in _docstring_added(tree, change, name))
     return _parts(tree, _each_once([*steps, *_ignoring(tree, change)]))
 
 
