@@ -303,7 +303,8 @@ class Recorder(Session):
         """An outermost call of the main thread ended and the window is due."""
         self.due, self.full_at = now + _RETRY_NS, _NEVER
         if not self.marking:
-            self._open_window()
+            if not torch._C._autograd._profiler_enabled():  # else it would end the program's own
+                self._open_window()
         elif self._may_close(frame):
             self._close_window()
             self._open_window()
@@ -321,7 +322,7 @@ class Recorder(Session):
         if self.marking:
             self._close_window()
             self._note_aside()
-        self.due = _NEVER
+        self.due = self.full_at = _NEVER
 
     def step_back(self) -> None:
         """The program's own profiler has ended. Operators that it had begun do not touch our

@@ -244,6 +244,24 @@ def test_names_of_libraries_are_no_layout(tmp_path: Path) -> None:
     assert sum(op.name == "aten::mkldnn_convolution" for op in trace.ops()) == 600
 
 
+OWN_PROFILER = """\
+import torch
+from torch.profiler import ProfilerActivity, profile
+torch.ones(2)
+with profile(activities=[ProfilerActivity.CPU]) as own:
+    for step in range(5000):
+        torch.ones(2)
+torch.ones(2)
+print(sum(event.name() == "aten::ones" for event in own.profiler.kineto_results.events()))
+"""
+
+
+def test_a_window_that_is_full_waits_for_the_end_of_the_programs_profiler(tmp_path: Path) -> None:
+    done = run(tmp_path, OWN_PROFILER)
+    assert (done.returncode, done.stdout) == (0, "5000\n"), done.stderr
+    assert read_trace(tmp_path / "trace.json").meta.complete
+
+
 def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
