@@ -170,10 +170,10 @@ class OperatorPane(MainPane):
         self.list.message = found.note if not found.rows else ""
         above = [PlaceRow(found.heading)] if found.heading else []
         self.list.show_places([*above, *found.rows])
-        if self.list.place is not None:
-            self._follow_place(self.list.place, found.note)
-        else:
+        if self.list.place is None:
             self._chain.show_message(text, found.note)
+        elif self._entered != text:  # what is about to be opened shows its own place
+            self._follow_place(self.list.place, found.note)
         self._open_entered()
 
     def _follow_place(self, row: PlaceRow, note: str = "") -> None:
