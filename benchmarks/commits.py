@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOURCES = ("aten/src/", "c10/", "docs/", "functorch/", "tools/", "torch/", "torchgen/")
-TESTS = ("test/", "functorch/test/", "torch/testing/_internal/", "torch/testing/_core.py")
+TESTS = (
+    "test/",
+    "aten/src/ATen/test/",
+    "functorch/test/",
+    "torch/testing/_internal/",
+    "torch/testing/_core.py",
+)
 """OpInfos and common tests stand in ``torch.testing``."""
 MOST_FILES = 15
 """A commit that touches more is no single change."""
