@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
+    from indexes.model.chains import Surroundings
     from indexes.model.dispatch import DispatchTable
     from indexes.model.python import PythonCard
-    from indexes.model.surroundings import Surroundings
     from indexes.queries.dispatch_table import Dispatch
     from indexes.queries.search import OperatorFilter
 
@@ -281,7 +281,7 @@ class Index:
         Raises:
             NotFound: There is no such overload.
         """
-        from indexes.queries.surroundings import surroundings
+        from indexes.queries.card import surroundings
 
         return surroundings(self, self._native(full_name))
 
@@ -303,6 +303,8 @@ class Index:
             The operators or places that it names; of kind ``none`` with near names otherwise,
             and with C++ names that end alike.
         """
+        if "." in text and self.native(text):  # an overload by its full name asks for no reading
+            return NameMatch("operator", text, (text,))
         from indexes.queries.naming.resolve import resolve
 
         return resolve(text, self)
@@ -313,9 +315,13 @@ class Index:
         Raises:
             NotFound: It means nothing; with near names and C++ namesakes.
         """
-        from indexes.queries.naming.resolve import meant
+        found = self.resolve(text)
+        if found.kind == "none":
+            from indexes.queries.naming.resolve import not_found
 
-        return meant(text, self)
+            version = self.info.version
+            raise not_found(found, f"nothing is named {text.strip()!r} in PyTorch {version}")
+        return found
 
     def python(self, name: str) -> PythonCard | None:
         """Tell what a Python name is: its definition, signature and what it calls.

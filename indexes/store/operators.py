@@ -18,7 +18,7 @@ from indexes.model.vocabulary import (
     NativeFunction,
     OperatorSummary,
 )
-from indexes.store.definitions import Definitions
+from indexes.store.bodies import Definitions
 from indexes.store.index_file import Store
 from indexes.store.tables import LISTED, REGISTERED, load_all, load_derivative, load_native, numbers
 

@@ -97,28 +97,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         torchnav.main(prog_name="torchnav")
     settings = Settings()
     given = sys.argv[1:] if arguments is None else arguments
-    return guarded(lambda: _run(given, settings), settings)
+    with contextlib.ExitStack() as stack:
+        return guarded(lambda: _run(given, settings, stack), settings)
 
 
-def _choose_python() -> None:
-    """The Python that the config file names; ``--python`` comes later and wins."""
+def _choose_python(stack: contextlib.ExitStack) -> None:
+    """The Python that the config file names, until the stack ends; ``--python`` comes later and
+    wins."""
     from indexes.source.source import config_path
-    from indexes.source.torch_install import choose_python
 
-    named = ""
     if (path := config_path()).exists():
+        from indexes.source.torch_install import choose_python
         from navigator.sources import configured_python
 
         with contextlib.suppress(SourceError):  # told by those that read more of it
-            named = configured_python(path)
-    choose_python(named, "config.toml")
+            stack.callback(choose_python, "", "")
+            choose_python(configured_python(path), "config.toml")
 
 
-def _run(arguments: Sequence[str], settings: Settings) -> int:
+def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitStack) -> int:
     for one in arguments:
         if not one.isascii() and one != one.encode("utf-8", "replace").decode():
             raise UsageError(f"an argument is not UTF-8: {one}")
-    _choose_python()
+    _choose_python(stack)
     # Not torchnav.main(): it would turn an interrupt or a closed pipe into exit code 1.
     try:
         with torchnav.make_context("torchnav", list(arguments), obj=settings) as context:

@@ -148,10 +148,11 @@ def _add(context: click.Context, parameter: click.Parameter, value: tuple[str, .
     context.ensure_object(Settings).beside += value
 
 
-def _choose(_context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+def _choose(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value:
         from indexes.source.torch_install import choose_python
 
+        context.call_on_close(lambda: choose_python("", ""))
         choose_python(value, "--python")
 
 

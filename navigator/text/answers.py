@@ -6,8 +6,12 @@ Text that comes from source or traces passes ``clean`` before it is written.
 from __future__ import annotations
 
 import textwrap
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
+from indexes.model.chains import Card, CardLine, Route, Way
+from indexes.model.paths import is_beside
 from indexes.model.places import DeviceKernelAnswer, EngineFunction, Hit, Member
 from indexes.model.vocabulary import Confidence, Location, Problem, SourceInfo
 from navigator.text.clean import clean
@@ -123,3 +127,197 @@ def problem_lines(problems: Iterable[Problem], mark: str = "") -> Iterator[str]:
 def where_text(location: Location) -> str:
     """A place, fit for a terminal."""
     return clean(str(location))
+
+
+# ------------------------------------------------------------------ cards and routes
+
+_LABEL = 10
+"""The columns of the labels."""
+_ROOM = WIDTH - _LABEL
+_TWO_LINES = ("CPU", "CUDA", "MPS")
+
+
+class CardRow(NamedTuple):
+    """A row of a card as text: the line that it belongs to, None for the schema, and its parts,
+    which stand side by side."""
+
+    line: CardLine | None
+    text: str
+    place: str = ""
+    note: str = ""
+
+    def __str__(self) -> str:
+        return "  ".join(filter(None, self[1:]))
+
+
+def card_lines(card: Card) -> Iterator[str]:
+    """A card in at most 80 columns and 15 lines. A way is shortened behind its first step, a path
+    at its front: what computes, and its line, always stand there."""
+    yield from map(str, schema_rows(card, WIDTH))
+    for line in card.lines:
+        label = f" {line.label} ".ljust(_LABEL)
+        first, *more = card_line_rows(line, WIDTH - len(label))
+        yield clean(f"{label}{first}")
+        yield from (clean(f"{'':{_LABEL}}{one}") for one in more)
+
+
+def schema_rows(card: Card, width: int) -> Iterator[CardRow]:
+    """The schema in two rows of so many columns, with what kind of operator it is."""
+    first, *more = wrap(card.schema, "", width)
+    room = width - len(card.kind) - 2
+    last = " ".join(more)
+    if more or len(first) > room:
+        yield CardRow(None, first)
+    else:
+        last = first
+    if len(last) > room:
+        last = f"{last[: room - 4].rstrip()} ..."
+    yield CardRow(None, f"{last:<{room}}", "", card.kind)
+
+
+def card_line_rows(line: CardLine, room: int, most: int = 2) -> Iterator[CardRow]:
+    """A line of a card without its label, in so many columns and at most so many rows."""
+    place = str(line.location or "")
+    whole = CardRow(line, line.text, place, line.note)
+    if len(str(whole)) <= room:
+        yield whole
+    elif most > 1 and line.label in _TWO_LINES:
+        yield CardRow(line, shortened_way(line.text, room))
+        yield _place_and_note(line, place, room)
+    else:
+        yield _one_line(line, place, room)
+
+
+def _place_and_note(line: CardLine, place: str, room: int) -> CardRow:
+    parts = line.note.split(" · ") if line.note else []
+    while parts and len(place) + 2 + len(" · ".join(parts)) > room:
+        name = place.rpartition("/")[2]
+        if len(name) + 6 + len(" · ".join(parts)) <= room:
+            place = shortened_path(place, room - 2 - len(" · ".join(parts)))
+        else:
+            parts = parts[:-1]
+    return CardRow(line, "", shortened_path(place, room), " · ".join(parts))
+
+
+_OTHER_WAYS = 9
+
+
+def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
+    """Below a card, in so many lines: the other ways to what computes, a line each, then the
+    usual ways step by step. What is left out is counted."""
+    devices = [own for own in _by_device(routes) if own[0].device in _TWO_LINES]
+    others = [list(_other_ways(own)) for own in devices]
+    most = min(_OTHER_WAYS, room - 2)
+    shown = [line for own in _fairly(others, most) for line in own]
+    yield from shown
+    trees = [list(_route_tree(own[:1])) for own in devices]
+    room -= len(shown)
+    for number, tree in enumerate(trees):
+        fitting = room // (len(trees) - number)
+        if fitting > 2:
+            yield from _middle_out(tree, fitting)
+            room -= min(len(tree), fitting)
+
+
+def _fairly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str]]:
+    """The first of each group, so that there are as many of each as of the others."""
+    for number, group in enumerate(groups):
+        share = max(1, most // (len(groups) - number))
+        yield group[:share]
+        most -= min(share, len(group))
+
+
+def _other_ways(routes: Sequence[Route]) -> Iterator[str]:
+    """A line for each function that computes, besides the usual one."""
+    ends = {one.steps[-1]: one for one in reversed(routes)}
+    ends.pop(routes[0].steps[-1])
+    for route in reversed(ends.values()):
+        note = next((one for one in reversed(route.conditions) if len(one) < 30), "")
+        line = CardLine(route.device, " > ".join(("else", *route.steps[1:])), note=note)
+        row = _one_line(line, str(route.location), _ROOM)
+        yield clean(f" {route.device:<{_LABEL - 1}}{row}")
+
+
+def _middle_out(tree: Sequence[str], room: int) -> Iterator[str]:
+    """Lines without those of the middle, which are counted."""
+    if len(tree) <= room:
+        yield from tree
+        return
+    head = (room - 1) // 2
+    tail = len(tree) - (room - 1 - head)
+    yield from (*tree[:head], f"{'':7}... {tail - head} more steps: --chain", *tree[tail:])
+
+
+def _by_device(routes: Iterable[Route]) -> Iterable[list[Route]]:
+    """The routes that compute, by device."""
+    devices: dict[str, list[Route]] = defaultdict(list)
+    for route in routes:
+        if route.kind != "none":
+            devices[route.device].append(route)
+    return devices.values()
+
+
+def _route_tree(routes: Sequence[Route]) -> Iterator[str]:
+    """Each step of a way on a line."""
+    for route in routes:
+        steps = [*route.via[1:], Way(route.symbol, route.location)]
+        for depth, one in enumerate(steps):
+            yield clean(_route_line(route, one, depth, depth == len(steps) - 1))
+
+
+def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
+    head = f"{route.device:<5}" if not depth else f"{'':5}"
+    note = ", ".join(filter(None, (route.kind, route.note))) if is_end else ""
+    symbol = one.symbol.removeprefix("at::").removeprefix("native::")
+    text = f"{head}{'  ' * min(depth, 10)}{symbol.replace('(anonymous)::', '')}"
+    place = shortened_path(str(one.location), max(20, WIDTH - len(text) - len(note) - 4))
+    return "  ".join(filter(None, (text, place, note)))[:WIDTH]
+
+
+def _one_line(line: CardLine, place: str, room: int) -> CardRow:
+    """What fits on one line: the path gives way first, then the note, then the text, but a long
+    name of a file before the text. Of a file's name nothing is cut off."""
+    name = _file_name(place)
+    for said in (line.note, ""):
+        beside = len(said) + 2 if said else 0
+        if (left := room - len(line.text) - beside - 2) >= len(name) + 4:
+            return CardRow(line, line.text, shortened_path(place, left), said)
+    left = room - len(name) - 2
+    text = shortened_way(line.text, left)
+    is_cut = len(text) > left or text.endswith("...")
+    if is_cut and len(name) > room // 2:
+        return CardRow(line, shortened_way(line.text, room)[:room])
+    return CardRow(line, text if len(text) <= left else f"{text[: left - 3]}...", name)
+
+
+def _file_name(place: str) -> str:
+    """A place without its folders, but for an extension's name."""
+    root = f"{place.partition('/')[0]}/.../" if is_beside(place) else ""
+    return root + place.rpartition("/")[2]
+
+
+def shortened_way(way: str, room: int) -> str:
+    """A way without steps of its middle, or a text without its end, so that it fits."""
+    *before, last = way.split(" > ")
+    if not before:
+        return way if len(way) <= room else f"{way[: room - 4].rstrip()} ..."
+    shown = way
+    for left in range(1, len(before) + 1):
+        if len(shown) <= room:
+            break
+        start = min(1, len(before) - left)  # the last steps say the most
+        shown = " > ".join([*before[:start], "...", *before[start + left :], last])
+    return shown if len(shown) <= room else last
+
+
+def shortened_path(place: str, room: int) -> str:
+    """A place without the first folders of its path, but for an extension's name, so that it
+    fits."""
+    root, rest = "", place
+    if is_beside(place):
+        root, _, rest = place.partition("/")
+        root += "/"
+    while len(place) > room and "/" in rest:
+        rest = rest.partition("/")[2]
+        place = f"{root}.../{rest}"
+    return place if len(place) <= room else rest

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.python.paths import Found, PythonIndex, operator_targets, place_of
-from indexes.model.surroundings import CoreAten, Decomposed, Inductor, InductorStatus, NamedPlace
+from indexes.model.chains import CoreAten, Decomposed, Inductor, InductorStatus, NamedPlace
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.facts import PythonFact, unpack
 

@@ -21,8 +21,6 @@ World = Callable[["NameQuery", "Index"], NameMatch | None]
 def resolve(text: str, index: Index) -> NameMatch:
     """What a text means, in the first world that knows it, in the order that its spelling asks
     for; of kind ``none``, with near names and namesakes, where none does."""
-    if "." in text and index.native(text):  # an overload by its full name asks for no reading
-        return NameMatch("operator", text, (text,))
     from indexes.queries.naming.spelling import parse_name
 
     query = parse_name(text)
@@ -30,14 +28,6 @@ def resolve(text: str, index: Index) -> NameMatch:
         if found := world(query, index):
             return _with_namesakes(found, query, index)
     return _unknown(query, index)
-
-
-def meant(text: str, index: Index) -> NameMatch:
-    """The same where nothing else will do. Raises NotFound with near names and namesakes."""
-    found = resolve(text, index)
-    if found.kind == "none":
-        raise not_found(found, f"nothing is named {text.strip()!r} in PyTorch {index.info.version}")
-    return found
 
 
 def not_found(match: NameMatch, message: str) -> NotFound:

@@ -154,14 +154,13 @@ def _text(
     index: Index, match: NameMatch, shown: Sequence[str], cut: _Cut, chained: bool
 ) -> Iterator[str]:
     from navigator.text import answers as plaintext
-    from navigator.text.cards import card_lines, route_lines
 
     python = index.python(match.text) if match.kind == "python" else None
     yield from _meaning(match, python)
     below = [*_known(python, match), *_others(match, shown), *plaintext.source_lines(index.info)]
     for full_name in shown:
         routes = index.routes(full_name)
-        lines = list(card_lines(index.card(full_name, routes)))
+        lines = list(plaintext.card_lines(index.card(full_name, routes)))
         if not chained:
             lines += plaintext.problem_lines(index.problems_of(full_name), "! ")
         yield from (*lines, "")
@@ -171,7 +170,7 @@ def _text(
             yield from chain_lines(cut.chain(index, full_name))
         else:
             room = max(5, _MOST_LINES - len(lines) - len(below) - 2)
-            yield from route_lines(routes, room)
+            yield from plaintext.route_lines(routes, room)
         yield ""
     yield from below
 

@@ -13,8 +13,7 @@ from textual.message import Message
 from indexes.model.chains import Card, CardLine
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from navigator.text.answers import wrap
-from navigator.text.cards import CardRow, card_line_rows
+from navigator.text.answers import CardRow, card_line_rows, wrap
 from navigator.tui.text import one_line
 from navigator.tui.widgets.line_list import LineList, Piece, cut
 

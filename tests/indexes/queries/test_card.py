@@ -6,7 +6,7 @@ import pytest
 
 from indexes import Index
 from indexes.model.chains import CardLine
-from navigator.text.cards import card_lines, route_lines, shortened_path, shortened_way
+from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
 
 
 def line(index: Index, operator: str, label: str) -> CardLine:
