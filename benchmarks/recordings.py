@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from indexes.model.schema import parse_schema
 from indexes.queries.index import Index
-from indexes.readers.yaml.schema import parse_schema
 from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
 from navigator.capture.build import BuildError, build

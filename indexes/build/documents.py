@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.model.places import EngineFunction, Member
+from indexes.model.answers import EngineFunction, Member
 from indexes.model.vocabulary import Problem
 from indexes.readers.cxx.engine import read_engine
 from indexes.readers.cxx.tensor_impl import read_members, with_accessors

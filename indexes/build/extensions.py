@@ -21,7 +21,7 @@ from indexes.linking.extensions import (
 from indexes.linking.facts import LibraryUse
 from indexes.linking.kernels import Matchers
 from indexes.linking.registrations import written_registrations
-from indexes.model.paths import MARK
+from indexes.model.files import MARK
 from indexes.model.vocabulary import NativeFunction, OperatorSummary, Problem
 from indexes.readers.cxx.dispatch_keys import read_dispatch_keys
 from indexes.readers.yaml.extensions import KernelFile, read_extension

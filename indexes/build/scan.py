@@ -13,7 +13,7 @@ from typing import Literal
 
 from indexes.build.workers import forking, in_worker, start_workers
 from indexes.model.errors import Cancelled, SourceError
-from indexes.model.paths import Roots, placed
+from indexes.model.files import PythonFact, Roots, placed
 from indexes.model.vocabulary import Definition, Problem
 from indexes.readers.cxx.facts import (
     CppFacts,
@@ -24,7 +24,6 @@ from indexes.readers.cxx.facts import (
 )
 from indexes.readers.cxx.jiterator import read as read_jiterator
 from indexes.readers.messages import MessageFact
-from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.messages import read_messages
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite

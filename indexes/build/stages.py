@@ -23,7 +23,7 @@ from indexes.build.reach import keep_reach
 from indexes.build.yaml_files import OPERATOR_FILES
 from indexes.linking.python.helpers import resolve
 from indexes.linking.python.imports import module_paths, resolve_imported
-from indexes.readers.python.facts import PythonFact
+from indexes.model.files import PythonFact
 from indexes.source.source import Source
 from indexes.store.index_file import STAGE_ROOMS, Store, code_digest
 from indexes.store.rows import python_rows

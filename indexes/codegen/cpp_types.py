@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Literal
 
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.yaml.schema import parse_schema
 
 Match = Literal["same", "arity", "no"]
 """``arity``: as many parameters, but not of the same types."""

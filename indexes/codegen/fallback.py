@@ -18,9 +18,9 @@ from indexes.codegen.variants import (
     signature_of_text,
     with_generated,
 )
+from indexes.model.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 from indexes.model.vocabulary import DerivativeEntry, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
-from indexes.readers.yaml.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from indexes.model.regex import regex
+from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import DerivativeEntry, Formula, NativeFunction
-from indexes.readers.yaml.schema import Argument, parse_schema
 
 PREFIX = "_foreach_"
 _NAME = regex(r"(?<![\w.])[A-Za-z_]\w*")

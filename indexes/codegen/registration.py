@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from indexes.codegen.variants import is_composite_implicit
+from indexes.model.files import PythonFact, unpack
+from indexes.model.idioms import library_block, names_of
 from indexes.model.regex import regex
+from indexes.model.schema import SchemaKind, parse_schema
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.cxx.idioms import library_block, names_of
-from indexes.readers.python.facts import PythonFact, unpack
-from indexes.readers.yaml.schema import SchemaKind, parse_schema
 
 _NAME = regex(
     r'"((?:\w+::)?[\w.]+)\s*(?:\(|")|R"(?P<raw>\w*)\(\s*((?:\w+::)?[\w.]+)\s*(?:\(|\)(?P=raw)")'

@@ -21,9 +21,9 @@ from indexes.codegen.variants import (
     is_view,
     with_generated,
 )
+from indexes.model.schema import Schema, SchemaKind, parse_schema, tensor_options
 from indexes.model.vocabulary import DerivativeEntry, Location, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule, Functionalized, TorchgenLists
-from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema, tensor_options
 
 _UNCHECKED = ("SAME_TENSOR_IMPL_OR_STORAGE", "STORAGE_IMPL_USE_COUNT", "TENSOR_IMPL_USE_COUNT")
 _WHOLE_GROUP = "set_.source_Tensor"

@@ -20,8 +20,8 @@ from indexes.codegen.variants import (
     view_signature,
     with_generated,
 )
+from indexes.model.schema import SchemaKind, Signature, parse_schema
 from indexes.model.vocabulary import Kernel, NativeFunction
-from indexes.readers.yaml.schema import SchemaKind, Signature, parse_schema
 
 KindHint = Literal["plain", "structured", "ufunc", "composite", "generated"]
 

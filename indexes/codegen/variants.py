@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from indexes.model.vocabulary import Kernel, Location, NativeFunction
-from indexes.readers.yaml.schema import (
+from indexes.model.schema import (
     Argument,
     Return,
     Schema,
@@ -22,6 +21,7 @@ from indexes.readers.yaml.schema import (
     tensor_options,
     written_first,
 )
+from indexes.model.vocabulary import Kernel, Location, NativeFunction
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from functools import lru_cache
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
 from indexes.linking.facts import Call, Facts, Known, by_hand
 from indexes.model.regex import regex
+from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
 from indexes.readers.cxx.marks import PACK, UNKNOWN
-from indexes.readers.yaml.schema import Argument, parse_schema
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""

@@ -13,10 +13,11 @@ from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 
 from indexes.linking.visible import is_header
+from indexes.model.files import MacroFact
+from indexes.model.idioms import IDIOMS, close, meaning_of, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch, Location
-from indexes.readers.cxx.idioms import IDIOMS, meaning_of
-from indexes.readers.cxx.lexer import MacroFact, close, flat, lex, split_arguments
+from indexes.readers.cxx.lexer import flat, lex
 from indexes.readers.cxx.preprocess import Preprocessor
 
 _CALLED = regex(r"\b([A-Za-z_]\w*)\s*\(")

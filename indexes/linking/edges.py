@@ -24,8 +24,9 @@ from indexes.linking.visible import (
     vendored,
     visible_stub,
 )
+from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Confidence, NativeFunction
-from indexes.readers.cxx.bodies import LOOPS, SCHEMA
+from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
 
 _MOST_METHODS = 8

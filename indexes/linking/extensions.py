@@ -11,7 +11,7 @@ from indexes.codegen.rows import KeySets, Row, kernel_rows
 from indexes.linking.facts import Facts
 from indexes.linking.kernels import Matcher, link_kernel
 from indexes.linking.registrations import Written, registered_definition
-from indexes.model.paths import root_of
+from indexes.model.files import root_of
 from indexes.model.vocabulary import (
     RUNTIME_KEY,
     Confidence,

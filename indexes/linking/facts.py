@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict
 
-from indexes.model.chains import Hop, Unresolved
+from indexes.model.answers import Hop, Unresolved
+from indexes.model.files import Call
+from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import (
     Choice,
     Confidence,
@@ -21,8 +23,6 @@ from indexes.model.vocabulary import (
     Role,
     Work,
 )
-from indexes.readers.cxx.bodies import Call
-from indexes.readers.cxx.idioms import meaning_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

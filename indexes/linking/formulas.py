@@ -10,6 +10,7 @@ from indexes.codegen.cpp_types import native_parameters
 from indexes.linking.arguments import Returned, chosen, fitting, mark_of_result, operator_base
 from indexes.linking.facts import Call, Edge, Facts, Known
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import (
     Confidence,
     Definition,
@@ -18,7 +19,6 @@ from indexes.model.vocabulary import (
     NativeFunction,
 )
 from indexes.readers.cxx.sites import Reader, Text
-from indexes.readers.yaml.schema import parse_schema
 
 _CALL = regex(
     r"(?P<member>\.|->)?\s*(?P<name>(?:[A-Za-z_]\w*\s*::\s*)*[A-Za-z_]\w*)\s*"

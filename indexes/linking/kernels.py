@@ -19,9 +19,9 @@ from indexes.codegen.cpp_types import (
     structured_parameters,
 )
 from indexes.codegen.rows import Row
+from indexes.model.idioms import STRUCTURED, meaning_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, KernelKind
-from indexes.readers.cxx.idioms import STRUCTURED, meaning_of
 
 _NATIVE = "at::native"
 _META = regex(r"structured_(\w+)::meta$")

@@ -15,11 +15,10 @@ from os.path import commonpath
 from typing import NamedTuple
 
 from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.model.idioms import LIBRARY_METHODS, close, library_block, names_of, split_arguments
 from indexes.model.regex import regex
 from indexes.readers.cxx.bodies import MACRO_USE, library_calls
 from indexes.readers.cxx.facts import LibraryFact, UseFact, assemble
-from indexes.readers.cxx.idioms import LIBRARY_METHODS, library_block, names_of
-from indexes.readers.cxx.lexer import close, split_arguments
 from indexes.readers.cxx.preprocess import bind, substitute
 from indexes.readers.cxx.scopes import scan_text
 

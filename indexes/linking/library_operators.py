@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from indexes.linking.facts import Facts, LibraryUse
 from indexes.linking.registrations import Written, kernel_definition, written_registrations
+from indexes.model.idioms import library_block
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import (
     Confidence,
     Definition,
@@ -18,8 +20,6 @@ from indexes.model.vocabulary import (
     NativeFunction,
     Problem,
 )
-from indexes.readers.cxx.idioms import library_block
-from indexes.readers.yaml.schema import parse_schema
 
 INFERRED = "?"
 """What stands for the result in a schema that PyTorch infers from a C++ function."""

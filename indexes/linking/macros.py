@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from indexes.model.files import MacroFact
+from indexes.model.idioms import idiom_of, is_interpreted, split_arguments
 from indexes.model.regex import regex
 from indexes.readers.cxx.facts import CppFacts, DefinitionFact, UseFact, assemble
-from indexes.readers.cxx.idioms import idiom_of, is_interpreted
-from indexes.readers.cxx.lexer import MacroFact, split_arguments
 from indexes.readers.cxx.preprocess import bind, substitute
 from indexes.readers.cxx.scopes import scan_text
 

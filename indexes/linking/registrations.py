@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from indexes.codegen.registration import Registration, library_registration
 from indexes.linking.facts import Facts, Known, LibraryUse, Link, StubUse
 from indexes.linking.visible import can_mean, path_device
+from indexes.model.idioms import idiom_of, library_block, meaning_of, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, Role, StubRow
-from indexes.readers.cxx.idioms import idiom_of, library_block, meaning_of
-from indexes.readers.cxx.lexer import split_arguments
 
 _BATCHING = frozenset(
     "Batched BatchedNestedTensor VmapMode FuncTorchBatched FuncTorchVmapMode "

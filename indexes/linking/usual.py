@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
-from indexes.readers.cxx.lexer import close
 
 _NEVER = regex(
     r"[iI]s_?[cC]omplex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
-from indexes.model.paths import is_beside
+from indexes.model.files import is_beside
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition
 

@@ -16,8 +16,8 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
 from indexes.linking.visible import is_header
 from indexes.model.regex import regex
+from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import NativeFunction, Work
-from indexes.readers.yaml.schema import Schema, parse_schema
 
 ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: it loops over elements, launches a kernel, calls a vendor's library,

@@ -13,7 +13,7 @@ from indexes.linking.python.around import python_ways, registered, words_of
 from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.paths import NamedTest, named_tests
 from indexes.linking.registrations import around_dispatch
-from indexes.model.chains import (
+from indexes.model.answers import (
     AutocastPolicy,
     Card,
     CardLine,
@@ -24,6 +24,7 @@ from indexes.model.chains import (
     Surroundings,
     TestCount,
 )
+from indexes.model.schema import SchemaKind, parse_schema
 from indexes.model.vocabulary import (
     RUNTIME_KEY,
     DerivativeEntry,
@@ -33,7 +34,6 @@ from indexes.model.vocabulary import (
     OperatorSummary,
     Role,
 )
-from indexes.readers.yaml.schema import SchemaKind, parse_schema
 from indexes.store.registrations import StoredPython, written_for
 
 if TYPE_CHECKING:

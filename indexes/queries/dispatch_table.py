@@ -19,10 +19,9 @@ from indexes.linking.registrations import (
 )
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.paths import is_beside
+from indexes.model.files import PythonFact, is_beside
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
-from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import UNSEEN, StoredPython, library_uses, named_macros

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import Node, Step
 from indexes.linking.reverse import Way, ways_to
-from indexes.model.places import Callee, ReachingWay, Waypoint
+from indexes.model.answers import Callee, ReachingWay, Waypoint
+from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Location
-from indexes.readers.cxx.bodies import LOOPS
 from indexes.store.lookup import Lookup
 
 _MACRO_USERS = 50

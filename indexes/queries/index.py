@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from indexes.model.chains import Card, Chain, Route
+from indexes.model.answers import (
+    Card,
+    Chain,
+    DeviceKernelAnswer,
+    EngineFunction,
+    Hit,
+    Member,
+    NameMatch,
+    Place,
+    Route,
+)
 from indexes.model.errors import (
     CancelCallback,
     NotFound,
@@ -19,7 +29,6 @@ from indexes.model.errors import (
     Report,
     SourceError,
 )
-from indexes.model.places import DeviceKernelAnswer, EngineFunction, Hit, Member, NameMatch, Place
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
@@ -44,7 +53,7 @@ if TYPE_CHECKING:
 
     from indexes.linking.device_names.resolver import Resolver
     from indexes.linking.dtypes import Dtypes
-    from indexes.model.chains import Surroundings
+    from indexes.model.answers import Surroundings
     from indexes.model.dispatch import DispatchTable
     from indexes.model.python import PythonCard
     from indexes.queries.dispatch_table import Dispatch

@@ -24,9 +24,9 @@ from indexes.linking.python.test_expressions import (
     opinfo_expression,
     varied_names,
 )
+from indexes.model.files import PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.opinfo_tests import TESTING, OpList, OpTest, Parametrized, SuiteFacts
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, tests_in

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from indexes.linking.python.paths import bindings, skipping_rule
+from indexes.model.files import canonical
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.python.facts import canonical
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from indexes.linking.facts import Known
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
+from indexes.model.answers import Place
 from indexes.model.errors import NotFound
-from indexes.model.places import Place
+from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.places_library import library_places, registrations_of
 from indexes.readers.cxx.facts import keeps_bodies
-from indexes.readers.cxx.idioms import meaning_of
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 from indexes.linking.facts import Known, LibraryUse
 from indexes.linking.registrations import written_registrations
-from indexes.model.places import Hit, Place
+from indexes.model.answers import Hit, Place
+from indexes.model.idioms import close
 from indexes.model.vocabulary import Location
-from indexes.readers.cxx.lexer import close, lex
+from indexes.readers.cxx.lexer import lex
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import library_uses, named_macros
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.stub_files import stub_line
+from indexes.model.answers import Place
 from indexes.model.errors import SourceError
-from indexes.model.places import Place
+from indexes.model.files import PythonFact, module_name
 from indexes.model.vocabulary import Location
 from indexes.readers.python.blocks import blocks, innermost
-from indexes.readers.python.facts import PythonFact, module_name
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, outline_of

@@ -18,10 +18,10 @@ from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import Defaults, holds, is_special, taken
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, Works, is_generic
-from indexes.model.chains import RouteKind
+from indexes.model.answers import RouteKind
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.readers.yaml.schema import parse_schema
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")

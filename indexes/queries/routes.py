@@ -9,12 +9,12 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual import taken
 from indexes.linking.works import is_view
-from indexes.model.chains import Route, Way, short_name
+from indexes.model.answers import Route, Way, short_name
+from indexes.model.idioms import close
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, End, Search, Walk
-from indexes.readers.cxx.lexer import close
-from indexes.readers.yaml.schema import parse_schema
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

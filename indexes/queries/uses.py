@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
+from indexes.model.answers import Hit, NameMatch, ReachingWay
 from indexes.model.errors import SourceError
-from indexes.model.places import Hit, NameMatch, ReachingWay
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.graph_places import reaching, starts_of, uses_of

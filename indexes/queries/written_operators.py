@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from indexes.linking.facts import Known
+from indexes.model.files import module_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.queries.corpus import Corpus
@@ -19,7 +20,6 @@ from indexes.readers.cxx.operator_literals import (
 )
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.blocks import Block, Text, innermost, occurrences
-from indexes.readers.python.facts import module_name
 from indexes.readers.python.references import (
     operator_spaces,
     operator_strings,

@@ -12,19 +12,25 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
-from indexes.model.chains import Card, CardLine, Chain, Hop, Route, Unresolved, Way
-from indexes.model.errors import TorchnavError
-from indexes.model.places import (
+from indexes.model.answers import (
     Callee,
+    Card,
+    CardLine,
+    Chain,
     DeviceKernelAnswer,
     EngineFunction,
     Hit,
+    Hop,
     Member,
     NameMatch,
     Place,
     ReachingWay,
+    Route,
+    Unresolved,
+    Way,
     Waypoint,
 )
+from indexes.model.errors import TorchnavError
 from indexes.model.vocabulary import (
     SCHEMA_VERSION,
     Choice,

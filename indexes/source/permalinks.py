@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from indexes.model.paths import Root, is_beside, placed
+from indexes.model.files import Root, is_beside, placed
 from indexes.model.vocabulary import SourceInfo
 from indexes.source.git import Repository
 from indexes.source.source import IN_WHEEL, moved

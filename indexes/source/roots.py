@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from indexes.model.errors import SourceError
-from indexes.model.paths import Root, Roots
+from indexes.model.files import Root, Roots
 from indexes.model.regex import regex
 from indexes.source.files import read_file
 

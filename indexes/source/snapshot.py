@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from indexes.model.paths import MARK, Root, placed
+from indexes.model.files import MARK, Root, placed
 from indexes.source.files import read_file
 
 if TYPE_CHECKING:

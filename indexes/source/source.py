@@ -14,7 +14,7 @@ from platformdirs import user_cache_path
 from platformdirs.unix import Unix
 
 from indexes.model.errors import SourceError
-from indexes.model.paths import Roots, placed, written
+from indexes.model.files import Roots, placed, written
 from indexes.model.vocabulary import SourceInfo, SourceKind
 from indexes.source.files import Folder, content_hash, read_file
 from indexes.source.git import Repository, watched

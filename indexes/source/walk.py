@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from indexes.model.errors import SourceError
-from indexes.model.paths import Root, inside, is_beside
+from indexes.model.files import Root, inside, is_beside
 from indexes.source.roots import operator_libraries
 
 FileKind = Literal["cpp", "python", "yaml", "test", "page", "other"]

@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import TypeVar
 
 from indexes.linking.facts import Call, Edge, Known
+from indexes.model.files import Branch
+from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Choice, Definition, Location
-from indexes.readers.cxx.bodies import LOOPS, Branch
 from indexes.store.index_file import Store
 from indexes.store.tables import (
     DEFINITION_COLUMNS,

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexes.model.errors import SourceError
+from indexes.model.files import MacroFact
+from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
-from indexes.readers.cxx.idioms import meaning_of
-from indexes.readers.cxx.lexer import MacroFact
 from indexes.source.files import read_file
 from indexes.store.tables import (
     FIELD,

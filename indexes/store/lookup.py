@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from indexes.linking.facts import LibraryKernel, StubEntry, StubUse
 from indexes.model.errors import NotFound
+from indexes.model.files import Include
+from indexes.model.idioms import stub_of
 from indexes.model.vocabulary import Location
-from indexes.readers.cxx.idioms import stub_of
-from indexes.readers.cxx.lexer import Include
 from indexes.store.bodies import Bodies
 from indexes.store.index_file import Store
 from indexes.store.operators import Operators

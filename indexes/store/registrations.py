@@ -9,9 +9,9 @@ from functools import cache
 from indexes.linking.facts import LibraryUse
 from indexes.linking.python.paths import Found
 from indexes.linking.registrations import Written, written_registrations
+from indexes.model.files import PythonFact
+from indexes.model.idioms import library_block
 from indexes.model.vocabulary import Location
-from indexes.readers.cxx.idioms import library_block
-from indexes.readers.python.facts import PythonFact
 from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from indexes.codegen.registration import registered_operator
-from indexes.readers.cxx.idioms import stub_of
+from indexes.model.idioms import stub_of
 from indexes.store.tables import FIELD, PASSED, dump, first_number
 
 if TYPE_CHECKING:
+    from indexes.model.files import PythonFact
     from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
     from indexes.readers.messages import MessageFact
-    from indexes.readers.python.facts import PythonFact
     from indexes.readers.python.opinfo_tests import SuiteFacts
 
 Row = tuple[Any, ...]

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from indexes.linking.facts import Known
-from indexes.model.places import EngineFunction, Member
+from indexes.model.answers import EngineFunction, Member
 from indexes.model.vocabulary import (
     TEMPLATE,
     Definition,

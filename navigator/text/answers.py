@@ -10,9 +10,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from indexes.model.chains import Card, CardLine, Route, Way
-from indexes.model.paths import is_beside
-from indexes.model.places import DeviceKernelAnswer, EngineFunction, Hit, Member
+from indexes.model.answers import (
+    Card,
+    CardLine,
+    DeviceKernelAnswer,
+    EngineFunction,
+    Hit,
+    Member,
+    Route,
+    Way,
+)
+from indexes.model.files import is_beside
 from indexes.model.vocabulary import Confidence, Location, Problem, SourceInfo
 from navigator.text.clean import clean
 

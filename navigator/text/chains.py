@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.vocabulary import Choice, DtypeDispatch, Work
 from navigator.text.answers import WIDTH, problem_lines, sureness, where_text, wrap
 from navigator.text.clean import clean

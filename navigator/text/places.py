@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from indexes.model.places import Callee, Place, ReachingWay
+from indexes.model.answers import Callee, Place, ReachingWay
 from navigator.text.answers import entry, sureness, wrap
 
 _WAYS = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from indexes.model.places import Hit
+from indexes.model.answers import Hit
 from indexes.model.python import PythonCall, PythonCard
 from navigator.text.answers import hit_lines, wrap
 from navigator.text.clean import clean

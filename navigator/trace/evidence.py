@@ -22,9 +22,9 @@ from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.formulas import formula_edges
 from indexes.linking.graph import Graph, Node
 from indexes.model.errors import SourceError
+from indexes.model.files import Branch
 from indexes.model.vocabulary import KernelRow
 from indexes.queries.index import Index
-from indexes.readers.cxx.bodies import Branch
 from navigator.trace.keys import serving_keys
 
 _DISPATCHES = "operator"

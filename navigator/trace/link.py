@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from itertools import chain, islice
 from pathlib import Path
 
-from indexes.model.places import DeviceKernelAnswer
+from indexes.model.answers import DeviceKernelAnswer
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import (
     Definition,
     DerivativeEntry,
@@ -19,7 +20,6 @@ from indexes.model.vocabulary import (
     SourceInfo,
 )
 from indexes.queries.index import Index
-from indexes.readers.yaml.schema import parse_schema
 from indexes.serialize.answers import Object
 from indexes.source.source import Source, clone_of
 from indexes.source.torch_install import installed_torch, torch_in

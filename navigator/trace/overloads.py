@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import takewhile
 
-from indexes.readers.yaml.schema import Argument, Schema
+from indexes.model.schema import Argument, Schema
 from navigator.trace.model import Input
 
 _WHOLE = frozenset("int SymInt ScalarType Layout MemoryFormat QScheme DeviceIndex".split())

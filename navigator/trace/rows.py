@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, KernelRow
-from indexes.readers.yaml.schema import parse_schema
 from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.compiling.answers import compiled_row, kernel_row_of
 from navigator.trace.compiling.graphs import is_told

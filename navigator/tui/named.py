@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from indexes.model.places import NameMatch
+from indexes.model.answers import NameMatch
 from navigator.tui.place_rows import PlaceRow, of_hit, of_operators
 from navigator.tui.session import Session
 from navigator.tui.text import one_line

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from indexes.model.answers import EngineFunction, Hit, Member
 from indexes.model.dispatch import DispatchSlot
-from indexes.model.places import EngineFunction, Hit, Member
 from indexes.model.vocabulary import Definition, Location
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to

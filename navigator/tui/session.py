@@ -10,9 +10,8 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
-from indexes.model.chains import Card, Chain, Route
+from indexes.model.answers import Card, Chain, EngineFunction, Hit, Member, NameMatch, Route
 from indexes.model.errors import SourceError
-from indexes.model.places import EngineFunction, Hit, Member, NameMatch
 from indexes.model.python import PythonCard
 from indexes.model.vocabulary import Definition, Location, OperatorSummary, Problem, SourceInfo
 from navigator.tui.history import Visit
@@ -154,7 +153,7 @@ class Session:
 
     def blame(self, path: str, line: int, end_line: int) -> Blame:
         """Who wrote these lines of a file; with a note where git cannot say."""
-        from indexes.model.paths import inside, is_beside
+        from indexes.model.files import inside, is_beside
         from indexes.source.git_history import History
         from indexes.source.permalinks import file_of
         from indexes.source.source import Source
@@ -177,7 +176,7 @@ class Session:
 
     def absolute(self, path: str) -> Path:
         """The file on disk, for an editor. Raises SourceError outside the tree."""
-        from indexes.model.paths import inside
+        from indexes.model.files import inside
         from indexes.source.permalinks import file_of
 
         named = file_of(self.info, path)

@@ -25,7 +25,7 @@ from indexes.linking.device_names.matching import (
 from indexes.linking.device_names.owner import Follower, Owner
 from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Type, parse
 from indexes.linking.visible import vendored
-from indexes.model.places import DeviceKernelAnswer
+from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Confidence, Definition
 
 __all__ = ["Resolver", "SymbolTable", "classify", "resolve"]

@@ -28,9 +28,9 @@ from indexes.linking.python.paths import (
     place_of,
     skipping_rule,
 )
+from indexes.model.files import PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location, NativeFunction, Role
-from indexes.readers.python.facts import PythonFact, unpack
 
 if TYPE_CHECKING:
     from indexes.readers.project.codeowners_file import OwnerRule, OwnerRules

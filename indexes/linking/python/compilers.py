@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.python.paths import Found, PythonIndex, operator_targets, place_of
-from indexes.model.chains import CoreAten, Decomposed, Inductor, InductorStatus, NamedPlace
+from indexes.model.answers import CoreAten, Decomposed, Inductor, InductorStatus, NamedPlace
+from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.python.facts import PythonFact, unpack
 
 CORE = "torch._decomp.core_aten_decompositions"
 """The function whose table export uses by default."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from indexes.model.files import PythonFact, module_name
 from indexes.readers.python.blocks import parse
 from indexes.readers.python.evaluation import Evaluator
-from indexes.readers.python.facts import PythonFact, module_name
 from indexes.readers.python.registrations import called, registration_fact
 from indexes.readers.python.values import UNKNOWN
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from indexes.model.files import PythonFact
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.evaluation import Evaluator
 from indexes.readers.python.expressions import attribute
-from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.registrations import read_again, run_module
 from indexes.readers.python.values import UNKNOWN, Called, Op, Path
 

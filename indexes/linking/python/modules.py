@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from indexes.model.files import module_name
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.python.blocks import Text, parsed
-from indexes.readers.python.facts import module_name
 from indexes.readers.python.scope import Function, Scope, ends_of, read_scope
 
 Kind = Literal["module", "class", "function", "method", "property", "attribute", "bound"]

@@ -13,9 +13,9 @@ from indexes.linking.library_operators import (
     unwritten_schema,
 )
 from indexes.linking.python.paths import Found, bindings
+from indexes.model.files import PythonFact, canonical, unpack
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, Problem
-from indexes.readers.python.facts import PythonFact, canonical, unpack
-from indexes.readers.yaml.schema import parse_schema
 
 HIGHER_ORDER = "HigherOrderOperator"
 KINDS = ("operator", "py_impl", "meta_registration", "fake_impl", "autograd_impl", "vmap_impl")

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from indexes.model.files import SKIPPED, PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
 
 Found = tuple[str, PythonFact]
 """A path in the tree and a row read from that file."""

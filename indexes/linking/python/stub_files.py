@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexes.linking.python.paths import PythonIndex
+from indexes.model.files import canonical
 from indexes.model.vocabulary import Location
 from indexes.readers.python.blocks import blocks, innermost
-from indexes.readers.python.facts import canonical
 
 
 @dataclass(frozen=True, slots=True)

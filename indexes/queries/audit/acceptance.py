@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.model.chains import Hop
+from indexes.model.answers import DeviceKernelAnswer, Hop
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.places import DeviceKernelAnswer
 from indexes.model.vocabulary import KernelRow, Location, Role
 from indexes.queries.audit.ways import read_computing, routes_of
 from indexes.queries.index import Index

@@ -11,10 +11,10 @@ from functools import lru_cache
 from indexes.linking.formulas import FormulaFunction, formula_calls, formula_functions
 from indexes.linking.graph import Graph, Node
 from indexes.model.errors import SourceError
+from indexes.model.idioms import meaning_of, names_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Location, StubRow
 from indexes.queries.index import Index
-from indexes.readers.cxx.idioms import meaning_of, names_of
 from indexes.readers.cxx.lexer import strip_comments
 from indexes.store.tables import DEFINITION_FROM
 

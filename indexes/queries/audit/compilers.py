@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from indexes.linking.python.around import opinfo_entries
 from indexes.linking.python.compilers import CORE, INDUCTOR, Compilers
+from indexes.model.files import unpack
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.audit.report import Measure
 from indexes.queries.index import Index
-from indexes.readers.python.facts import unpack
 from indexes.store.registrations import StoredPython
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from indexes.linking.graph import Graph, Node
 from indexes.linking.works import Works
-from indexes.model.places import DeviceKernelAnswer
+from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.model.chains import Route
+from indexes.model.answers import Route
 from indexes.model.errors import NotFound
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction

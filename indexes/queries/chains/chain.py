@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import HopList
-from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.answers import Chain, Hop, Unresolved
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, NativeFunction, OperatorSummary, Role, Work
 from indexes.queries.chains.sides import add_around, add_derivative
 from indexes.queries.chains.steps import Extent
 from indexes.queries.chains.walk import ChainWalk
-from indexes.readers.yaml.schema import parse_schema
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:

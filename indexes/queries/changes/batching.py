@@ -17,8 +17,8 @@ from indexes.queries.changes.python.rules import Rule, RulePlan
 from indexes.queries.gaps.batching import batching_keys
 
 if TYPE_CHECKING:
+    from indexes.model.schema import Argument
     from indexes.queries.gaps.tree import Tree
-    from indexes.readers.yaml.schema import Argument
 
 _RULE = Rule(Subject("batch-rule", r"vmap|batch"), "batching rule", r"vmap|functorch/test_ops")
 _FUNCTION = regex(r"\b([A-Za-z]\w*(?:batch_rule|_decomp|_plumbing|_batch)\w*)\b")

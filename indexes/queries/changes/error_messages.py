@@ -16,7 +16,7 @@ from indexes.queries.contribution.helpers import helpers
 from indexes.queries.operator_tests import Suite
 
 if TYPE_CHECKING:
-    from indexes.model.chains import Hop
+    from indexes.model.answers import Hop
     from indexes.queries.gaps.tree import Tree
 
 _CALL = regex(

@@ -10,8 +10,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from indexes.linking.graph import DEVICES, device_of_key
+from indexes.model.schema import SchemaKind
 from indexes.queries.changes.homes import Home, Homes
-from indexes.readers.yaml.schema import SchemaKind
 
 SOURCES = (".cpp", ".cu", ".mm")
 _COMPUTING = ("CPU", "CompositeExplicitAutograd", "CompositeImplicitAutograd")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Definition, Location, NativeFunction
 from indexes.queries.changes.diffs import Edit, edited
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.python.nearest import nearest
 from indexes.queries.changes.test_runs import operator_runs
-from indexes.readers.yaml.schema import SchemaKind
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

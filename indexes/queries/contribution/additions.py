@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexes.model.chains import Hop
+from indexes.model.answers import Hop
 from indexes.model.errors import SourceError
+from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
 from indexes.queries.contribution.family import (
@@ -22,7 +23,6 @@ from indexes.queries.contribution.family import (
 from indexes.queries.contribution.neighbours import Namespaces, Neighbour, base_of
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.impact.rebuild import NATIVE
-from indexes.readers.yaml.schema import Schema
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index

@@ -8,16 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
+from indexes.model.schema import Argument, Return, Schema, SchemaKind, parse_schema, tensor_options
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.neighbours import Namespaces, base_of
-from indexes.readers.yaml.schema import (
-    Argument,
-    Return,
-    Schema,
-    SchemaKind,
-    parse_schema,
-    tensor_options,
-)
 
 _TENSOR = "Tensor"
 _ALWAYS = ("CPU", "CUDA")

@@ -10,8 +10,8 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from indexes.model.regex import regex
+from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
 
 _WORD = regex(r"[A-Za-z]+|\d+(?=[A-Za-z])")
 _FAMILY = 3

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.additions import Addition, Additions
 from indexes.queries.contribution.drafts import Draft, Drafts
@@ -19,7 +20,6 @@ from indexes.queries.contribution.precedents import Precedent, precedents
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.impact.rebuild import DERIVATIVES, NATIVE, Cost, Rebuild
 from indexes.queries.operator_tests import Suite
-from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
 from indexes.source.git_history import History
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from indexes.linking.graph import Graph, Node
 from indexes.linking.python.around import names_of
 from indexes.linking.python.paths import operator_named
-from indexes.model.chains import Chain, Hop
+from indexes.model.answers import Chain, Hit, Hop, NameMatch, Place
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location, NativeFunction, SourceInfo
 from indexes.queries.contribution.guides import Command, Convention, Guides

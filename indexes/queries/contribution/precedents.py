@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from indexes.model.regex import MULTILINE, regex
+from indexes.model.schema import Schema
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.contribution.neighbours import Likeness, base_of
 from indexes.queries.impact.rebuild import NATIVE
 from indexes.readers.yaml.native_functions import read_native_functions
-from indexes.readers.yaml.schema import Schema
 from indexes.source.git_history import Change, History
 
 _COMMITS = 300

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from indexes.linking.dtypes import Dtypes
 from indexes.model.errors import SourceError
+from indexes.model.idioms import meaning_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DtypeDispatch
-from indexes.readers.cxx.idioms import meaning_of
 from indexes.source.source import Source
 
 _TOKEN = regex(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\w+|\S""", re.DOTALL)

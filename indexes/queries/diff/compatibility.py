@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from indexes.readers.yaml.schema import Argument, Return, Schema
+from indexes.model.schema import Argument, Return, Schema
 
 _STRUCTURE = "FunctionSchema: name, overload and number of returns must stay"
 _FEWER = "FunctionSchema: no argument may go"

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from indexes.codegen.rows import Row, kernel_rows
 from indexes.codegen.variants import is_generated
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.diff.compatibility import breaks_backward, breaks_forward
 from indexes.queries.diff.model import Change, Facet, Side, Verdict, side_change
-from indexes.readers.yaml.schema import parse_schema
 
 _REMOVED = "check_forward_backward_compatibility: an overload of the version before must stay"
 _ADDED = "check_forward_backward_compatibility: a new overload breaks no caller"

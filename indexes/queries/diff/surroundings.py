@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.errors import SourceError
+from indexes.model.files import unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.diff.model import Change, Facet, Side, side_change
 from indexes.queries.operator_tests import formatted_name
-from indexes.readers.python.facts import unpack
 from indexes.store.registrations import UNSEEN, StoredPython
 
 if TYPE_CHECKING:

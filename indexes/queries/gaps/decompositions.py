@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from indexes.model.files import unpack
 from indexes.model.regex import regex
+from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.statements import expected_failures
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.python.facts import unpack
-from indexes.readers.yaml.schema import SchemaKind
 
 EXPECTED = "test/expect/HasDecompTest.test_has_decomposition.expect"
 LOWERINGS = "torch/_inductor/lowering.py"

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from indexes.linking.python.paths import Found, place_of, same_name
+from indexes.model.files import PythonFact
 from indexes.model.regex import regex
+from indexes.model.schema import tensor_options
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.docs import PAGES, read_page
-from indexes.readers.python.facts import PythonFact
-from indexes.readers.yaml.schema import tensor_options
 
 _PARSER = "torch/csrc/utils/python_arg_parser.cpp"
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexes.linking.python.paths import Found
+from indexes.model.files import PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.opinfo import DATABASE
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.python.facts import PythonFact, unpack
 
 _SUPPORT = regex(r"(?<!\w)(dtypes|dtypesIfCUDA)\s*=\s*(\w+)\(([^()]*)\)", re.MULTILINE)
 _BASE = regex(r"(?:all|floating|integral|complex|and|types|half|_)+")

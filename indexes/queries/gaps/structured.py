@@ -6,12 +6,12 @@ import re
 from collections.abc import Container, Iterator, Mapping
 
 from indexes.model.regex import regex
+from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Definition, KernelRow, Location
 from indexes.queries.gaps.kernels.siblings import dispatch_line, near
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.notes import notes
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.yaml.schema import SchemaKind
 
 _README = "aten/src/ATen/native/README.md"
 _FORBIDS = regex(r"should NOT be registered as\s+CompositeExplicitAutograd")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
 from indexes.model.errors import SourceError
+from indexes.model.files import SKIPPED, PythonFact, unpack
 from indexes.model.regex import regex
+from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
-from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
-from indexes.readers.yaml.schema import Schema, SchemaKind, parse_schema
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:

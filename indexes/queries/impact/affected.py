@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal, cast
 from indexes.linking.facts import Known, StubUse
 from indexes.linking.visible import is_header
 from indexes.model.errors import NotFound, SourceError
+from indexes.model.files import module_name
+from indexes.model.idioms import stub_of
 from indexes.model.impact import Affected, Changed
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.impact.answers import Impacts
@@ -27,9 +29,7 @@ from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild
 from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.queries.impact.walk import DISPATCHES, Start
-from indexes.readers.cxx.idioms import stub_of
 from indexes.readers.cxx.scopes import decode
-from indexes.readers.python.facts import module_name
 from indexes.readers.python.opinfo import is_opinfo_file
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import read_file

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Known
 from indexes.linking.formulas import formula_calls
+from indexes.model.answers import Hit
 from indexes.model.errors import NotFound, SourceError, UsageError
 from indexes.model.impact import Impact, Step
-from indexes.model.places import Hit
 from indexes.model.regex import regex
 from indexes.queries.impact.cxx import CppEdges
 from indexes.queries.impact.dispatch import formula_node, stub_node

@@ -13,12 +13,12 @@ from indexes.linking.graph import Graph, dispatched_device
 from indexes.linking.graph import Node as Place
 from indexes.linking.registrations import device_of
 from indexes.linking.visible import stub_name, stub_scope
+from indexes.model.files import module_name
 from indexes.model.vocabulary import DerivativeEntry, Formula, Location, NativeFunction
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.python import python_node
 from indexes.queries.written_operators import LIMIT, WrittenOperators, WrittenUse
-from indexes.readers.python.facts import module_name
 
 MAX_READ = 10
 """Operators that texts are read for in one walk: up to a second each."""

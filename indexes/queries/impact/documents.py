@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from indexes.model.files import PythonFact
 from indexes.model.impact import Check
 from indexes.model.regex import regex
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.docs import read_docstrings, read_page
-from indexes.readers.python.facts import PythonFact
 from indexes.source.source import Source
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from functools import cache, cached_property
 from typing import Literal
 
 from indexes.model.errors import SourceError
+from indexes.model.files import Include
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction
-from indexes.readers.cxx.lexer import Include, read_includes
-from indexes.readers.yaml.schema import parse_schema
+from indexes.readers.cxx.lexer import read_includes
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 

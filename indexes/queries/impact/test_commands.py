@@ -11,6 +11,7 @@ from dataclasses import replace
 from indexes.linking.graph import device_of_key
 from indexes.linking.python.around import names_of
 from indexes.linking.python.test_expressions import joined, named_expression
+from indexes.model.files import module_name
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
 from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.queries.impact.endpoints import worst
@@ -18,7 +19,6 @@ from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import TestMentions, test_of
-from indexes.readers.python.facts import module_name
 from indexes.readers.python.tests import is_test_file
 from indexes.store.registrations import StoredPython, tests_in
 

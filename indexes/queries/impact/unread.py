@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 
 from indexes.linking.edges import EdgeResolver
 from indexes.linking.facts import Call, Edge, Known
+from indexes.model.idioms import LOOPS
 from indexes.queries.impact.facts import ImpactFacts
-from indexes.readers.cxx.bodies import LOOPS
 from indexes.readers.cxx.facts import keeps_whole_bodies, read_bodies
 from indexes.store.scopes import ScopeFacts
 

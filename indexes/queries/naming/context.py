@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from indexes.model.places import Hit
+from indexes.model.answers import Hit
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 

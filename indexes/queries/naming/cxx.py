@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from indexes.model.places import Hit, NameMatch
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.naming.query import NameQuery
 from indexes.store.registrations import StoredPython, bound_functions

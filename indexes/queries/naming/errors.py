@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
-from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.places import files_named

@@ -7,7 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from indexes.model.places import Hit, NameMatch
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.cxx import definition_hit
 from indexes.queries.naming.spelling import parse_name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import SourceError, UsageError
-from indexes.model.places import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.near import near
 from indexes.queries.naming.query import NameQuery

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexes.model.places import NameMatch
+from indexes.model.answers import NameMatch
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import in_order
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexes.model.places import Hit, NameMatch
+from indexes.model.answers import Hit, NameMatch
 from indexes.queries.naming.query import NameQuery
 
 if TYPE_CHECKING:

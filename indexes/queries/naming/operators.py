@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, operator_named
-from indexes.model.places import NameMatch
+from indexes.model.answers import NameMatch
+from indexes.model.files import canonical, unpack
 from indexes.model.vocabulary import Confidence
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import bound_to, in_order
-from indexes.readers.python.facts import canonical, unpack
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython
 

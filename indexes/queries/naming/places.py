@@ -6,8 +6,8 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
-from indexes.model.places import Hit, NameMatch, Place
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.query import NameQuery
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
-from indexes.model.places import Hit, NameMatch
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.queries import python_names
 from indexes.queries.naming.operators import leads_to, named_operator, passing_on

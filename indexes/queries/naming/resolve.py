@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import NotFound
-from indexes.model.places import Hit, NameMatch
 from indexes.store.lookup import Lookup
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from indexes.model.idioms import STRUCTURED, idiom_of, names_of
 from indexes.model.regex import regex
 from indexes.queries.naming.query import (
     SENTENCE,
@@ -15,7 +16,6 @@ from indexes.queries.naming.query import (
     unique,
     without_call,
 )
-from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, names_of
 
 # ------------------------------------------------------------------------ node classes
 

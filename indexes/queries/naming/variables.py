@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexes.model.places import Hit, NameMatch
+from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.naming.context import context_reads
 from indexes.queries.naming.query import NameQuery

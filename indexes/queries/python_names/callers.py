@@ -10,12 +10,12 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from indexes.linking.python.modules import Found
+from indexes.model.files import module_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.python_names.finding import Finder
 from indexes.readers.python.blocks import Text, innermost, occurrences
-from indexes.readers.python.facts import module_name
 from indexes.readers.python.references import Use, read_imports, uses_of
 
 KINDS = ("python", "test")

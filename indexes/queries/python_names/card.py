@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.modules import Found, Module
 from indexes.linking.python.names import Names
+from indexes.model.files import canonical
 from indexes.model.python import PythonAnswer, PythonCall, PythonCard, PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.finding import Finder
-from indexes.readers.python.facts import canonical
 from indexes.readers.python.references import read_imports
 from indexes.readers.python.scope import Function, dotted
 from indexes.store.registrations import StoredPython

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
 from indexes.model.errors import SourceError
-from indexes.model.paths import MARK
+from indexes.model.files import MARK
 from indexes.model.python import PythonAnswer, PythonPlace
 from indexes.model.regex import regex
 from indexes.queries.overloads import generated_for

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from indexes.model.idioms import LIBRARY_METHODS, LOOPS, close
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.idioms import LIBRARY_METHODS
-from indexes.readers.cxx.lexer import close, strip_comments
+from indexes.readers.cxx.lexer import strip_comments
 
 # Bodies are read backwards: a call is then a literal "(" in front of a name, which the
 # engine finds by skipping; forwards, every identifier would be tried first. Alternatives
@@ -34,10 +34,6 @@ _KEYWORDS = frozenset(
     "int float double bool char long short unsigned signed void auto const "
     "int64_t uint64_t int32_t uint32_t int16_t uint8_t int8_t size_t scalar_t".split()
 )
-LOOPS = frozenset(
-    "parallel_for parallel_reduce for_each serial_for_each foreach_reduced_elt".split()
-)
-"""How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
 BY_NAME = frozenset(("findSchemaOrThrow", "findSchema", "findOp"))
 """The dispatcher's methods that give the operator of a name."""
 SCHEMA = "schema"
@@ -51,38 +47,6 @@ _NO_MEMBER = regex(
 )
 _WHOLE = regex(rf"{_SPELLED}{_MEMBER}")
 _BACKWARDS = frozenset(word[::-1] for word in _KEYWORDS)
-
-
-class Call(NamedTuple):
-    """A use of a name in a body."""
-
-    name: str
-    qualifier: str
-    line: int
-    kind: str
-    """``call``, ``member``, ``launch`` or, of what is passed on by name, ``name``."""
-    template: str
-    arguments: str = "..."
-    """Their marks (``cxx.marks``) with spaces between, ``dim=i`` where a comment names one."""
-    receiver: str = ""
-    """The mark of what a member is called on; of a launch, that it is through a pointer."""
-    branch: int = 0
-    """The innermost ``Branch`` of the body around it; 0 for none."""
-
-
-class Branch(NamedTuple):
-    """A part of a body that runs, or is compiled, only under a condition."""
-
-    number: int
-    """From 1, in the order in which a body's calls need them."""
-    parent: int
-    """The branch around it; 0 for none."""
-    text: str
-    """``if (x.is_cuda())``, ``switch (kind) case K::one``, of ``?:`` and ``#if`` the condition."""
-    arm: str
-    """``then``, ``else``, ``case``, ``otherwise`` (behind an ``if`` that leaves) or ``#if``."""
-    line: int
-    """Of the condition."""
 
 
 Spelled = tuple[str, str, str, str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from indexes.model.files import Branch
 from indexes.model.regex import regex
-from indexes.readers.cxx.bodies import Branch
 from indexes.readers.cxx.brackets import Brackets
 from indexes.readers.cxx.lexer import ELSE, IF, flat, strip_comments
 

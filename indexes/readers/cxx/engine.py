@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from indexes.model.places import EngineFunction
+from indexes.model.answers import EngineFunction
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.cxx.bodies import body_calls

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from indexes.model.paths import MARK
+from indexes.model.files import MARK, Branch, Call, Include, MacroFact
+from indexes.model.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.cxx.bodies import Branch, Call, library_calls
-from indexes.readers.cxx.idioms import STRUCTURED, idiom_of, library_block, meaning_of, stub_of
-from indexes.readers.cxx.lexer import NEVER, Include, Lines, MacroFact, flat, read_includes
+from indexes.readers.cxx.bodies import library_calls
+from indexes.readers.cxx.lexer import NEVER, Lines, flat, read_includes
 from indexes.readers.cxx.local_macros import LocalMacros, without_strings
 from indexes.readers.cxx.messages import read_messages
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from indexes.model.idioms import close
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.lexer import close
 
 _ANGLES = regex(r"[<>();]")
 _NAMESPACE = regex(r"\bnamespace\s*((?:[A-Za-z_][\w:\s]*)?)$", ASCII)

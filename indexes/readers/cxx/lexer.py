@@ -10,8 +10,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from io import StringIO
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from indexes.model.files import Include
 from indexes.model.regex import ASCII, VERBOSE, regex
 
 if TYPE_CHECKING:
@@ -59,17 +60,6 @@ class Macro:
     """Offset of the ``#undef`` that ends it; 0 when it lives to the end of the file."""
     skipped_lines: int = 0
     """Lines between the ``#define`` and the first of ``body``."""
-
-
-class MacroFact(NamedTuple):
-    """A ``#define``."""
-
-    name: str
-    parameters: list[str] | None
-    body: str
-    line: int
-    offset: int
-    undefined_at: int
 
 
 @dataclass(slots=True)
@@ -228,54 +218,6 @@ class Lines:
     def at(self, offset: int) -> int:
         """The line of ``offset``."""
         return bisect_right(self._ends, offset) + 1
-
-
-def close(text: str, opened: int) -> int:
-    """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
-    depth, at = 0, opened
-    while (closed := text.find(")", at)) >= 0:
-        depth += text.count("(", at, closed) - 1
-        if not depth:
-            return closed
-        at = closed + 1
-    return -1
-
-
-_NESTS = regex(r"[\"(\[{)\]}]")
-_PARTS = regex(r"[\"(\[{)\]},]")
-
-
-def split_arguments(text: str) -> list[str]:
-    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
-    if not text.strip():
-        return []
-    if not _NESTS.search(text):
-        return [part.strip() for part in text.split(",")]
-    parts, depth, start, quoted = [], 0, 0, False
-    for found in _PARTS.finditer(text):
-        char, at = found[0], found.start()
-        if char == '"':
-            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
-        elif quoted:
-            continue
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and not depth:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return parts
-
-
-class Include(NamedTuple):
-    """An ``#include`` line; one under ``#if`` counts too."""
-
-    name: str
-    """``ATen/core/Tensor.h``."""
-    quoted: bool
-    """Written with quotes, so that it is looked for beside the file first."""
 
 
 _INCLUDE = regex(rb"#[ \t]*(?:include|import)[ \t]*([<\"])([\w./+-]+)[>\"]")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from indexes.model.idioms import meaning_of
 from indexes.model.regex import regex
-from indexes.readers.cxx.idioms import meaning_of
 from indexes.readers.cxx.lexer import Lexed, Macro
 from indexes.readers.messages import DISPATCH, ENVIRONMENT, SHORTEST, LineCount, MessageFact, joined
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from indexes.model.files import MacroFact
 from indexes.model.regex import regex
-from indexes.readers.cxx.lexer import MacroFact
 
 _TOKENS = regex(r'[A-Za-z_]\w*|\.?\d[\w.]*|"(?:[^"\\\n]|\\.)*"|##|\s+|[^\w\s]')
 _NONE: frozenset[str] = frozenset()

@@ -11,8 +11,10 @@ from operator import itemgetter
 from re import Pattern
 from typing import NamedTuple
 
+from indexes.model.files import Branch, Call
+from indexes.model.idioms import LOOPS
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.bodies import BY_NAME, LOOPS, SCHEMA, Branch, Call, Site, call_sites
+from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
 from indexes.readers.cxx.branches import Branches, Directive, find_arms
 from indexes.readers.cxx.expressions import Expressions

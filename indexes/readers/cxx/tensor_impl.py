@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from indexes.model.places import Member
+from indexes.model.answers import Member
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.cxx.lexer import Lines

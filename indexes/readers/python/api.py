@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from indexes.model.files import PythonFact, PythonKind, canonical, module_name, pack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import (
@@ -19,7 +20,6 @@ from indexes.readers.python.blocks import (
     without_bodies,
     without_strings,
 )
-from indexes.readers.python.facts import PythonFact, PythonKind, canonical, module_name, pack
 
 _API_FILES = regex(
     r"(?:^|/)torch/(?:nn/functional|functional|_tensor|tensor|nn/modules/\w+"

@@ -11,10 +11,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from indexes.model.files import PythonFact, module_name, pack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, occurrences, parsed
-from indexes.readers.python.facts import PythonFact, module_name, pack
 from indexes.readers.python.references import read_imports
 
 _MAKES = regex(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from indexes.model.files import PythonFact, canonical, module_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
-from indexes.readers.python.facts import PythonFact, canonical, module_name
 
 _ADDS = regex(r"\b_?add_docstr(?:_all)?$")
 _DOTTED = regex(r"[A-Za-z_][\w.]*")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from indexes.model.files import SKIPPED, PythonFact, pack
 from indexes.model.regex import regex
-from indexes.readers.python.facts import SKIPPED, PythonFact, pack
 
 _STUBS = regex(
     rb"write(?:_with_template)?\(\s*(?:out,\s*)?[\"']([\w/.]+\.pyi)[\"'],\s*"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from indexes.model.files import PythonFact
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
-from indexes.readers.python.facts import PythonFact
 
 _CALL = "load_inline"
 _SOURCES = frozenset(("cpp_sources", "cuda_sources", "sycl_sources"))

@@ -10,8 +10,8 @@ import ast
 import textwrap
 from collections.abc import Iterator
 
+from indexes.model.files import PythonFact, module_name, pack
 from indexes.readers.python.blocks import Block, Text
-from indexes.readers.python.facts import PythonFact, module_name, pack
 
 ACTIVATE = "activate_meta"
 _NAMES = frozenset((ACTIVATE, "register_meta", "register_decomposition"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from indexes.model.files import PythonFact
 from indexes.model.vocabulary import Problem
 from indexes.readers.python import api as python_api
 from indexes.readers.python import decomposition_tables as tables
 from indexes.readers.python import docs, generated, opinfo
 from indexes.readers.python import tests as python_tests
 from indexes.readers.python.blocks import Text
-from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.inline import has_inline, read_inline
 from indexes.readers.python.meta_rules import read_meta_rules
 from indexes.readers.python.public import read_public

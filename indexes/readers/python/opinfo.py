@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from indexes.model.files import PythonFact, pack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Text, parsed
-from indexes.readers.python.facts import PythonFact, pack
 
 _FOREACH_PREFIX = "_foreach_"
 """``ForeachFuncInfo("add")`` is ``_foreach_add``: its ``__init__`` puts this in front."""

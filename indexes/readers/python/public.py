@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from indexes.model.paths import MARK
+from indexes.model.files import MARK, PythonFact, module_name
 from indexes.model.regex import regex
-from indexes.readers.python.facts import PythonFact, module_name
 
 _ALL = regex(rb"(?m)^__all__\s*(?::[^=\n]+)?\+?=\s*[\[(]([^\])]*)[\])]")
 _LISTED = regex(rb"[\"'](\w+)[\"']")

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from indexes.model.files import module_name
 from indexes.model.regex import regex
 from indexes.readers.python.blocks import SHORT_STRING, Spans, Text, occurrences
-from indexes.readers.python.facts import module_name
 
 _FROM = regex(rb"[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)")
 _IMPORT = regex(rb"[ \t]*import[ \t]+([^\n#]+)")

@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from indexes.model.files import module_name
 from indexes.model.vocabulary import Problem
 from indexes.readers.python.blocks import Block, Text, parsed, without_bodies
-from indexes.readers.python.facts import module_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

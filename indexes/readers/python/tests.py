@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from indexes.model.files import PythonFact, pack
 from indexes.model.regex import regex
 from indexes.readers.python.blocks import Head, Text, heads, occurrences, statement_end
-from indexes.readers.python.facts import PythonFact, pack
 
 _TEST_FILE = regex(r"(?:^|/)test/(?:.*/)?[^/]*\.py$")
 _OWNERS = regex(rb"#[ \t]*Owner\(s\):[ \t]*(\[[^\]\n]*\])")

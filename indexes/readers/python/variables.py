@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from indexes.model.files import module_name
 from indexes.readers.messages import CONFIG, FLAG, MessageFact
 from indexes.readers.python.blocks import parsed
-from indexes.readers.python.facts import module_name
 
 _INSTALLED = b"install_config_module("
 _DEFINED = b"def install_config_module("

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, Problem
 from indexes.readers.yaml.nodes import read_entries
-from indexes.readers.yaml.schema import parse_schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from indexes.model.regex import regex
+from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import (
     DerivativeEntry,
     Formula,
@@ -17,7 +18,6 @@ from indexes.model.vocabulary import (
 )
 from indexes.readers.yaml.accepted import Accepted
 from indexes.readers.yaml.nodes import Entry, Field, read_entries
-from indexes.readers.yaml.schema import Schema, parse_schema
 
 _RESULT = regex(r"result\d*")
 _NO_FORMULA = frozenset({"name", "output_differentiability", "dispatch"})

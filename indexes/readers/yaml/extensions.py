@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import RUNTIME_KEY, Location, NativeFunction, Problem
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.readers.yaml.nodes import Entry, Node, compose, decoded, read_entries
-from indexes.readers.yaml.schema import parse_schema
 
 Form = Literal["backend", "runtime", "native", ""]
 _BACKEND = regex(r"(?m)^backend\s*:")

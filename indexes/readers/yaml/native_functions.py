@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import FLAGS, Kernel, Location, NativeFunction, Problem
 from indexes.readers.yaml.accepted import Accepted
 from indexes.readers.yaml.nodes import Entry, Field, Node, read_entries
-from indexes.readers.yaml.schema import parse_schema
 
 
 def read_native_functions(

@@ -20,7 +20,7 @@ from navigator.text.places import place_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexes.model.places import Hit, Place
+    from indexes.model.answers import Hit, Place
     from indexes.queries.index import Index
     from indexes.source.source import Source
 

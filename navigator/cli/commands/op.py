@@ -20,8 +20,7 @@ from navigator.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from indexes.model.chains import Chain, Hop
-    from indexes.model.places import NameMatch
+    from indexes.model.answers import Chain, Hop, NameMatch
     from indexes.model.python import PythonCard
     from indexes.queries.index import Index
 

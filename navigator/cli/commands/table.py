@@ -13,7 +13,7 @@ from navigator.text.answers import source_lines
 from navigator.text.table import table_lines
 
 if TYPE_CHECKING:
-    from indexes.model.places import NameMatch
+    from indexes.model.answers import NameMatch
     from indexes.queries.index import Index
 
 

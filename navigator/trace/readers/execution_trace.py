@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from indexes.readers.yaml.schema import parse_schema
+from indexes.model.schema import parse_schema
 from navigator.trace.readers.chunks import Surroundings, event_chunks
 from navigator.trace.readers.events import whole_objects
 from navigator.trace.readers.ranked import Item, build, raw_inputs

@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from indexes.model.chains import Card, CardLine
+from indexes.model.answers import Card, CardLine
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from navigator.text.answers import CardRow, card_line_rows, wrap

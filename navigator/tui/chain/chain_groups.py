@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.vocabulary import Role
 
 Step = Hop | Unresolved

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from indexes.model.chains import CardLine, Chain, Hop, Route, Unresolved
+from indexes.model.answers import CardLine, Chain, Hop, Route, Unresolved
 from navigator.tui.asking import ask
 from navigator.tui.chain.card_view import CardView
 from navigator.tui.chain.chain_groups import Step

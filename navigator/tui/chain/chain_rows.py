@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from indexes.model.chains import Chain, Hop
+from indexes.model.answers import Chain, Hop
 from indexes.model.vocabulary import Role
 from navigator.tui.chain.chain_groups import Step, groups, tier
 

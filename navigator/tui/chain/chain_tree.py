@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 
-from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.vocabulary import Role
 from navigator.tui.chain.chain_groups import Step, groups
 from navigator.tui.chain.chain_rows import BUDGET, Groups, Key, Outline, Row

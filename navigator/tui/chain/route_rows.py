@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from indexes.model.chains import Chain, Hop, Route, Way
+from indexes.model.answers import Chain, Hop, Route, Way
 from indexes.model.vocabulary import Location, Role
 from navigator.tui.chain.chain_rows import Groups
 from navigator.tui.text import short_symbol

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widget import Widget
 
-from indexes.model.chains import Hop, Route, Unresolved
+from indexes.model.answers import Hop, Route, Unresolved
 from navigator.text.chains import choice_note, dtype_notes
 from navigator.tui.chain.chain_groups import Step
 from navigator.tui.chain.route_rows import condition

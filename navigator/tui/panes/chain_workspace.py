@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from indexes.model.chains import Hop
+from indexes.model.answers import Hop
 from navigator.tui.asking import ask, say
 from navigator.tui.chain.card_view import DIGITS, CardView
 from navigator.tui.chain.chain_pane import ChainPane

@@ -13,9 +13,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from indexes.build.workers import start_workers
-from indexes.model.chains import Card, Chain, Route
+from indexes.model.answers import Card, Chain, Route
 from indexes.model.errors import TorchnavError
-from indexes.model.paths import Roots
+from indexes.model.files import Roots
 from indexes.model.vocabulary import SourceKind
 
 if TYPE_CHECKING:

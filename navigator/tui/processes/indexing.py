@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from indexes.build.workers import start_workers, stoppable
 from indexes.model.errors import Progress, Report
-from indexes.model.paths import Roots
+from indexes.model.files import Roots
 from indexes.model.vocabulary import SourceKind
 from indexes.source.source import Source
 

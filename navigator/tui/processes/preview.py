@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from indexes.model.chains import Card, Chain, Hop, Route, Unresolved
+from indexes.model.answers import (
+    Card,
+    Chain,
+    EngineFunction,
+    Hit,
+    Hop,
+    Member,
+    NameMatch,
+    Route,
+    Unresolved,
+)
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.places import EngineFunction, Hit, Member, NameMatch
 from indexes.model.vocabulary import (
     Definition,
     NativeFunction,

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widget import Widget
 
-from indexes.model.places import DeviceKernelAnswer
+from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Formula
 from navigator.trace.figures.pairs import Pair
 from navigator.trace.link import OpLink

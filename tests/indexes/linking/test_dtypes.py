@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from indexes.linking.dtypes import Dtypes
+from indexes.model.files import MacroFact
 from indexes.model.vocabulary import DtypeDispatch
 from indexes.queries.index import Index
 from indexes.readers.cxx.facts import read_cpp
-from indexes.readers.cxx.lexer import MacroFact
 from indexes.readers.cxx.preprocess import Preprocessor
 
 HEADER = """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
+from indexes.model.idioms import split_arguments
 from indexes.readers.cxx.facts import CppFacts, read_cpp
-from indexes.readers.cxx.lexer import split_arguments
 
 KERNELS = "aten/src/ATen/native/Kernels.cpp"
 HEADER = "aten/src/ATen/native/Macros.h"

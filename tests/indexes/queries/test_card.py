@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes import Index
-from indexes.model.chains import CardLine
+from indexes.model.answers import CardLine
 from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
 
 

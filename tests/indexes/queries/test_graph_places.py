@@ -6,7 +6,7 @@ import pytest
 
 from indexes.linking.graph import Node
 from indexes.linking.reverse import ways_to
-from indexes.model.places import Callee, Place
+from indexes.model.answers import Callee, Place
 from indexes.queries.graph_places import called_by
 from indexes.queries.index import Index
 from tests.tree_marks import NATIVE, Mark, marks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes import Index
-from indexes.model.chains import Route
+from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
 from indexes.queries.routes import in_words
 

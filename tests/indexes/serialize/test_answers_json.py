@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import indexes.serialize.dispatch  # noqa: F401 gives slots their keys
-from indexes.model.chains import Card, Chain, Hop, Route, Unresolved
+from indexes.model.answers import (
+    Card,
+    Chain,
+    DeviceKernelAnswer,
+    Hop,
+    Member,
+    NameMatch,
+    Route,
+    Unresolved,
+)
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import NotFound, SourceError
-from indexes.model.places import DeviceKernelAnswer, Member, NameMatch
 from indexes.model.vocabulary import (
     Choice,
     Definition,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import SourceError
-from indexes.model.paths import inside, is_beside, root_of
+from indexes.model.files import inside, is_beside, root_of
 from indexes.source import walk as walking
 from indexes.source.permalinks import permalink
 from indexes.source.roots import operator_libraries

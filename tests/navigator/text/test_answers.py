@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from indexes.model.chains import Chain, Hop, Unresolved
+from indexes.model.answers import Chain, Hop, Unresolved
 from indexes.model.vocabulary import (
     Choice,
     Confidence,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.model.places import Callee, Place, ReachingWay, Waypoint
+from indexes.model.answers import Callee, Place, ReachingWay, Waypoint
 from indexes.model.vocabulary import Location
 from navigator.text.places import place_lines
 

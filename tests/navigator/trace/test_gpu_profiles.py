@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.schema import parse_schema
 from indexes.queries.index import Index
-from indexes.readers.yaml.schema import parse_schema
 from navigator.trace.link import Linker
 from navigator.trace.overloads import Overloads
 from navigator.trace.readers import read_trace

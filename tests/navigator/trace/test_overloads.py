@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from indexes.model.schema import parse_schema
 from indexes.queries.index import Index
-from indexes.readers.yaml.schema import parse_schema
 from navigator.trace.inputs import parse_inputs
 from navigator.trace.link import Linker, OpLink
 from navigator.trace.model import Input

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from indexes.model.chains import Card, CardLine, Chain, Hop, Route, Unresolved, Way
+from indexes.model.answers import (
+    Card,
+    CardLine,
+    Chain,
+    EngineFunction,
+    Hit,
+    Hop,
+    Member,
+    NameMatch,
+    Route,
+    Unresolved,
+    Way,
+)
 from indexes.model.errors import NotFound
-from indexes.model.places import EngineFunction, Hit, Member, NameMatch
 from indexes.model.vocabulary import (
     Definition,
     Location,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.model.chains import Chain, Hop
+from indexes.model.answers import Chain, Hop
 from indexes.queries.index import Index
 from navigator.tui.chain.chain_groups import groups
 from navigator.tui.chain.chain_rows import BUDGET, Outline, Row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.model.chains import Hop, Route, Way
+from indexes.model.answers import Hop, Route, Way
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from navigator.tui.chain.route_rows import Ran, route_groups

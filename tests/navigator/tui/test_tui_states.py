@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from indexes.model.chains import Unresolved
+from indexes.model.answers import Unresolved
 from indexes.source.source import Source
 from navigator.tui.history import Visit
 from navigator.tui.processes.preview import REASON, Preview

@@ -16,8 +16,8 @@ from indexes.queries.gaps.docs import signature
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
+    from indexes.model.schema import Schema
     from indexes.queries.gaps.tree import Tree
-    from indexes.readers.yaml.schema import Schema
 
 _LONGEST = 20
 _DEFINING = ("class", "def", "docs", "functional", "module")

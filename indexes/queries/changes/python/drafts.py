@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from indexes.model.regex import regex
-from indexes.readers.yaml.schema import Argument, Schema
+from indexes.model.schema import Argument, Schema
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WIDTH = 88

@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
+from indexes.model.files import unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
@@ -15,7 +16,6 @@ from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.test_runs import operator_runs
-from indexes.readers.python.facts import unpack
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
@@ -101,7 +101,7 @@ def _samples(call: tuple[str, ast.Call] | None) -> str:
 
 def _function(tree: Tree, path: str, name: str) -> Found | None:
     """The function of a file, as a row."""
-    from indexes.readers.python.facts import PythonFact
+    from indexes.model.files import PythonFact
 
     try:
         module = ast.parse(tree.text(path))

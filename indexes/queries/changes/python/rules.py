@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
+from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
@@ -30,7 +31,6 @@ from indexes.queries.changes.python.memberships import Joined, Memberships, Subj
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.test_runs import operator_runs
-from indexes.readers.yaml.schema import SchemaKind
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

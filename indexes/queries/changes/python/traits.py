@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, operator_named
+from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.batching import batching_keys, ruled_names
-from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.operator_lists import bare_name
 from indexes.store.registrations import StoredPython
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from indexes.model.files import module_name
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.readers.python.blocks import parse
-from indexes.readers.python.facts import module_name
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

@@ -8,12 +8,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
+from indexes.model.files import unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.gaps.messages import parameter_names
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.opinfo import DATABASE
-from indexes.readers.python.facts import unpack
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from indexes.model.files import PythonFact
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.opinfo import DATABASE
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.python.facts import PythonFact
 from indexes.store.registrations import StoredPython
 
 Excuse = Literal["failure", "skip"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from indexes.model.files import module_name
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.python_names.finding import Finder
-from indexes.readers.python.facts import module_name
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

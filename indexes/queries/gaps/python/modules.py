@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from indexes.readers.python.facts import module_name
+from indexes.model.files import module_name
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
+from indexes.model.files import unpack
 from indexes.queries.gaps.model import Confidence, Gap, Kind
-from indexes.readers.python.facts import unpack
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexes.linking.device_names.resolver import Resolver, classify, resolve
-from indexes.model.places import DeviceKernelAnswer
+from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
 from tests.indexes.linking.device_names.device_name_table import Table, kernel, pytorch, rows

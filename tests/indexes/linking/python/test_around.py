@@ -13,10 +13,10 @@ from indexes.linking.python.around import around, owners
 from indexes.linking.python.helpers import resolve
 from indexes.linking.python.paths import FactTable, bindings, entries, operator_named, skipping_rule
 from indexes.linking.python.stub_files import stub_line
+from indexes.model.files import PythonFact
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.project.codeowners_file import read_codeowners
 from indexes.readers.python.docs import is_page, read_page
-from indexes.readers.python.facts import PythonFact
 from indexes.readers.python.module import read_python
 from indexes.readers.yaml.native_functions import read_native_functions
 from indexes.source.torch_install import installed_torch

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from indexes.linking.python.helpers import resolve
+from indexes.model.files import PythonFact, unpack
 from indexes.readers.python.blocks import Text
-from indexes.readers.python.facts import PythonFact, unpack
 from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
 from indexes.readers.python.registrations import read_registrations, touches_api
 from indexes.source.torch_install import installed_torch

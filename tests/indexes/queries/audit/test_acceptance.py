@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from indexes.model.places import DeviceKernelAnswer
+from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import KernelRow, Location, StubRow
 from indexes.queries.index import Index
 from tests.conftest import Run

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from indexes.model.chains import Chain, Hop
+from indexes.model.answers import Chain, Hop
 from indexes.queries.index import Index
 from tests.tree_marks import TREE, Mark, Spot, marks
 

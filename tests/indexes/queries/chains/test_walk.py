@@ -10,7 +10,7 @@ import pytest
 
 from indexes.linking.facts import Edge, HopList
 from indexes.linking.graph import DEVICES, Graph, Node, node_kind
-from indexes.model.chains import Hop
+from indexes.model.answers import Hop
 from indexes.queries.chains.steps import Extent
 from indexes.queries.chains.walk import ChainWalk
 from indexes.queries.index import Index

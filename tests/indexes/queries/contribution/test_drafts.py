@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from indexes.model.schema import parse_schema
 from indexes.queries.contribution.drafts import Drafts
-from indexes.readers.yaml.schema import parse_schema
 from tests.indexes.queries.contribution.yaml_entries import natives
 
 NATIVES = natives(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from indexes.model.schema import parse_schema
 from indexes.queries.contribution.neighbours import Namespaces, likeness, neighbours
-from indexes.readers.yaml.schema import parse_schema
 from tests.indexes.queries.contribution.yaml_entries import natives, unary
 
 NATIVES = natives(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.schema import parse_schema
 from indexes.queries.contribution.precedents import precedents
 from indexes.queries.impact.rebuild import NATIVE
-from indexes.readers.yaml.schema import parse_schema
 from indexes.source.git_history import History
 from indexes.source.source import Source
 from tests.indexes.queries.contribution.yaml_entries import natives, unary

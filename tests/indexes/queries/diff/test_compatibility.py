@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.diff.compatibility import breaks_backward, breaks_forward
-from indexes.readers.yaml.schema import Argument, parse_schema
 
 torch = pytest.importorskip("torch")
 Pair = tuple[str, str]

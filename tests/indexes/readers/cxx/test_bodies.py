@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.readers.cxx.bodies import Call
+from indexes.model.files import Call
 from indexes.readers.cxx.facts import read_cpp
 
 PARAMETERS = (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model.places import EngineFunction
+from indexes.model.answers import EngineFunction
 from indexes.readers.cxx.engine import PHASES, read_engine
 
 SOURCE = """\

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from indexes.linking.registrations import written_registrations
+from indexes.model.idioms import IDIOMS, Idiom, idiom_of, library_block, stub_of
 from indexes.queries.index import Index
-from indexes.readers.cxx.idioms import IDIOMS, Idiom, idiom_of, library_block, stub_of
 from indexes.store.registrations import library_uses, named_macros
 from tests.extension_marks import marked_lines
 from tests.tree_marks import TREE, Mark, all_marks, marks

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.model.places import Member
+from indexes.model.answers import Member
 from indexes.readers.cxx.tensor_impl import read_members, with_accessors
 
 HEADER = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from indexes.readers.python.facts import PythonFact
+from indexes.model.files import PythonFact
 from indexes.readers.python.module import read_python
 
 DECOMP = "torch/_decomp/decompositions.py"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.files import SKIPPED, PythonFact, unpack
 from indexes.readers.python.docs import is_page, read_page
-from indexes.readers.python.facts import SKIPPED, PythonFact, unpack
 from indexes.readers.python.module import read_python
 from indexes.source.torch_install import installed_torch
 

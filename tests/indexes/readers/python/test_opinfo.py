@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from indexes.model.files import unpack
 from indexes.readers.python.blocks import Text
-from indexes.readers.python.facts import unpack
 from indexes.readers.python.opinfo import read_opinfo
 
 PATH = "torch/testing/_internal/common_methods_invocations.py"

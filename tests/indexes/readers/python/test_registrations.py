@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.readers.python.facts import unpack
+from indexes.model.files import unpack
 from indexes.readers.python.module import read_python
 from tests.indexes.readers.python.registrations_sample import DECOMP, HEAD, REFS, read, registered
 

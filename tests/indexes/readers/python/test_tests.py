@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from indexes.model.files import unpack
 from indexes.readers.python.blocks import Text
-from indexes.readers.python.facts import unpack
 from indexes.readers.python.tests import read_tests
 
 SOURCE = """# Owner(s): ["module: nn"]

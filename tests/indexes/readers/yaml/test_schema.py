@@ -1,7 +1,7 @@
 import pytest
 
+from indexes.model.schema import SchemaKind, parse_schema, tensor_options
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.yaml.schema import SchemaKind, parse_schema, tensor_options
 
 
 def test_every_schema_of_the_wheel_is_parsed_and_printed_unchanged(

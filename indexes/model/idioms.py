@@ -1,4 +1,5 @@
-"""The macros that PyTorch gives a meaning, one row for each family.
+"""The macros that PyTorch gives a meaning, one row for each family, and how the arguments of a
+use are told apart.
 
 Whoever meets a macro asks this table: readers, codegen, linking, the store, queries. It says
 what the ``#define`` alone does not tell: which argument is the stub, the function, the key.
@@ -153,3 +154,51 @@ def library_block(arguments: str) -> LibraryBlock:
     row = next((row for row in rows if len(row.arguments.split()) == len(given)), rows[0])
     roles = (row.argument(role, given) for role in ("namespace", "key", "library"))
     return LibraryBlock(row.names, *roles)
+
+
+LOOPS = frozenset(
+    "parallel_for parallel_reduce for_each serial_for_each foreach_reduced_elt".split()
+)
+"""How CPU code runs over elements: at::parallel_for and the methods of TensorIterator."""
+
+
+# ---------------------------------------------------------------------- arguments
+
+
+def close(text: str, opened: int) -> int:
+    """Offset of the parenthesis that closes the one at ``opened``; -1 when none does."""
+    depth, at = 0, opened
+    while (closed := text.find(")", at)) >= 0:
+        depth += text.count("(", at, closed) - 1
+        if not depth:
+            return closed
+        at = closed + 1
+    return -1
+
+
+_NESTS = regex(r"[\"(\[{)\]}]")
+_PARTS = regex(r"[\"(\[{)\]},]")
+
+
+def split_arguments(text: str) -> list[str]:
+    """Top-level arguments of a macro use. Angle brackets do not nest for the preprocessor."""
+    if not text.strip():
+        return []
+    if not _NESTS.search(text):
+        return [part.strip() for part in text.split(",")]
+    parts, depth, start, quoted = [], 0, 0, False
+    for found in _PARTS.finditer(text):
+        char, at = found[0], found.start()
+        if char == '"':
+            quoted = quoted if text[at - 1 : at] == "\\" else not quoted
+        elif quoted:
+            continue
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    parts.append(text[start:].strip())
+    return parts
