@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from typing import Any
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> ModuleType:
-    """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``"""
+def __getattr__(name: str) -> Any:
+    """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``.
+    So is ``navigator.inspect(tensor)``."""
     if name == "trace":
         import importlib
 
         return importlib.import_module("navigator.trace")
+    if name == "inspect":
+        from navigator.objects.tensor import inspect
+
+        return inspect
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -52,6 +52,7 @@ IN_WHEEL = (
     ("aten/src/ATen", "torch/include/ATen"),
     ("c10", "torch/include/c10"),
     ("torch/csrc", "torch/include/torch/csrc"),
+    ("torch/headeronly", "torch/include/torch/headeronly"),
 )
 """Where the wheel keeps what a checkout keeps elsewhere; the first that fits counts."""
 CLONE_RECORD = "torchnav-clone.json"

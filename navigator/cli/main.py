@@ -41,6 +41,7 @@ COMMANDS = {
     "kernel": ("kernel:kernel", "The source of a device kernel's name."),
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),
+    "inspect": ("inspect:inspect", "A live tensor, member by member."),
     "trace": ("trace:trace", "Run a program and record its operators."),
     "open": ("trace:open_", "Show a recorded trace."),
     "ranks": ("ranks:ranks", "Summarise the traces of many ranks."),

@@ -48,7 +48,7 @@ def read_members(
     members = [
         replace(member, comment=comment_above(lines, member.location.line))
         for statement in statements(scan.plain, *body)
-        for member in _members(statement, numbers, path)
+        for member in data_members(statement, numbers, path)
     ]
     if not members:
         return (), (Problem(path, 1, f"class {class_name} has no data members"),)
@@ -90,7 +90,7 @@ def _named_after(member: Member, declared: dict[str, list[Location]]) -> Member:
     return replace(member, accessors=tuple(places), accessor_names=tuple(names))
 
 
-def _members(statement: Statement, numbers: Lines, path: str) -> list[Member]:
+def data_members(statement: Statement, numbers: Lines, path: str) -> list[Member]:
     """What one statement declares: nothing for functions and types, several for ``int a, b;``."""
     text = _ATTRIBUTE.sub(lambda m: " " * len(m[0]), statement.text)
     if is_type(text) or is_function(text):

@@ -1,0 +1,112 @@
+"""What a header declares that decides where members stand in memory: classes with their bases and
+data members, enumerations with their underlying type, aliases, and macros that are a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from indexes.model.answers import Member
+from indexes.model.regex import regex
+from indexes.readers.cxx.lexer import Lines
+from indexes.readers.cxx.members import Statement, comment_above, statements
+from indexes.readers.cxx.scopes import Found, Scan, scan_text
+from indexes.readers.cxx.tensor_impl import data_members
+
+_ENUM = regex(
+    r"\benum\s+(?:class\s+|struct\s+)?(?:[A-Z][A-Z0-9_]+\s+)?(\w+)\s*(?::\s*([\w:]+)\s*)?\{"
+)
+_NUMBER = regex(r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d+)\)?[ \t]*$")
+_UNION = regex(r"union\s*\{")
+_VIRTUAL = regex(r"\b(?:virtual|override)\b")
+_ACCESS = regex(r"\b(?:public|private|protected|virtual)\s+")
+_STATIC = regex(r"\bstatic\b")
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredClass:
+    """A class with what is in each of its objects."""
+
+    name: str
+    path: str
+    line: int
+    bases: tuple[str, ...]
+    is_virtual: bool
+    """Whether it declares or overrides a virtual function itself."""
+    members: tuple[tuple[Member, ...], ...]
+    """In order; several in one place are an anonymous union's. Static ones are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTypes:
+    """All types of a header, by their names without scope; the first of a name counts."""
+
+    classes: dict[str, DeclaredClass] = field(default_factory=dict)
+    enums: dict[str, str] = field(default_factory=dict)
+    """The underlying type of each enumeration."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Macros that are a number."""
+
+
+def read_types(data: bytes, path: str) -> DeclaredTypes:
+    """The types that a header declares."""
+    text = data.decode("utf-8", "replace")
+    scan = scan_text(text)
+    lines = text.split("\n")
+    found = DeclaredTypes(numbers={name: int(value) for name, value in _NUMBER.findall(text)})
+    for one in scan.found:
+        if one.kind == "class" and one.end > one.body > 0:
+            found.classes.setdefault(one.name, _class(scan, one, lines, path))
+    for match in _ENUM.finditer(scan.plain):
+        found.enums.setdefault(match[1], match[2] or "int")
+    for name, target, _, _ in scan.aliases:
+        if name != target.rpartition("::")[2]:  # else it only brings the name into a scope
+            found.aliases.setdefault(name, target)
+    return found
+
+
+def _class(scan: Scan, one: Found, lines: list[str], path: str) -> DeclaredClass:
+    start = scan.plain.index("{", one.body) + 1
+    end = scan.plain.rindex("}", 0, one.end + 1)
+    numbers = Lines(scan.plain)
+    bases = tuple(_ACCESS.sub("", base).strip() for base in _split(one.base))
+    members = tuple(_groups(scan.plain, start, end, numbers, lines, path))
+    is_virtual = _VIRTUAL.search(scan.plain, start, end) is not None
+    return DeclaredClass(one.name, path, numbers.at(one.start), bases, is_virtual, members)
+
+
+def _groups(
+    plain: str, start: int, end: int, numbers: Lines, lines: list[str], path: str
+) -> Iterator[tuple[Member, ...]]:
+    """The members that stand in one place, for each place."""
+    for statement in statements(plain, start, end):
+        union = _UNION.match(statement.text)
+        if union is not None:
+            inner = statement.offset + union.end()
+            close = statement.offset + statement.text.rindex("}")
+            parts = (
+                m for s in statements(plain, inner, close) for m in _told(s, numbers, lines, path)
+            )
+            yield tuple(parts)
+            continue
+        yield from ((member,) for member in _told(statement, numbers, lines, path))
+
+
+def _told(statement: Statement, numbers: Lines, lines: list[str], path: str) -> Iterator[Member]:
+    for member in data_members(statement, numbers, path):
+        if not _STATIC.search(member.type):
+            comment = comment_above(lines, member.location.line)
+            yield Member(member.name, member.type, comment, member.location, bits=member.bits)
+
+
+def _split(bases: str) -> list[str]:
+    """``A<B, C>, D`` at the commas outside of angles."""
+    parts, depth = [""], 0
+    for char in bases:
+        depth += (char == "<") - (char == ">")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part for part in parts if part.strip()]

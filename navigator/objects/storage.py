@@ -1,0 +1,193 @@
+"""Which elements of its storage a tensor covers, which memory formats it has and why, and who
+shares the storage."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+
+from navigator.objects.members import REFUSALS
+
+CELLS = 64
+"""In a strip, at most."""
+_COUNTED = 1 << 20
+"""Runs of elements that are placed one by one; where there are more, the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A storage from its first to its last element, in cells of equally many elements."""
+
+    elements: int
+    """How many of the tensor's type the storage holds."""
+    item_bytes: int
+    per_cell: int
+    """Elements a cell stands for."""
+    covered: tuple[float, ...]
+    """The share of each cell that the tensor reaches, 0 to 1."""
+    first: int
+    last: int
+    """The lowest and the highest element that the tensor reaches."""
+    reached: int | None
+    """How many it reaches, fewer than its own elements where some share one; None where only the
+    first of very many were looked at."""
+    formula: str
+    """Where an element stands: ``12 + 4*i + 1*j``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A memory format, and whether a tensor is contiguous in it."""
+
+    name: str
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sharer:
+    """Another tensor of the program on the same storage."""
+
+    address: int
+    shape: tuple[int, ...]
+    offset: int
+    is_base: bool
+    """Whether it is the base of the one that was asked about."""
+    same_version: bool | None
+    """Whether a write through it is counted in the same version counter; None: not known."""
+
+
+def strip(tensor: torch.Tensor) -> Strip:
+    """What a tensor covers of its storage. Raises what torch does where it has none."""
+    sizes, strides = tuple(tensor.shape), tensor.stride()
+    if not all(type(one) is int for one in (*sizes, *strides)):
+        raise ValueError(f"sizes {sizes} and strides {strides} are symbolic")
+    offset, item = tensor.storage_offset(), tensor.element_size()
+    elements = tensor.untyped_storage().nbytes() // item
+    length, starts, complete = _runs(sizes, strides, offset)
+    per_cell = max(-(-elements // CELLS), 1)
+    counts = [0] * -(-elements // per_cell)
+    for start in starts:
+        for cell in range(
+            start // per_cell, min((start + length - 1) // per_cell + 1, len(counts))
+        ):
+            begin = cell * per_cell
+            counts[cell] += min(start + length, begin + per_cell) - max(start, begin)
+    widths = [min(per_cell, elements - cell * per_cell) for cell in range(len(counts))]
+    covered = tuple(count / width for count, width in zip(counts, widths, strict=True))
+    last = offset + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    ends = (offset, last) if starts else (0, -1)
+    formula = _formula(offset, strides)
+    reached = length * len(starts) if complete else None
+    return Strip(elements, item, per_cell, covered, ends[0], ends[1], reached, formula)
+
+
+def _runs(
+    sizes: Sequence[int], strides: Sequence[int], offset: int
+) -> tuple[int, Collection[int], bool]:
+    """The runs of elements that are reached: their length, where they begin, and whether these are
+    all. Dimensions that reach nothing new, expanded ones, do not count."""
+    if 0 in sizes:
+        return 0, (), True
+    dims = sorted(
+        (stride, size) for size, stride in zip(sizes, strides, strict=True) if stride and size > 1
+    )
+    length = 1
+    while dims and dims[0][0] == length and not _overlap(dims):
+        length *= dims.pop(0)[1]
+    left, steps, complete = _COUNTED, [], True
+    for stride, size in dims:
+        take = min(size, max(left, 1))
+        complete = complete and take == size
+        steps.append(range(0, take * stride, stride))
+        left //= take
+    return length, {offset + sum(one) for one in product(*steps)}, complete
+
+
+def _overlap(dims: Sequence[tuple[int, int]]) -> bool:
+    """Whether two indices may lead to one element, as windows that slide do."""
+    extent = 1
+    for stride, size in dims:
+        if stride < extent:
+            return True
+        extent += (size - 1) * stride
+    return False
+
+
+def _formula(offset: int, strides: Sequence[int]) -> str:
+    letters = "ijklmn" if len(strides) <= 6 else ""
+    names = letters or [f"i{at}" for at in range(len(strides))]
+    steps = [f"{stride}*{name}" for stride, name in zip(strides, names, strict=False)]
+    return " + ".join([str(offset), *steps])
+
+
+def formats(tensor: torch.Tensor) -> tuple[Format, ...]:
+    """The memory formats that its number of dimensions allows."""
+    orders = {
+        "contiguous_format": tuple(range(tensor.dim())),
+        "channels_last": (0, 2, 3, 1) if tensor.dim() == 4 else (),
+        "channels_last_3d": (0, 2, 3, 4, 1) if tensor.dim() == 5 else (),
+    }
+    return tuple(
+        _format(tensor, name, order)
+        for name, order in orders.items()
+        if order or name == "contiguous_format"
+    )
+
+
+def _format(tensor: torch.Tensor, name: str, order: tuple[int, ...]) -> Format:
+    holds = tensor.is_contiguous(memory_format=getattr(torch, name))
+    why = _mismatch(tuple(tensor.shape), tensor.stride(), order)
+    if holds and not why:
+        return Format(name, True, "each stride is the product of the sizes inside of it")
+    return Format(name, holds, why or "torch says so itself: the strides alone would fit")
+
+
+def _mismatch(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> str:
+    """The innermost dimension whose stride is not what the format wants; empty where all fit."""
+    if 0 in sizes:
+        return ""
+    wanted = 1
+    for dim in reversed(order):
+        if sizes[dim] != 1 and strides[dim] != wanted:
+            return f"dimension {dim} of size {sizes[dim]} has stride {strides[dim]}, not {wanted}"
+        wanted *= sizes[dim]
+    return ""
+
+
+def sharers(
+    tensor: torch.Tensor, version_of: Callable[[torch.Tensor], int | None]
+) -> tuple[Sharer, ...]:
+    """The tensors that Python knows of with the same storage, the base first.
+
+    Those that only C++ holds, such as what a node saved, are not among them.
+
+    Parameters:
+        version_of: The identity of a tensor's version counter; None where it is not known.
+    """
+    address, version, base = tensor.untyped_storage()._cdata, version_of(tensor), tensor._base
+    found = [base] if base is not None else []
+    found += [one for one in gc.get_objects() if _is_other(one, tensor, base, address)]
+    return tuple(
+        Sharer(
+            one._cdata,
+            tuple(one.shape),
+            one.storage_offset(),
+            one is base,
+            None if version is None else version_of(one) == version,
+        )
+        for one in found
+    )
+
+
+def _is_other(one: object, tensor: torch.Tensor, base: torch.Tensor | None, address: int) -> bool:
+    if not issubclass(type(one), torch.Tensor) or one is tensor or one is base:
+        return False
+    try:
+        return bool(one.untyped_storage()._cdata == address)  # type: ignore[attr-defined]
+    except REFUSALS:  # it has no storage: sparse, or a wrapper
+        return False

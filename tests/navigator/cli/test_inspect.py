@@ -1,0 +1,53 @@
+"""``torchnav inspect``: an expression or a name in a program, in the Python with torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "navigator", "--python", sys.executable, "inspect", *arguments]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(cwd)}
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env=environment, check=False
+    )
+
+
+def test_an_expression(tmp_path: Path) -> None:
+    done = run("torch.ones(2, 3).t()", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "[######]" in done.stdout
+    assert "numel_ = 6" in done.stdout
+
+
+def test_a_name_of_a_program_that_prints_and_takes_arguments(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("SIZE = 5\n")
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import sys, torch\nfrom beside import SIZE\nprint('epoch', sys.argv[1:])\n"
+        "w = torch.nn.Linear(SIZE, 2)\n"
+    )
+    done = run("--json", f"{script}:w.weight", "--epochs", "3", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["strip"]["elements"] == 10
+    assert "epoch ['--epochs', '3']" in done.stderr
+
+
+def test_what_is_no_tensor_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("raise SystemExit(3)\n")
+    for what, said in [
+        ("3 + 4", "torchnav: inspect takes a tensor, not int"),
+        ("nothing", "torchnav: nothing: NameError: name 'nothing' is not defined"),
+        (f"{tmp_path}/missing.py:w", f"torchnav: {tmp_path}/missing.py: No such file or directory"),
+        (f"{tmp_path}/ends.py:w", f"torchnav: {tmp_path}/ends.py ended with SystemExit: 3"),
+    ]:
+        done = run(what, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.splitlines()[-1] == said
