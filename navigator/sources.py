@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.model.errors import SourceError
-from indexes.readers.project.lintrunner_file import parse_toml
+from indexes.readers.project.toml import parse_toml
 from indexes.source.files import read_file
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from indexes.readers.project.lintrunner_file import parse_toml
+from indexes.readers.project.toml import parse_toml
 from indexes.source.files import read_file
 from indexes.source.source import config_path
 from navigator.sources import parse_sources

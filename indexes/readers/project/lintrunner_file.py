@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from indexes.model.regex import regex
+from indexes.readers.project.toml import parse_toml
 
 
 class Linter(NamedTuple):
@@ -33,16 +32,6 @@ class Linter(NamedTuple):
 
 
 _CODE = regex(r"""^\s*code\s*=\s*["'](\w+)["']""", re.MULTILINE)
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """A TOML table. Raises ValueError when it is none."""
-    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
-    try:
-        loads = import_module(module).loads
-    except ImportError:
-        raise ValueError(f"needs Python 3.11, or the package {module}") from None
-    return dict(loads(text))
 
 
 def read_linters(data: bytes) -> tuple[Linter, ...]:

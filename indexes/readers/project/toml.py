@@ -1,0 +1,17 @@
+"""Reads TOML, of a tree and of torchnav's own settings."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML table. Raises ValueError when it is none."""
+    module = "tomllib" if sys.version_info >= (3, 11) else "tomli"
+    try:
+        loads = import_module(module).loads
+    except ImportError:
+        raise ValueError(f"needs Python 3.11, or the package {module}") from None
+    return dict(loads(text))
