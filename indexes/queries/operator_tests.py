@@ -32,6 +32,8 @@ from indexes.store.lookup import Lookup
 from indexes.store.registrations import StoredPython, tests_in
 from indexes.store.tables import load
 
+NOW = 5
+"""Commands of tests that somebody runs before a pull request; CI runs the rest."""
 _IN_ONE = 12
 """Tests that one command selects by their names."""
 _TABLES = f"{TESTING}common_methods_invocations.py"

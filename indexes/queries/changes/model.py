@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from indexes.model.impact import Tier
 from indexes.model.vocabulary import Location, SourceInfo
 from indexes.queries.contribution.guides import Command
 from indexes.queries.contribution.reviewers import Review
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
 Action = Literal["edit", "add", "remove", "run", "read"]
-Tier = Literal["now", "ci"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexes.queries.changes.model import TestRun
-from indexes.queries.operator_tests import Selection, Suite
+from indexes.queries.operator_tests import NOW, Selection, Suite
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
-
-_NOW = 5
-"""So many are run before a pull request."""
 
 
 def operator_runs(tree: Tree, op: str, device: str = "cpu") -> tuple[TestRun, ...]:
@@ -33,4 +30,4 @@ def in_tiers(runs: tuple[TestRun, ...]) -> tuple[TestRun, ...]:
     """Each command once, the first of them to be run now."""
     once = {run.command: run for run in reversed(runs)}
     ordered = sorted(once.values(), key=runs.index)
-    return tuple(replace(run, tier="now" if at < _NOW else "ci") for at, run in enumerate(ordered))
+    return tuple(replace(run, tier="now" if at < NOW else "ci") for at, run in enumerate(ordered))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from indexes.queries.operator_tests import OperatorTests, Selection
+from indexes.queries.operator_tests import NOW, OperatorTests, Selection
 
-NOW = 5
-"""Commands that somebody runs before a pull request."""
 _WRITTEN = 2
 """Files with tests written for an operator, before those that are made from its OpInfos."""
 

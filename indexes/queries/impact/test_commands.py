@@ -17,15 +17,13 @@ from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.queries.impact.endpoints import worst
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
-from indexes.queries.operator_tests import OperatorTests, Selection, Suite
+from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import TestMentions, test_of
 from indexes.readers.python.tests import is_test_file
 from indexes.store.registrations import StoredPython, tests_in
 
 MAX_TESTED = 6
 """Operators whose tests are listed, unless all are asked for: each takes about 0.1 s."""
-NOW = 5
-"""Commands to run at once; the rest is for CI."""
 _FILES, _NEAR, _NAMES = 4, 3, 8
 """Test files listed for one name, and for one path; Python names that are looked for."""
 

@@ -10,6 +10,7 @@ from indexes.model.impact import Affected, TestCommand
 from indexes.queries.contribution.guides import Command, Guides
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.impact.affected import affected
+from indexes.queries.operator_tests import NOW
 from indexes.queries.pull_request.around import Around
 from indexes.queries.pull_request.branch import Base, Branch, changed_file
 from indexes.queries.pull_request.issues import issues_of
@@ -20,9 +21,6 @@ from indexes.source.git_diff import changes
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
-
-NOW = 5
-"""Commands of tests to run before the pull request; CI runs the rest."""
 
 
 def draft(index: Index, base: str | None = None, ran: Sequence[Ran] = ()) -> PullRequest:
