@@ -101,6 +101,16 @@ class Folder:
         except OSError as error:
             raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
 
+    def names(self, folder: str) -> list[str]:
+        """What is in a folder of the tree, or at its top, in order. Raises SourceError as
+        ``read`` does."""
+        full = self._full(folder) if folder else self._top
+        try:
+            found = sorted(os.listdir(full))
+        except OSError as error:
+            raise SourceError(f"cannot list {folder}: {error.strerror or error}") from error
+        return found if folder or self._kind != "wheel" else [*_IN_WHEEL]
+
     def _full(self, path: str) -> str:
         folder, _, name = path.rpartition("/")
         parts = path.split("/")

@@ -314,6 +314,14 @@ class Source:
         top, inner = placed(path, self.top, self.roots)
         return (self._folder if inner is path else folder_at(top)).read(inner)
 
+    def listed(self, folder: str) -> list[str]:
+        """The names of the files and folders in a folder of the tree, or at its top (an empty
+        path), in order; none where there is no such folder."""
+        try:
+            return self._folder.names(folder)
+        except SourceError:
+            return []
+
     def locate(self, logical: str) -> str | None:
         """The path in this tree of what a checkout calls ``logical``.
 

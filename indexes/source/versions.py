@@ -79,6 +79,11 @@ class CommitSource(Source):
         commit = self.commit[:12]
         return f"to fetch it: git -C {self.root} diff --shortstat {commit} -- {paths}"
 
+    def listed(self, folder: str) -> list[str]:
+        start = f"{folder}/" if folder else ""
+        inside = (path[len(start) :] for path in self._listing if path.startswith(start))
+        return sorted({path.partition("/")[0] for path in inside})
+
     def _holds(self, path: str) -> bool:
         return path in self._listing or path in self._folders
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from indexes.linking.graph import device_of_key
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.queries.gaps.docs import page_paths
 from indexes.queries.gaps.tree import Tree
 
 _TABLE = regex(
@@ -82,7 +84,7 @@ def rows_naming(tree: Tree, path: str, names: Iterable[str]) -> Iterator[TableRo
             yield TableRow(table, place, match[0].strip(), passing)
 
 
-@cache
+@lru_cache(maxsize=8)
 def _tables(text: str) -> list[tuple[int, str]]:
     return [(m.start(), m[1] or "") for m in _TABLE.finditer(text)]
 
@@ -98,10 +100,7 @@ def table_files(tree: Tree, key: str) -> list[str]:
 
 def docs_pages(tree: Tree, key: str) -> list[str]:
     """The pages that are for a key's layout or device."""
-    try:
-        pages = sorted((tree.source.root / "docs/source").iterdir())
-    except OSError:
-        return []
     words = words_of(key)
-    names = (page.name for page in pages if page.suffix in (".rst", ".md"))
-    return [f"docs/source/{n}" for n in names if n.partition(".")[0].replace("-", "_") in words]
+    return [
+        page for page in page_paths(tree) if PurePosixPath(page).stem.replace("-", "_") in words
+    ]

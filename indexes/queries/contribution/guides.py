@@ -311,7 +311,7 @@ class Guides:
         return {}
 
     def _has(self, path: str) -> bool:
-        return self._source.root.joinpath(path).exists()
+        return self._source.holds(path)
 
     def _text(self, path: str) -> str:
         try:

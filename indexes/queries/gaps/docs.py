@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from indexes.linking.python.paths import Found, place_of, same_name
 from indexes.model.files import PythonFact
 from indexes.model.regex import regex
 from indexes.model.schema import tensor_options
 from indexes.model.vocabulary import Location
-from indexes.queries.gaps.model import Gap, Kind
+from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.docs import PAGES, read_page
 
@@ -75,9 +74,15 @@ def _missing(tree: Tree, name: str, op: str, twin: Found | None) -> Gap:
     rule += f"; {twin[1].target} has one" if twin else "; OpInfo tests it as a method"
     opinfo = [place_of(found) for found in tree.opinfos(op)[:1]]
     evidence = (place, *([place_of(twin)] if twin else opinfo))
-    subject = name.removeprefix("torch.")
-    gap = Gap(place, f"{name} has no docstring", rule, evidence, op, subject=subject)
-    return replace(gap, difficulty="easy" if twin else "medium")
+    return Gap(
+        place,
+        f"{name} has no docstring",
+        rule,
+        evidence,
+        op,
+        subject=name.removeprefix("torch."),
+        difficulty="easy" if twin else "medium",
+    )
 
 
 # ------------------------------------------------------------------------- signatures
@@ -191,10 +196,10 @@ def _disagreements(
         what = f"{_shown(name, found[1])} documents {', '.join(unknown)}"
         rule = f"no overload of {_base(op)} has a parameter of that name: it has "
         rule += ", ".join(_python_names(tree, name, op)) or "none"
-        gap = _disagreement(tree, name, op, what, rule, found)
         # pages of linear algebra call the first argument A, whatever the schema does: ask first
         on_purpose = unknown[:1] == list(said.parameters[:1]) and "linalg" in name
-        yield replace(gap, difficulty="medium" if on_purpose else "easy")
+        level: Difficulty = "medium" if on_purpose else "easy"
+        yield _disagreement(tree, name, op, what, rule, found, level)
         return
     for parameter, value in said.defaults:
         given = _defaults(tree, name, parameter)
@@ -250,10 +255,18 @@ def _fits(word: str, known: frozenset[str]) -> bool:
     return word in known or any(part in known for part in word.split("_or_")[:-1])
 
 
-def _disagreement(tree: Tree, name: str, op: str, what: str, rule: str, found: Found) -> Gap:
+def _disagreement(
+    tree: Tree,
+    name: str,
+    op: str,
+    what: str,
+    rule: str,
+    found: Found,
+    difficulty: Difficulty = "easy",
+) -> Gap:
     subject = _shown(name, found[1]).removeprefix("torch.")
     places = (place_of(found), tree.natives[op].location)
-    return Gap(places[0], what, rule, places, op, subject=subject, difficulty="easy")
+    return Gap(places[0], what, rule, places, op, subject=subject, difficulty=difficulty)
 
 
 # ------------------------------------------------------------------------------ pages
@@ -261,23 +274,24 @@ def _disagreement(tree: Tree, name: str, op: str, what: str, rule: str, found: F
 
 def lacks_pages(tree: Tree) -> str:
     """The pages of the documentation are in a checkout only."""
-    there = any(True for _ in _page_names(tree))
-    return "" if there else f"the pages of the documentation ({PAGES}) are not in this source"
+    return (
+        ""
+        if page_paths(tree)
+        else f"the pages of the documentation ({PAGES}) are not in this source"
+    )
 
 
-def _page_names(tree: Tree) -> Iterator[str]:
-    try:
-        names = sorted(os.listdir(tree.source.root / PAGES))
-    except OSError:
-        return
-    yield from (f"{PAGES}/{name}" for name in names if name.endswith((".rst", ".md")))
+def page_paths(tree: Tree) -> list[str]:
+    """The pages at the top of the documentation."""
+    names = tree.source.listed(PAGES)
+    return [f"{PAGES}/{name}" for name in names if name.endswith((".rst", ".md"))]
 
 
 def find_unlisted(tree: Tree) -> Iterator[Gap]:
     """Methods with a docstring that no page lists, while one lists their twin: the one of the
     same name with or without the underscore of in-place."""
     listed: dict[str, Location] = {}
-    for path in _page_names(tree):
+    for path in page_paths(tree):
         for fact in read_page(tree.text(path).encode(), path):
             listed.setdefault(fact.target, Location(path, fact.line))
     for name, ops in tree.bound.items():

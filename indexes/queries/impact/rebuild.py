@@ -225,8 +225,8 @@ class Rebuild:
     def _template_files(self) -> frozenset[str]:
         found = set()
         for folder in (_ATEN_TEMPLATES, _AUTOGRAD_TEMPLATES):
-            place = self._source.root / folder
-            found |= {f"{folder}{one.name}" for one in place.glob("*.h")}
+            names = self._source.listed(folder.rstrip("/"))
+            found |= {f"{folder}{name}" for name in names if name.endswith(".h")}
         return frozenset(found)
 
     # ----------------------------------------------------------------------- evidence

@@ -3,7 +3,6 @@ and what CI runs, each with the tree's own line."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -102,10 +101,10 @@ class Around:
 
     def _templates(self) -> Iterator[str]:
         for folder in _FOLDERS:
-            for name in self._listed(folder):
+            for name in self._source.listed(folder):
                 path = f"{folder}/{name}".lstrip("/")
                 if name.lower() in (f"{_NAME}.md", f"{_NAME}.txt", _NAME):
-                    inside = [f"{path}/{one}" for one in self._listed(path)]
+                    inside = [f"{path}/{one}" for one in self._source.listed(path)]
                     yield from [one for one in inside if one.endswith(".md")] or [path]
 
     # -------------------------------------------------------------------------- steps
@@ -157,7 +156,7 @@ class Around:
         return tuple(mine)
 
     def _workflow_files(self) -> Iterator[tuple[str, WorkflowFile]]:
-        for name in self._listed(_WORKFLOWS):
+        for name in self._source.listed(_WORKFLOWS):
             path = f"{_WORKFLOWS}/{name}"
             if name.endswith((".yml", ".yaml")) and (
                 found := read_workflow(self._bytes(path), path)
@@ -165,12 +164,6 @@ class Around:
                 yield path, found
 
     # -------------------------------------------------------------------------- files
-
-    def _listed(self, folder: str) -> list[str]:
-        try:
-            return sorted(os.listdir(self._source.root / folder))
-        except OSError:
-            return []
 
     def _text(self, path: str) -> str:
         return self._bytes(path).decode("utf-8", "replace")

@@ -343,6 +343,23 @@ class TestRead:
         with pytest.raises(SourceError, match="not a part of the installed torch"):
             source.read("click/__init__.py")
 
+    def test_what_is_in_a_folder(self, tmp_path: Path) -> None:
+        tree = make_tree(tmp_path / "tree")
+        (tree / "out").symlink_to(tmp_path)
+        source = Source.find(str(tree))
+        write(tree, "a/c.txt", "")
+        write(tree, "a/b/d.txt", "")
+        assert source.listed("a") == ["b", "c.txt"]
+        assert {"a", "version.txt"} < set(source.listed(""))
+        for nowhere in ("absent", "version.txt", "out", ".."):
+            assert source.listed(nowhere) == []
+
+    def test_beside_the_packages_of_torch_nothing_is_listed(self) -> None:
+        source = Source.find()
+        assert "version.py" in source.listed("torch")
+        assert source.listed("") == ["torch", "torchgen", "functorch"]
+        assert source.listed("click") == []
+
     def test_a_missing_file_is_one_line(self, tmp_path: Path) -> None:
         with pytest.raises(SourceError, match="cannot read gone: No such file"):
             Source.find(str(make_tree(tmp_path / "tree"))).read("gone")

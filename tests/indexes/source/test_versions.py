@@ -49,6 +49,8 @@ def test_a_commit_is_indexed_as_the_folder_it_would_be(repo: Path, tmp_path: Pat
     report, of_commit = build(open_version("main", tree), tmp_path / "commit")
     assert report.cold
     assert same(folder, of_commit)
+    commit = open_version("main", tree)
+    assert commit.listed("docs/source") == tree.listed("docs/source") != []
     assert before == (git(repo, "status", "--porcelain"), (repo / ".git/index").read_bytes())
 
 

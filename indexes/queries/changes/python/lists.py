@@ -33,6 +33,7 @@ _AFTER = r"(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
 """What stands behind a name in a list: a call of it is no row."""
 _BEFORE = ".:'\"_"
 """What stands before it."""
+_EXPECTED = "test/expect"
 _IS_TEST = regex(r"(?:^|/)tests?/.*\.py$")
 
 
@@ -98,9 +99,8 @@ class Lists:
     @cached_property
     def _paths(self) -> tuple[str, ...]:
         indexed = (path for path in self._tree.paths("%.py") if not path.startswith("third_party"))
-        root = self._tree.source.root
-        expected = (one.relative_to(root).as_posix() for one in root.glob("test/expect/*.expect"))
-        return (*indexed, *sorted(expected))
+        names = (name for name in self._tree.source.listed(_EXPECTED) if name.endswith(".expect"))
+        return (*indexed, *(f"{_EXPECTED}/{name}" for name in names))
 
 
 def _spelled(words: Collection[str]) -> list[str]:

@@ -76,7 +76,8 @@ def _dead(one: Reference) -> Gap:
 def find_files(tree: Tree) -> Iterator[Gap]:
     """One gap for each link to a file of PyTorch that this tree does not have."""
     holds = cache(tree.source.holds)
-    paths = (*_top_pages(tree), *tree.index.facts.paths("page"), *tree.index.facts.paths("python"))
+    top = (name for name in tree.source.listed("") if name.endswith(".md"))
+    paths = (*top, *tree.index.facts.paths("page"), *tree.index.facts.paths("python"))
     for path in paths:
         for target, at in _file_links(tree.text(path), path):
             if not holds(target):
@@ -85,14 +86,6 @@ def find_files(tree: Tree) -> Iterator[Gap]:
                 rule = f"no file or folder {target} is in this tree"
                 place = Location(path, line)
                 yield Gap(place, what, rule, (place,), name=path)
-
-
-def _top_pages(tree: Tree) -> list[str]:
-    """What stands at the top for people to read: README.md, CONTRIBUTING.md ..."""
-    try:
-        return sorted(name for name in os.listdir(tree.source.root) if name.endswith(".md"))
-    except OSError:
-        return []
 
 
 def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
@@ -49,14 +48,9 @@ def recorded(tree: Tree, what: str) -> Iterator[Recorded]:
 
 def _folders(tree: Tree) -> Iterator[tuple[str, list[str]]]:
     """The folders of test/ that hold a file for each test, with their names."""
-    top = tree.source.root / _TEST
-    try:
-        folders = sorted(name for name in os.listdir(top) if _FOLDER.fullmatch(name))
-        for folder in folders:
-            names = sorted(os.listdir(top / folder))
-            yield folder, [name for name in names if ".test" in name and name[0] != "."]
-    except OSError:
-        return
+    for folder in filter(_FOLDER.fullmatch, tree.source.listed(_TEST)):
+        names = tree.source.listed(f"{_TEST}/{folder}")
+        yield folder, [name for name in names if ".test" in name and name[0] != "."]
 
 
 def lacks(tree: Tree, what: str) -> str:
