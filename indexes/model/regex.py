@@ -6,10 +6,10 @@ An answer passes through modules with some 150 of them and uses a dozen.
 from __future__ import annotations
 
 import re
-from re import ASCII, MULTILINE, VERBOSE
+from re import ASCII, IGNORECASE, MULTILINE, VERBOSE
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["ASCII", "MULTILINE", "VERBOSE", "regex"]
+__all__ = ["ASCII", "IGNORECASE", "MULTILINE", "VERBOSE", "regex"]
 
 _METHODS = ("match", "search", "finditer", "findall", "sub", "split", "fullmatch")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from json import dumps
 from typing import TYPE_CHECKING
 
@@ -47,17 +48,6 @@ def batch_rule(tree: Tree, change: Change) -> Parts:
 class _BatchRulePlan(RulePlan):
     """The same as for what Python registers; but the line stands in C++."""
 
-    def _places(self) -> dict[str, Location]:
-        """Where the rule of each operator is registered, by its name."""
-        found: dict[str, Location] = {}
-        for op, path, line in self._tree.store.query(
-            _REGISTERED, (dumps(batching_keys(self._tree)),)
-        ):
-            if op in self._tree.natives:
-                name = self._tree.natives[op].name
-                found.setdefault(name, self._whole(path, line))
-        return found
-
     def _whole(self, path: str, line: int) -> Location:
         """A registration to the line that closes it."""
         depth = 0
@@ -77,11 +67,17 @@ class _BatchRulePlan(RulePlan):
     def _there(self) -> Location | None:
         return self._registrations.get(self._name)
 
-    @property
+    @cached_property
     def _registrations(self) -> dict[str, Location]:
-        if not hasattr(self, "_known"):
-            self._known = self._places()
-        return self._known
+        """Where the rule of each operator is registered, by its name."""
+        found: dict[str, Location] = {}
+        for op, path, line in self._tree.store.query(
+            _REGISTERED, (dumps(batching_keys(self._tree)),)
+        ):
+            if op in self._tree.natives:
+                name = self._tree.natives[op].name
+                found.setdefault(name, self._whole(path, line))
+        return found
 
     def _word(self, one: Near) -> str:
         return one.name

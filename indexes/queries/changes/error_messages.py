@@ -103,7 +103,7 @@ def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside:
         return f"TORCH_CHECK(false, {inside.strip()})"
     if instead and called != instead[1]:
         return f"{instead[1]}({instead[2] or ''}{inside})"
-    if any(word in _top_level(inside) for word in (",",)):
+    if _has_message(inside):
         return f"{called}({inside})"
     message = _message(tree, change, place, inside)
     line = f"{called}({inside.rstrip()}, {message})"
@@ -114,13 +114,14 @@ def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside:
     return f"{called}(\n{indent}{inside.strip()},\n{indent}{message})"
 
 
-def _top_level(text: str) -> str:
-    """The commas of a text that stand in no parentheses."""
-    depth, found = 0, ""
-    for token in _TOKEN.finditer(text):
+def _has_message(inside: str) -> bool:
+    """Whether a check is given more than its condition: a comma stands in no parentheses."""
+    depth = 0
+    for token in _TOKEN.finditer(inside):
         depth += (token.group() == "(") - (token.group() == ")")
-        found += "," if token.group() == "," and depth == 0 else ""
-    return found
+        if token.group() == "," and depth == 0:
+            return True
+    return False
 
 
 def _closing(text: str, start: int) -> int:

@@ -40,8 +40,7 @@ def _steps(change: Change, tests: OperatorTests) -> Iterator[ChangeStep]:
         yield ChangeStep("add", where, f"Add the test beside {one.names[0]}.", why=one.rule)
     for entry in tests.opinfos[:1]:
         what = f"Inputs that all tests of {change.name} take belong in its OpInfo, {entry.name}."
-        action = "read" if tests.named else "edit"
-        yield ChangeStep("edit" if action == "edit" else "read", entry.location, what)
+        yield ChangeStep("read" if tests.named else "edit", entry.location, what)
 
 
 def _neighbours(tree: Tree, tests: OperatorTests) -> Iterator[Neighbour]:

@@ -29,7 +29,7 @@ _SURELY_KERNEL, _PERHAPS_KERNEL = 0.5, 0.25
 """Without history: the part of the operators like it that are named in a file.
 
 All of these are where recall and precision were best on pull requests that added operators
-(``python -m benchmarks new-operators``)."""
+(``python -m benchmarks.new_operators``)."""
 
 
 @dataclass(frozen=True, slots=True)

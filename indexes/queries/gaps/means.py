@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from indexes.linking.graph import device_of_key
 from indexes.model.regex import regex
 
 if TYPE_CHECKING:
@@ -20,17 +21,9 @@ MEANS = {
 }
 """The words by which one says what one has, each with its meaning."""
 
-_OF_KEYS = (
-    ("CUDA", "cuda"),
-    ("HIP", "rocm"),
-    ("MPS", "mac"),
-    ("Metal", "mac"),
-    ("XPU", "xpu"),
-    ("HPU", "hpu"),
-    ("MTIA", "mtia"),
-    ("Vulkan", "vulkan"),
-    ("XLA", "xla"),
-)
+_WITHOUT_BACKEND = ("Metal", "HPU", "Vulkan", "XLA")
+"""Devices whose kernels nothing here follows to the file."""
+_CALLED = {"HIP": "rocm", "MPS": "mac", "Metal": "mac"}
 _OF_FILES = (
     (regex(r"/(?:cuda|cudnn|nccl)/|\.cuh?$"), "cuda"),
     (regex(r"/(?:hip|miopen)/|\.hip$"), "rocm"),
@@ -51,7 +44,9 @@ def needs(gap: Gap, python: bool) -> tuple[str, ...]:
 
 def _devices(gap: Gap, path: str) -> Iterator[str]:
     for key in gap.keys:
-        yield from (device for name, device in _OF_KEYS if name.lower() in key.lower())
+        device = device_of_key(key) or next(filter(key.endswith, _WITHOUT_BACKEND), "")
+        if device not in ("", "CPU"):
+            yield _CALLED.get(device, device.lower())
     if not gap.keys:
         yield from (device for pattern, device in _OF_FILES if pattern.search(path))
 

@@ -9,14 +9,15 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from indexes.model.regex import regex
+from indexes.model.regex import IGNORECASE, regex
 
 _FEWEST = 3
 """Rows that make a list: two operators may stand side by side by chance."""
 _OPERATOR = regex(r"[A-Za-z_][\w.]*(?:::[\w.]+)?\Z")
-_FAILS = regex(r"xfail|skip|expectedFailure|_failure|DecorateInfo|decorate\b", 0)
+_FAILS = regex(r"xfail|skip|expectedFailure|_failure|DecorateInfo|decorate\b")
 _WORDS = regex(
-    r"fail|fallback|skip|exclude|unsupported|unimplemented|not_|blocklist|missing|expected", 2
+    r"fail|fallback|skip|exclude|unsupported|unimplemented|not_|blocklist|missing|expected",
+    IGNORECASE,
 )
 
 _HEADS = regex(

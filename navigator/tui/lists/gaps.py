@@ -65,7 +65,7 @@ def gap_rows(counts: Sequence[KindCount], gaps: Sequence[Gap]) -> Iterator[Place
     for (difficulty, kind, confidence), group in groupby(gaps, key=_heading):
         rows = list(group)
         sure = ", only possible" if confidence == "possible" else ""
-        yield PlaceRow(f"{difficulty} · {len(rows):,} {titles[kind].title} ({kind}{sure})")
+        yield PlaceRow(f"{difficulty} · {titles[kind].title}: {len(rows):,} ({kind}{sure})")
         for gap in rows:
             yield from _gap_rows(gap)
     for one in counts:

@@ -31,7 +31,7 @@ def docs(tree: Tree, change: Change) -> Parts:
     """Docstrings of an operator: the one that is missing, or all there are."""
     if change.gap and not change.op:
         return _plain(tree, change)
-    if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]) is not None:
+    if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]):
         return _parts(tree, _each_once(list(_at(tree, place["path"], int(place["line"] or 0)))))
     name = _missing_name(change)
     steps = list(_docstring_added(tree, change, name)) if name else []

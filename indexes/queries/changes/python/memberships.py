@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from indexes.model.regex import regex
+from indexes.model.regex import IGNORECASE, regex
 from indexes.queries.changes.python.lists import Lists, NamedRow
 from indexes.queries.changes.python.nearest import Near
 from indexes.queries.changes.python.traits import Traits
@@ -120,7 +120,7 @@ class Memberships:
     def _about(
         self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]
     ) -> Iterator[NamedRow]:
-        words = regex(subject.words, 2)
+        words = regex(subject.words, IGNORECASE)
         for row in rows:
             said = f"{row.list.path} {row.list.title} {self._comment(row)}"
             shown = (row.location.path, row.location.line) in subject.shown
@@ -136,7 +136,7 @@ class Memberships:
             return True
         comment = self._comment(row)
         if comment and _MISSING.search(comment):
-            return bool(regex(subject.words, 2).search(comment))
+            return bool(regex(subject.words, IGNORECASE).search(comment))
         operators = self.lists.operators(row.list)
         if not operators or not (row.list.fails or row.list.path.endswith(".expect")):
             return False
@@ -157,7 +157,9 @@ class Memberships:
         }
 
 
-_MISSING = regex(r"couldn't find|not implemented|no .*(?:rule|kernel|decomp|meta)|missing|NYI", 2)
+_MISSING = regex(
+    r"couldn't find|not implemented|no .*(?:rule|kernel|decomp|meta)|missing|NYI", IGNORECASE
+)
 
 
 def _is_of_tests(row: NamedRow) -> bool:

@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found, place_of
-from indexes.model.files import unpack
+from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
@@ -53,8 +53,7 @@ def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     assert change.op
     native = tree.natives[change.op]
     yield ChangeStep("read", native.location, f"See what it takes: {native.schema}")
-    for _, fact in tree.documentation(change.op)[:1]:
-        path = next(path for path, one in tree.documentation(change.op) if one is fact)
+    for path, fact in tree.documentation(change.op)[:1]:
         yield ChangeStep("read", Location(path, fact.line), "See what its docstring promises.")
 
 
@@ -101,8 +100,6 @@ def _samples(call: tuple[str, ast.Call] | None) -> str:
 
 def _function(tree: Tree, path: str, name: str) -> Found | None:
     """The function of a file, as a row."""
-    from indexes.model.files import PythonFact
-
     try:
         module = ast.parse(tree.text(path))
     except (SyntaxError, ValueError):

@@ -14,7 +14,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import Found
-from indexes.model.regex import regex
+from indexes.model.regex import IGNORECASE, regex
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, replaced
@@ -249,7 +249,7 @@ class RulePlan:
 
     def _list_steps(self, rows: Collection[NamedRow]) -> Iterator[ChangeStep]:
         subject, kind = self._subject, self._rule.kind
-        words = regex(subject.words, 2)
+        words = regex(subject.words, IGNORECASE)
         found = [
             one
             for one in self._lists.joined(kind, self._own, self._near, rows)

@@ -18,8 +18,6 @@ _STRINGS = regex(r"\"(?:[^\"\\]|\\.)*\"")
 _TESTS = regex(r"(?:^|/)(?:tests?|benchmarks?|examples?)/|_test\.\w+$")
 VENDORED = "third_party/"
 _GENERATED = "@generated"
-_HEAD = 500
-"""Characters in which a file says that it is generated."""
 _HEAD = 400
 """Characters in which a file says that a program wrote it."""
 
@@ -35,7 +33,7 @@ def product_files(tree: Tree) -> tuple[str, ...]:
     """The indexed C++ files that PyTorch's own people write, without tests."""
     paths = tree.index.facts.paths("cpp")
     own = (path for path in paths if VENDORED not in path and not _TESTS.search(path))
-    return tuple(path for path in own if "@generated" not in tree.text(path)[:_HEAD])
+    return tuple(path for path in own if _GENERATED not in tree.text(path)[:_HEAD])
 
 
 def uses(text: str, path: str, word: re.Pattern[str]) -> Iterator[Use]:

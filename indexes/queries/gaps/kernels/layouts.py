@@ -59,12 +59,6 @@ class Layouts:
         if len(used) < 2:
             return  # a format of one library's kernels, no layout for all operators
         is_differentiated = self._gradients_of(used) >= _FEWEST
-        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
-        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
-        if len(used) < 2:
-            return  # a format of one library's kernels, no layout for all operators
-        is_differentiated = self._gradients_of(used) >= _FEWEST
-        used = [key for key in names if any(self._has(name, [key]) for name in self._subjects)]
         for group in self._groups.values():
             having = [name for name in group if self._has(name, used)]
             for name in group:

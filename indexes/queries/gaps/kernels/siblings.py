@@ -10,10 +10,10 @@ from indexes.queries.gaps.tree import Tree
 
 _SHARE = 0.75
 _FEWEST = 4
+"""So many neighbours make a neighbourhood."""
 _SHOWN = 3
 _LONG = 100
 """Lines of a kernel that is no first one."""
-"""So many neighbours make a neighbourhood."""
 
 
 def near(tree: Tree, outs: Mapping[str, str] | None = None) -> dict[str, list[str]]:
