@@ -21,6 +21,11 @@ from indexes.store.lookup import Lookup
 from indexes.store.scopes import ScopeFacts
 from indexes.store.tables import FILE_BITS, numbers_of
 
+_WITH_EDGES = f"""
+SELECT DISTINCT definition>>{FILE_BITS} FROM calls
+UNION SELECT file FROM uses WHERE stub NOT NULL ORDER BY 1
+"""
+"""The files in which names are used, or functions registered on stubs."""
 _SPELLINGS = ("", "_out", "_outf", "_symint")
 """What C++ appends to the name of an operator."""
 
@@ -34,11 +39,13 @@ def link_edges(
     owners = _keep_digests(store, rewritten)
     if files is None:
         store.empty("edges", "registrations")
-        wanted = store.column("SELECT id FROM files WHERE kind='cpp' ORDER BY id")
+        wanted = store.column(_WITH_EDGES)
     else:
         wanted = sorted({*files, *_concerned(store, owners)})
     before = [] if files is None else list(_led(store, wanted))
     lookup = ScopeFacts(store)
+    if files is None:
+        lookup.read_all()
     resolver = EdgeResolver(lookup)
     for number in wanted:
         if files is not None:

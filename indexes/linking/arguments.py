@@ -75,7 +75,7 @@ def chosen(
 ) -> list[Known]:
     """Of overloads, those that a call can mean: that take as many arguments and, ``by_types``, of
     types that fit best. All of them where the arguments say nothing."""
-    marks = arguments_of(call)
+    marks = arguments_of(call) if candidates else None
     if marks is None or call.kind == "name":
         return list(candidates)
     if not by_types:
@@ -97,27 +97,21 @@ def _scored(
 ) -> list[tuple[int, Known]]:
     """Those that a call can mean, with how well they fit; ``types_given`` for a call that says
     the types of a template: ``f<scalar_t>(x)``."""
-    said = (marks, returned)
-    scored = (
-        (_score(one, *said, types_given and one.definition.template, all_given), one)
-        for one in candidates
-    )
-    return [(score, one) for score, one in scored if score >= 0]
-
-
-def _score(
-    known: Known, marks: Sequence[str], returned: Returned, own_types: bool, all_given: bool
-) -> int:
-    if known.definition.kind == "macro":
-        return 0
-    parameters, fewest = _parameters(known.definition.parameters, own_types)
-    fewest = fewest if all_given else 0
-    variadic = bool(parameters) and parameters[-1] == PACK
-    if len(marks) < fewest or (len(marks) > len(parameters) and not variadic):
-        return -1
-    spread = [PACK] * (len(marks) - len(parameters))
-    fits = [fit(m, p, returned) for m, p in zip(marks, (*parameters, *spread), strict=False)]
-    return -1 if -1 in fits else sum(fits)
+    found = []
+    for one in candidates:
+        definition = one.definition
+        if definition.kind == "macro":
+            found.append((0, one))
+            continue
+        own_types = types_given and definition.template
+        parameters, fewest = _parameters(definition.parameters, own_types)
+        more = len(marks) - len(parameters)
+        if (len(marks) < fewest and all_given) or (more > 0 and parameters[-1:] != (PACK,)):
+            continue
+        fits = [fit(*pair, returned) for pair in zip(marks, parameters, strict=False)]
+        if -1 not in fits:
+            found.append((sum(fits) + max(more, 0), one))  # what a pack takes fits as it does
+    return found
 
 
 @lru_cache(65536)
@@ -142,13 +136,15 @@ def _parameter_mark(text: str, own_types: bool) -> str:
 
 def fit(mark: str, parameter: str, returned: Returned) -> int:
     """How well an argument fits a parameter: 2 as it is, 1 converted or unknown, -1 not."""
+    if mark == UNKNOWN:
+        return 1
     if len(mark) > 1:
         mark = mark.partition("=")[2] or mark
         if mark[0] == ".":
             mark = returned(mark[1:])
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1
     if wanted == _OTHER:
-        return {UNKNOWN: 1, "N": 2 if optional else -1}.get(mark, -1)
+        return 1 if mark == UNKNOWN else 2 if mark == "N" and optional else -1
     if parameter == _ANY and mark != UNKNOWN:
         return 2  # what a template takes of any type becomes nothing else
     if mark == UNKNOWN or wanted == "?" or parameter == PACK:

@@ -3,7 +3,9 @@ from, and of those that derive from it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import Protocol
 
 from indexes.linking.facts import Call, Known
@@ -17,9 +19,6 @@ _COUNTED = {"c10::intrusive_ptr_target"}
 class ClassQuestions(ScopeQuestions, Protocol):
     """What is asked of classes."""
 
-    def classes_named(self, name: str) -> Sequence[str]:
-        """The classes of a simple name, with their scopes."""
-
     def all_bases(self, scope: str) -> Sequence[str]:
         """What a class derives from, far ones too."""
 
@@ -32,20 +31,30 @@ class Classes:
 
     def __init__(self, facts: ClassQuestions) -> None:
         self.facts = facts
+        self._by_scope = lru_cache(4096)(self._sort)
 
     def methods(self, call: Call, caller: Known, mark: str) -> list[Known]:
         """The methods of a name that an object has whose class is marked so."""
         classes = _own_class(caller) if mark == "this" else self._classes_meant(mark, caller)
         wanted = {base for one in classes for base in (one, *self.facts.all_bases(one))}
-        others = self.others(call, caller)
-        found = [k for k in others if plain_scope(k.definition.scope) in wanted]
+        scopes = self._by_scope(call.name)
         # Or it is declared in the class, and defined in those that derive from it.
-        return found or [k for k in others if self._derives(k, classes)]
+        return _others(scopes, wanted & scopes.keys(), caller) or _others(
+            scopes, (one for one in scopes if self._derives(one, classes)), caller
+        )
 
     def others(self, call: Call, caller: Known) -> list[Known]:
         """The functions of the name that a call has, but for its caller."""
-        named = self.facts.named(call.name)
-        return [k for k in named if k.definition.kind == "function" and k.id != caller.id]
+        scopes = self._by_scope(call.name)
+        return _others(scopes, scopes, caller)
+
+    def _sort(self, name: str) -> dict[str, list[Known]]:
+        """The functions of a name by the scopes through which they are found."""
+        found: dict[str, list[Known]] = {}
+        for known in self.facts.named(name):
+            if known.definition.kind == "function":
+                found.setdefault(plain_scope(known.definition.scope), []).append(known)
+        return found
 
     def are_of_one_family(self, methods: Iterable[Known]) -> bool:
         """Whether the classes of methods all derive from one: an object of no known type, of which
@@ -65,10 +74,17 @@ class Classes:
         around = set(enclosing(plain_scope(caller.definition.scope)))
         return [one for one in classes if one.rpartition("::")[0] in around]
 
-    def _derives(self, method: Known, classes: Collection[str]) -> bool:
-        """Whether a function is a method of a class that derives from one of some."""
-        bases = self.facts.all_bases(plain_scope(method.definition.scope))
-        return not set(classes).isdisjoint(bases)
+    def _derives(self, scope: str, classes: Collection[str]) -> bool:
+        """Whether a scope is a class that derives from one of some."""
+        return not set(classes).isdisjoint(self.facts.all_bases(scope))
+
+
+def _others(
+    functions: Mapping[str, Sequence[Known]], scopes: Iterable[str], caller: Known
+) -> list[Known]:
+    """The functions of some scopes but for one, in the order of their numbers."""
+    found = (one for scope in scopes for one in functions[scope] if one.id != caller.id)
+    return sorted(found, key=itemgetter(0))
 
 
 def _own_class(caller: Known) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ class EdgeResolver:
         self._macros: Mapping[str, Sequence[Known]] = {}
         """Those that the file at hand defines."""
         self._meanings: dict[tuple[object, ...], list[_Meant]] = {}
-        """What calls in the file at hand mean."""
+        """What calls in the file at hand mean, and those in macros that it uses."""
 
     def edges(self, caller: Known, calls: Sequence[Call]) -> list[Edge]:
         """What a body leads to, in order."""
@@ -105,8 +105,9 @@ class EdgeResolver:
         edges = list(dict.fromkeys(found))
         return self._through_pointers(edges) if any(map(_is_launch, edges)) else edges
 
-    def _known(self, call: Call, caller: Known) -> list[_Meant]:
-        """What a call means: the same for equal calls in one scope of one file."""
+    def _known(self, call: Call, caller: Known, macros: tuple[Known, ...] = ()) -> list[_Meant]:
+        """What a call, in macros where there are any, means: the same for equal calls in one scope
+        of one file."""
         place = caller.definition
         if place.location.path != self._path:
             self._path = place.location.path
@@ -116,17 +117,19 @@ class EdgeResolver:
         several = name in self._macros and len(self._macros[name]) > 1
         itself = caller.id if name == place.name else 0
         around = (line if several else 0, place.scope, place.kind, itself)
-        key = (name, qualifier, *written, *around)
+        key = (name, qualifier, *written, *around, *[one.id for one in macros])
         found = self._meanings.get(key)
         if found is None:
-            found = self._meanings[key] = list(self._edges(call, caller, ()))
+            found = self._meanings[key] = self._edges(call, caller, macros)
         return found
 
-    def _edges(self, call: Call, caller: Known, macros: tuple[Known, ...]) -> Iterator[_Meant]:
+    def _edges(self, call: Call, caller: Known, macros: tuple[Known, ...]) -> list[_Meant]:
+        found = []
         for edge in self._meant(call, caller):
-            yield edge
+            found.append(edge)
             if edge.kind == "macro" and len(macros) < _NESTED:
-                yield from self._inside(edge, call, caller, macros)
+                found += self._inside(edge, call, caller, macros)
+        return found
 
     def _inside(
         self, edge: _Meant, call: Call, caller: Known, macros: tuple[Known, ...]
@@ -136,7 +139,7 @@ class EdgeResolver:
         if macro in macros or not holds_operators(macro.definition.location.path):
             return  # what c10's macros do is to check, to warn and to log
         for inner in self._sites(macro):
-            found = list(self._edges(inner._replace(line=call.line), caller, (*macros, macro)))
+            found = self._known(inner._replace(line=call.line), caller, (*macros, macro))
             of_c10 = {one.symbol for one in found if self._is_of_c10(one)}
             for one in found:
                 if one.symbol not in of_c10:
@@ -147,78 +150,50 @@ class EdgeResolver:
         target = edge.target if edge.kind == "call" else ""
         return isinstance(target, int) and not holds_operators(self.facts.path_of(target))
 
-    def _meant(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _meant(self, call: Call, caller: Known) -> list[_Meant]:
         if call.kind == SCHEMA:
-            yield self._by_name(call, caller)
-            return
+            return [self._by_name(call)]
         is_stub = self.facts.is_stub(call.name)
         if is_stub and (uses := visible_stub(call, caller, self.facts)):
             kind: EdgeKind = "passed stub" if call.kind == "name" else "stub"
-            yield self._edge(call, caller, kind, stub_name(stub_scope(uses[0]), call.name))
-        elif call.kind == "member":
-            yield from self._member(call, caller)
-        elif call.name in LOOPS:
-            yield self._edge(call, caller, "loop", call.name)
-        elif call.kind == "launch":
-            yield from self._launch(call, caller)
-        else:
-            yield from self._named(call, caller)
+            return [_edge(call, kind, stub_name(stub_scope(uses[0]), call.name))]
+        if call.kind == "member":
+            return self._member(call, caller)
+        if call.name in LOOPS:
+            return [_edge(call, "loop", call.name)]
+        if call.kind == "launch":
+            return self._launch(call, caller)
+        return self._named(call, caller)
 
-    def _by_name(self, call: Call, caller: Known) -> _Meant:
+    def _by_name(self, call: Call) -> _Meant:
         """An operator that the dispatcher is asked for by its name."""
         name = call.name.removeprefix("aten::") + (f".{call.template}" if call.template else "")
         if self.facts.native(name):
-            return self._edge(call, caller, "operator", name)
-        return self._edge(call, caller, "unknown", f"no operator {name} is defined in this tree")
-
-    def _edge(
-        self,
-        call: Call,
-        caller: Known,
-        kind: EdgeKind,
-        target: int | str,
-        confidence: Confidence = "exact",
-        candidates: int = 1,
-    ) -> _Meant:
-        within = call.qualifier.removesuffix("::")
-        symbol = f"{within}::{call.name}" if call.qualifier else call.name
-        return _Meant(kind, symbol, target, confidence, candidates)
-
-    def _each(
-        self,
-        call: Call,
-        caller: Known,
-        kind: EdgeKind,
-        targets: Sequence[int | str],
-        confidence: Confidence = "exact",
-    ) -> Iterator[_Meant]:
-        """An edge to each of the things that a call can mean."""
-        sure: Confidence = confidence if len(targets) == 1 else "ambiguous"
-        for target in targets:
-            yield self._edge(call, caller, kind, target, sure, len(targets))
+            return _edge(call, "operator", name)
+        return _edge(call, "unknown", f"no operator {name} is defined in this tree")
 
     # -------------------------------------------------------------------- functions
 
-    def _named(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _named(self, call: Call, caller: Known) -> list[_Meant]:
         """What a name, with or without a qualifier, means: a function of the tree, of a library,
         or an operator, whose C++ function torchgen makes."""
         found = self._overloads_for(call, caller)
-        library = "" if self._is_own_type(call) else library_of(call)
+        edges = self._of_library(call, caller, found)
+        if call.template or not found:
+            edges += self._functors(call, caller)
+        return edges + (self._functions(call, found) or self._operators(call, caller))
+
+    def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[_Meant]:
+        """The library that a name is of, unless a class of the tree has a name like a vendor's:
+        ``cublasCommonArgs``."""
+        library = library_of(call)
+        if library and is_plain(call) and self.facts.is_type(call.name):
+            library = ""
         if library and (library in APPLE or not is_plain(call) or _are_stand_ins(found)):
             sure: Confidence = "by rule" if library in APPLE else "exact"
-            yield self._edge(call, caller, "library", library, sure)
-        elif copied := _copied_library(found, caller):
-            yield self._edge(call, caller, "library", copied)
-        if call.template or not found:
-            yield from self._functors(call, caller)
-        if found:
-            yield from self._functions(call, caller, found)
-        else:
-            yield from self._operators(call, caller)
-
-    def _is_own_type(self, call: Call) -> bool:
-        """Whether a name like a vendor's is that of a class of the tree: ``cublasCommonArgs``."""
-        return is_plain(call) and bool(library_of(call)) and self.facts.is_type(call.name)
+            return [_edge(call, "library", library, sure)]
+        copied = _copied_library(found, caller)
+        return [_edge(call, "library", copied)] if copied else []
 
     def _overloads_for(self, call: Call, caller: Known) -> list[Known]:
         """The functions and macros that a call can mean, those of its own file alone where any
@@ -244,16 +219,16 @@ class EdgeResolver:
         takes = [one for one in seen if "Tensor" in one.definition.parameters]
         return chosen(call, takes, self._returned)
 
-    def _functions(self, call: Call, caller: Known, found: Sequence[Known]) -> Iterator[_Meant]:
+    def _functions(self, call: Call, found: Sequence[Known]) -> list[_Meant]:
         macros = [one.id for one in found if one.definition.kind == "macro"]
         functions = [one.id for one in found if one.definition.kind != "macro"]
-        yield from self._each(call, caller, "macro", macros)
         kind: EdgeKind = "passed" if call.kind == "name" else "call"
         if self._stands_beside_others(call, found):
-            for target in functions:
-                yield self._edge(call, caller, kind, target, "ambiguous", len(functions) + 1)
+            count = len(functions) + 1
+            meant = [_edge(call, kind, one, "ambiguous", count) for one in functions]
         else:
-            yield from self._each(call, caller, kind, functions)
+            meant = _each(call, kind, functions)
+        return _each(call, "macro", macros) + meant
 
     def _stands_beside_others(self, call: Call, found: Sequence[Known]) -> bool:
         """Whether functions are seen in the global scope by ``using scope::name``, as those of
@@ -264,23 +239,24 @@ class EdgeResolver:
         brought = self.facts.using_declarations(call.name)
         return any(not scope and target.lstrip(":") in targets for _, scope, target in brought)
 
-    def _functors(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _functors(self, call: Call, caller: Known) -> list[_Meant]:
         """What runs the objects and functions that a call constructs or is given by template."""
+        found = []
         for one in named_in(call):
-            for method in self._functions_run.by(one, caller, call):
-                yield self._edge(call, caller, "functor", method.id, "by rule")
+            run = self._functions_run.by(one, caller, call)
+            found += [_edge(call, "functor", method.id, "by rule") for method in run]
             if one is not call:
                 path = caller.definition.location.path
                 seen = self._scopes.candidates(one, caller)
                 here = [k.id for k in seen if k.definition.location.path == path]
-                yield from self._each(call, caller, "passed", here, "by rule")
+                found += _each(call, "passed", here, "by rule")
+        return found
 
-    def _launch(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _launch(self, call: Call, caller: Known) -> list[_Meant]:
         found = [] if call.receiver else self._overloads_for(call, caller)
         kernels = [one.id for one in found if one.definition.cuda_global]
-        yield from self._each(call, caller, "launch", kernels)
-        if not kernels:
-            yield self._edge(call, caller, "unknown", f"{_LAUNCHED} through {call.name}")
+        unknown = f"{_LAUNCHED} through {call.name}"
+        return _each(call, "launch", kernels) or [_edge(call, "unknown", unknown)]
 
     def _through_pointers(self, edges: list[Edge]) -> list[Edge]:
         """Launches through a pointer are of the ``__global__`` functions that the body passes on;
@@ -297,71 +273,63 @@ class EdgeResolver:
 
     # ---------------------------------------------------------------------- members
 
-    def _member(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _member(self, call: Call, caller: Known) -> list[_Meant]:
         """A method of a class of the tree, or of a tensor: then an operator."""
         if call.name in LOOPS and not library_of(call):
-            yield self._edge(call, caller, "loop", call.name)
-            return
+            return [_edge(call, "loop", call.name)]
         mark = call.receiver
         if mark[:1] == ".":  # what a call returns, or an object that is made there
             mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
         if library := library_of(call) or _front_end(call, mark, caller):
-            yield self._edge(call, caller, "library", library, "by rule")
-        elif mark == "?" and not self.facts.overloads(operator_base(call)):
-            yield from self._overriders(call, caller)
-        elif mark in ("T", "?"):
-            yield from self._method_operators(call, caller, is_sure=mark == "T")
-        elif len(mark) > 1:
-            yield from self._methods(call, caller, mark)
+            return [_edge(call, "library", library, "by rule")]
+        if mark == "?" and not self.facts.overloads(operator_base(call)):
+            return self._overriders(call, caller)
+        if mark in ("T", "?"):
+            return self._method_operators(call, is_sure=mark == "T")
+        return self._methods(call, caller, mark) if len(mark) > 1 else []
 
-    def _methods(self, call: Call, caller: Known, mark: str) -> Iterator[_Meant]:
+    def _methods(self, call: Call, caller: Known, mark: str) -> list[_Meant]:
         found = chosen(call, self._classes.methods(call, caller, mark), self._returned)
         if len(found) > _MOST_METHODS:
             reason = f"{len(found)} classes named {mark} have a method of that name"
-            yield self._edge(call, caller, "unknown", reason)
-        else:
-            yield from self._each(call, caller, "call", [one.id for one in found], "by rule")
+            return [_edge(call, "unknown", reason)]
+        return _each(call, "call", [one.id for one in found], "by rule")
 
-    def _overriders(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _overriders(self, call: Call, caller: Known) -> list[_Meant]:
         """The methods that an object of no known type runs, where one class tells which."""
-        if self.facts.is_method_name(call.name):
-            found = chosen(call, self._classes.others(call, caller), self._returned)
-            if self._classes.are_of_one_family(found):
-                yield from self._each(call, caller, "call", [one.id for one in found])
+        if not self.facts.is_method_name(call.name):
+            return []
+        found = chosen(call, self._classes.others(call, caller), self._returned)
+        is_told = self._classes.are_of_one_family(found)
+        return _each(call, "call", [one.id for one in found]) if is_told else []
 
-    def _method_operators(self, call: Call, caller: Known, is_sure: bool) -> Iterator[_Meant]:
+    def _method_operators(self, call: Call, is_sure: bool) -> list[_Meant]:
         overloads = self.facts.overloads(operator_base(call))
         if overloads and not is_sure and self.facts.is_method_name(call.name):
-            yield self._edge(call, caller, "unknown", _TENSOR_OR_NOT)
-            return
+            return [_edge(call, "unknown", _TENSOR_OR_NOT)]
         found = fitting(call, overloads, self._returned)
         names = [one.full_name for one in found]
         if any(map(by_hand, found)):
-            yield from self._each(call, caller, "accessor", names, "by rule")
-        else:
-            yield from self._each(
-                call, caller, "operator", names, "exact" if is_sure else "by rule"
-            )
+            return _each(call, "accessor", names, "by rule")
+        return _each(call, "operator", names, "exact" if is_sure else "by rule")
 
     # -------------------------------------------------------------------- operators
 
-    def _operators(self, call: Call, caller: Known) -> Iterator[_Meant]:
+    def _operators(self, call: Call, caller: Known) -> list[_Meant]:
         """What torchgen makes functions for: ``at::add``, ``at::cpu::add``, ``at::_ops::add``;
         without a qualifier too, where a tensor among the arguments leads to ``at``."""
         overloads = self.facts.overloads(operator_base(call))
         if not overloads or caller.definition.location.path.endswith(_SHADERS):
-            return
+            return []
         if exact := self._by_struct(call, overloads):
-            yield from self._each(call, caller, "operator", [exact.full_name])
-            return
+            return [_edge(call, "operator", exact.full_name)]
         within = self._namespace(call, caller)
         found = [one.full_name for one in fitting(call, overloads, self._returned)]
         if within == "at":
             kind: EdgeKind = "passed operator" if call.kind == "name" else "operator"
             sure: Confidence = "exact" if call.qualifier else "by rule"
-            yield from self._each(call, caller, kind, found, sure)
-        elif within:
-            yield from self._each(call, caller, "static dispatch", found)
+            return _each(call, kind, found, sure)
+        return _each(call, "static dispatch", found) if within else []
 
     def _by_struct(self, call: Call, overloads: Sequence[NativeFunction]) -> NativeFunction | None:
         """``at::_ops::add_Tensor::call`` names the overload."""
@@ -393,6 +361,26 @@ class EdgeResolver:
         marks = (mark.rpartition("=")[2] for mark in call.arguments.split())
         found = (self._returned(m[1:]) if m[:1] == "." else m for m in marks)
         return any(mark in ("T", "L") for mark in found)
+
+
+def _edge(
+    call: Call,
+    kind: EdgeKind,
+    target: int | str,
+    confidence: Confidence = "exact",
+    candidates: int = 1,
+) -> _Meant:
+    within = call.qualifier.removesuffix("::")
+    symbol = f"{within}::{call.name}" if call.qualifier else call.name
+    return _Meant(kind, symbol, target, confidence, candidates)
+
+
+def _each(
+    call: Call, kind: EdgeKind, targets: Sequence[int | str], confidence: Confidence = "exact"
+) -> list[_Meant]:
+    """An edge to each of the things that a call can mean."""
+    sure: Confidence = confidence if len(targets) == 1 else "ambiguous"
+    return [_edge(call, kind, target, sure, len(targets)) for target in targets]
 
 
 _OF_C = frozenset(vars(math))

@@ -42,21 +42,17 @@ class FunctionsRun:
 
     def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
         """The methods of what a call names, in itself or in its template, that run by it."""
-        run = [self._methods_run(owner) for owner in self._classes_seen(named, caller)]
-        return of_specialization(call, run)
-
-    def _classes_seen(self, named: Call, caller: Known) -> list[Known]:
-        """The classes of a name in the nearest scope that has one: it hides those farther out."""
         seen = list(self._classes_around(named, caller))
-        scopes = [plain_scope(one.definition.scope) for one in seen]
-        nearest = max(scopes, key=len, default="")
-        return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
+        run = [self._methods_run(owner) for owner in _nearest(seen)] if seen else []
+        return of_specialization(call, run) if any(run) else []
 
     def _classes_around(self, named: Call, caller: Known) -> Iterator[Known]:
         path, scope = caller.definition.location.path, plain_scope(caller.definition.scope)
         if not named.qualifier and (alias := self.facts.alias_of(named.name, path)):
             qualifier, _, name = alias.rpartition("::")
             named = named._replace(name=name, qualifier=qualifier)
+        if not self.facts.classes_named(named.name):
+            return
         for known in self.facts.named(named.name):
             place = known.definition.location.path
             near = known.definition.kind == "class" and (place == path or is_header(place))
@@ -76,6 +72,13 @@ class FunctionsRun:
         every = self.facts.template_methods(owner.definition)
         within = [m for m in every if inside.covers(m.definition.location.line)]
         return [m for m in within if m.definition.name in called]
+
+
+def _nearest(seen: Sequence[Known]) -> list[Known]:
+    """The classes of a name in the nearest scope that has one: it hides those farther out."""
+    scopes = [plain_scope(one.definition.scope) for one in seen]
+    nearest = max(scopes, key=len)
+    return [one for one, scope in zip(seen, scopes, strict=True) if scope == nearest]
 
 
 def names_in(call: Call) -> Iterator[str]:

@@ -37,6 +37,9 @@ class ScopeQuestions(Facts, Protocol):
     def alias_of(self, name: str, path: str) -> str:
         """What ``using NAME = ...`` in a file says; empty for nothing."""
 
+    def classes_named(self, name: str) -> Sequence[str]:
+        """The classes of a simple name, with their scopes."""
+
     def bases_of(self, scope: str) -> Sequence[str]:
         """What a class derives from; nothing for a namespace."""
 
@@ -46,10 +49,10 @@ class Scopes:
 
     def __init__(self, facts: ScopeQuestions) -> None:
         self.facts = facts
-        self.levels = lru_cache(4096)(self._levels)
-        self.named_by = lru_cache(16384)(self._named_by)
-        self._by_scope = lru_cache(4096)(self._sort)
-        self._candidates = lru_cache(65536)(self._find)
+        self.levels = lru_cache(1024)(self._levels)  # of the file at hand, and few others
+        self.named_by = lru_cache(1024)(self._named_by)
+        self._candidates = lru_cache(4096)(self._find)
+        self._by_scope = lru_cache(32768)(self._sort)
 
     def candidates(self, call: Call, caller: Known) -> Sequence[Known]:
         """The functions and macros that the name of a call can mean, by scopes alone."""
@@ -59,7 +62,7 @@ class Scopes:
 
     def _find(self, name: str, qualifier: str, scope: str, path: str, kind: str) -> Sequence[Known]:
         written, functions = self._by_scope(name)
-        if not qualifier and (macros := _macros(written, functions, path)):
+        if written and not qualifier and (macros := _macros(written, functions, path)):
             return macros
         if not functions:
             return ()
@@ -68,8 +71,10 @@ class Scopes:
         levels = self.named_by(qualifier, scope, path) if qualifier else self.levels(scope, path)
         if kind in ("impl_func", "meta_func") and not qualifier:
             levels = (_STRUCTURED, *levels)
+        brought = self.facts.using_declarations(name)
         for level in levels:
-            level = (*level, *self._declared_in(name, level, path))
+            if brought:
+                level = (*level, *self._declared_in(brought, level, path))
             if inside := _within(functions, level, path):
                 return _for_device(inside, path)
         return ()
@@ -84,10 +89,12 @@ class Scopes:
                 macros.append(known)
         return macros, functions
 
-    def _declared_in(self, name: str, level: Level, path: str) -> Level:
+    def _declared_in(
+        self, brought: Iterable[tuple[str, str, str]], level: Level, path: str
+    ) -> Level:
         """The scopes of which ``using scope::name`` brings a name into some scopes."""
         found = []
-        for place, scope, target in self.facts.using_declarations(name):
+        for place, scope, target in brought:
             if scope in level and (place == path or is_header(place)):
                 outer = target.rpartition("::")[0]
                 spelled = (one for one in _spelled(outer, scope) if self.facts.is_scope(one))
@@ -132,8 +139,9 @@ class Scopes:
 
 def _within(functions: _ByScope, scopes: Iterable[str], path: str) -> list[Known]:
     """The functions in some scopes that a file can mean, in the order of their numbers."""
-    inside = (k for scope in dict.fromkeys(scopes) for k in functions.get(scope, ()))
-    return sorted((k for k in inside if linkable(k, path)), key=itemgetter(0))
+    inside = [s for s in dict.fromkeys(scopes) if s in functions]
+    found = [k for scope in inside for k in functions[scope] if linkable(k, path)]
+    return sorted(found, key=itemgetter(0)) if len(inside) > 1 else found
 
 
 def _is_top(scope: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -32,6 +33,7 @@ _MOST_NAMES = 8192
 """Names whose definitions are held; with more, all are let go."""
 _NAMED = f"definitions d ON d.name=w.value JOIN files f ON f.id={FILE_OF} AND {IN_FILE}"
 
+_ALL = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM}"
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -56,6 +58,8 @@ class Definitions:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._by_name: dict[str, list[Known]] = {}
+        self._of_files: dict[int, list[Known]] | None = None
+        """All definitions, by the numbers of their files."""
         self.nominated = lru_cache(256)(self._nominated)
         self._numbered = ReadOnce(self._by_id)
         self.by_id = self._numbered.__getitem__
@@ -82,10 +86,24 @@ class Definitions:
         self._by_name.update(found)
         return found
 
+    def read_all(self) -> None:
+        """Reads every definition at once, where nearly all of them will be asked for."""
+        self._of_files = defaultdict(list)
+        self._by_name.clear()
+        for one in load_known(self.store.rows(f"{_ALL} ORDER BY d.id")):
+            self._by_name.setdefault(one.definition.name, []).append(one)
+            self._of_files[one.id >> FILE_BITS].append(one)
+            self._numbered[one.id] = one
+
+    def definitions_of(self, file: int) -> Sequence[Known]:
+        """The definitions of a file, by its number, in the order of theirs."""
+        if self._of_files is not None:
+            return self._of_files.get(file, ())
+        return self.definitions("d.id BETWEEN ? AND ?", *numbers_of(file))
+
     def definitions(self, where: str, *given: object) -> list[Known]:
         """The definitions ``d`` in files ``f`` of which a condition holds, by their numbers."""
-        sql = f"SELECT {DEFINITION_COLUMNS} FROM {DEFINITION_FROM} WHERE {where} ORDER BY d.id"
-        return load_known(self.store.query(sql, given))
+        return load_known(self.store.query(f"{_ALL} WHERE {where} ORDER BY d.id", given))
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         """The methods of that name which a class defines."""
@@ -243,15 +261,14 @@ class Bodies(Definitions):
 
     def bodies(self, file: int) -> list[tuple[Known, list[Call]]]:
         """The definitions of a file whose bodies use something, with what they use."""
-        given = numbers_of(file)
         calls: dict[int, list[Call]] = {}
         sql = f"SELECT c.definition,{_CALL} FROM calls c WHERE c.definition BETWEEN ? AND ?"
-        rows = self.store.rows(f"{sql} ORDER BY c.definition,c.rowid", given)
+        rows = self.store.rows(f"{sql} ORDER BY c.definition,c.rowid", numbers_of(file))
         for number, listed in groupby(rows, itemgetter(0)):
-            calls[number] = [Call._make(row[1:]) for row in listed]
+            calls[number] = [Call(*row[1:]) for row in listed]
         if not calls:
             return []
-        found = self.definitions("d.id BETWEEN ? AND ?", *given)
+        found = self.definitions_of(file)
         written = {
             k.definition.location.line: k.id for k in found if k.definition.kind == _USE_KIND
         }

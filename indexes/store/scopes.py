@@ -32,11 +32,14 @@ class ScopeFacts(Lookup):
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition of a name: most words in bodies are none's."""
+        if self._of_files is not None:
+            return self._by_name.get(name, ())
         return super().named(name) if name in self._names else ()
 
     def expect(self, names: Iterable[str]) -> None:
         """Reads the definitions of names, that will be asked for one by one, at once."""
-        super().expect(name for name in names if name in self._names)
+        if self._of_files is None:
+            super().expect(name for name in names if name in self._names)
 
     @cached_property
     def _functors(self) -> dict[tuple[str, str], list[Known]]:

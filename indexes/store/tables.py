@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from sys import intern
 from typing import Any, TypeVar
 
 import msgspec
@@ -178,16 +179,25 @@ def known(row: tuple[Any, ...]) -> Known:
     is_global, macro, macro_path, macro_line, base = rest
     placed = Location(macro_path, macro_line) if macro_path else None
     is_template = base == TEMPLATE and kind == "function"
-    place = Location(path, line, end_line)
+    place = Location(intern(path), line, end_line)  # one text for all that stand there
     made = Definition(
-        name, scope, kind, place, parameters, guard, macro, placed, bool(is_global), is_template
+        name,
+        intern(scope),
+        kind,
+        place,
+        parameters,
+        guard,
+        macro,
+        placed,
+        bool(is_global),
+        is_template,
     )
     return Known(number, made)
 
 
 def load_known(rows: Iterable[tuple[Any, ...]]) -> list[Known]:
     """Definitions with their numbers."""
-    return [known(row) for row in rows]
+    return list(map(known, rows))
 
 
 def definition(row: tuple[Any, ...]) -> Definition:
