@@ -23,7 +23,8 @@ Asked is by the words that a person has:
   a list with others (``lt, le``), or whose own functions, entries or files change.
 - Those whose entries the diff changes in a YAML file: a change of six is asked by six names.
 - Without any the one that more than half of the headings of changed functions name.
-- Of docs first the classes and functions of Python that the title names and whose lines change.
+- Of docs and Python first the classes and functions of Python that the title names and whose lines
+  change, then the changed files that it names.
 - An error check that changes words that people see is asked by these words; one that names no
   operator by the place of its first change, whose file is then not counted; a commit of this file
   alone is left out.
@@ -81,7 +82,7 @@ _RANGE = re.compile(r"(\w*)(?:\[(\w+)\]|\{([\w, /|]+)\})(\w*)")
 """Several names in one: ``pool[23]d``, ``{min, max}``."""
 _USED = re.compile(r"(?<=[.'\"`: _])[a-z_]\w*(?=\()|(?<=[.'\"`])[a-z_]\w*|(?<=:: )[a-z_]\w*")
 """Called, or marked as a name."""
-_HEADED = re.compile(r"(?:\b(?:class|def) |\badd_docstr\w*\((?:[\w.]*\.|[\"'])?)(\w+)")
+_HEADED = re.compile(r"\s*(?:class |def |(?:\w+ = )?_?add_docstr\w*\((?:[\w.]*\.|[\"'])?)(\w+)")
 """What a heading is of: a class, a function, or the name that a docstring is added to."""
 _FUNCTION = re.compile(r"([a-z_]\w*)\(")
 _TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
@@ -231,8 +232,10 @@ def _blocks(root: Path, commit: Commit, file: FileDiff) -> Iterator[str]:
 def _subjects(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) -> tuple[str, ...]:
     names = _operators(root, _blob(root, commit))
     headings = [line for one in files for line in _headings(root, commit, one)]
-    if kind == "docs" and (named := _python_names(commit.title, headings)):
-        return tuple(sorted(named))
+    if kind in ("docs", "python"):
+        named = _python_names(commit.title, headings) or _files_named(commit)
+        if named:
+            return tuple(sorted(named))
     lines = [line for one in files for line in (*one.added, *one.removed, *headings)]
     words = {word for line in lines for word in _USED.findall(line)}
     changed = [word for line in headings for word in _FUNCTION.findall(line)]
@@ -282,12 +285,14 @@ def _base(word: str, names: frozenset[str]) -> str:
 
 
 def _headings(root: Path, commit: Commit, file: FileDiff) -> list[str]:
-    """What the changed lines of a file belong to: functions, and entries of a YAML file."""
-    if file.status != "M" or not file.path.endswith(".yaml"):
+    """What the changed lines of a file belong to: functions, and entries of a YAML file. Git takes
+    any line without indent for a heading in Python, such as one of a docstring."""
+    heads = {".yaml": _ENTRY, ".py": _HEADED}.get(Path(file.path).suffix)
+    if file.status != "M" or heads is None:
         return [heading for _, heading in file.hunks]
     lines = _text(root, f"{commit.name}~1:{file.path}").splitlines()
     above = [reversed(lines[:number]) for number, _ in file.hunks]
-    return [next((one for one in some if _ENTRY.match(one)), "") for some in above]
+    return [next((one for one in some if heads.match(one)), "") for some in above]
 
 
 def _entry_of(heading: str) -> str:
@@ -297,8 +302,15 @@ def _entry_of(heading: str) -> str:
 
 def _python_names(title: str, headings: Sequence[str]) -> set[str]:
     """The classes and functions of changed lines that a title names."""
-    changed = {word for line in headings for word in _HEADED.findall(line)}
+    changed = {match[1] for line in headings if (match := _HEADED.match(line))}
     return changed & set(re.findall(r"\w{3,}", title))
+
+
+def _files_named(commit: Commit) -> set[str]:
+    """The changed Python files that a title names: ``functional.py``, ``torch.nn.functional``."""
+    words = re.findall(r"[\w./]*[./]\w+", commit.title)
+    ends = tuple(f"/{word.removesuffix('.py').replace('.', '/')}.py" for word in words)
+    return {path for path in commit.sources if ends and f"/{path}".endswith(ends)}
 
 
 def _gone_text(commit: Commit, files: Sequence[FileDiff]) -> str:

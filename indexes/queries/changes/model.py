@@ -37,6 +37,8 @@ class Change:
     """The gap that it closes, where the tree shows one."""
     wanted: str = ""
     """The id that it was asked by."""
+    bare: bool = False
+    """Whether it was asked for by a name without its module, which several things may bear."""
 
     @property
     def id(self) -> str:

@@ -20,6 +20,8 @@ from indexes.queries.gaps.model import Gap, GapFilter
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.near import near
+from indexes.queries.python_names.public import public_names
+from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -81,18 +83,24 @@ class Changes:
         kind, key = self._kind_and_key(wanted)
         if kind == "docs" and (place := FILE.fullmatch(name)) and self.tree.text(place["path"]):
             return self.plan(Change(kind, name, f"{kind} of {name}"))
+        if kind == "docs" and self._index.resolve(name).kind == "none" and self._documented(name):
+            return self.plan(Change(kind, name, f"{kind} of {name}"))
         match = self._index.meant(name)
         if kind in OF_NAMES and match.kind == "python" and match.hits:
-            op = match.overloads[0] if match.overloads else None
-            return self.plan(Change(kind, match.text, f"{kind} of {match.text}", op=op))
+            op, bare = next(iter(match.overloads), None), "." not in name
+            return self.plan(Change(kind, match.text, f"{kind} of {match.text}", op=op, bare=bare))
         if not match.overloads:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         op = self._functional(match.overloads[0])
         name = self.tree.natives[op].name
-        gaps = self._gaps(kind) if _is_found(kind) else ()
+        gaps = self._gaps(kind) if _is_found(kind) and kind != "docs" else ()
         mine = [gap for gap in gaps if _is_about(gap, name, key)]
         known = with_owners(self._index, mine[:1])
         return self.plan(change_of(known[0]) if known else self._change(kind, key, op))
+
+    def _documented(self, name: str) -> bool:
+        """Whether something has a docstring or a page under a name that nothing defines here."""
+        return bool(public_names(StoredPython(self.tree.store), name.rpartition(".")[2]))
 
     def plan(self, change: Change) -> Plan:
         """The change with everything that doing it asks for."""

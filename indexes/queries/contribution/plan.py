@@ -23,6 +23,7 @@ from indexes.model.vocabulary import Definition, Location, NativeFunction, Sourc
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.likely import will_change
+from indexes.queries.contribution.python_beside import namesakes, types_of
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.contribution.siblings import siblings
 from indexes.queries.contribution.test_rows import test_rows
@@ -237,7 +238,7 @@ class Contributions:
         called = [hop for _, hops in walks for hop in hops]
         bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
         steps = [*_own_steps(own), *(self._namesakes(overloads[0]) if bare else ())]
-        steps += [*self._used(steps), *_called_steps(called)]
+        steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
         steps += self._siblings(steps)
@@ -245,6 +246,14 @@ class Contributions:
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
         return list(first.values())
+
+    def _in_python(self, overload: str, steps: Sequence[Step]) -> Iterator[Step]:
+        """The Python functions of its name, and the types of what is defined in Python."""
+        index, name = self._index, overload.partition(".")[0].rstrip("_")
+        beside = list(namesakes(index, name))
+        paths = [s.location.path for s in steps if s.role == "python"]
+        for one in (*beside, *types_of(index, [*paths, *(one.location.path for one in beside)])):
+            yield Step("python", *one)
 
     def _test_rows(self, overload: str) -> Iterator[Step]:
         """Without an OpInfo: the tables of the library's tests that name it or a module of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from indexes.queries.changes.diffs import inserted, removed, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.docs import signature
+from indexes.queries.python_names.public import definition, public_names
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -33,13 +35,9 @@ def docs(tree: Tree, change: Change) -> Parts:
         return _plain(tree, change)
     if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]):
         return _parts(tree, _each_once(list(_at(tree, place["path"], int(place["line"] or 0)))))
-    name = _missing_name(change)
-    steps = list(_docstring_added(tree, change, name)) if name else []
+    steps = [one for name in _missing(tree, change) for one in _docstring_added(tree, change, name)]
     steps += _named(tree, change)
     steps += _docstrings(tree, change) if change.op else ()
-    if change.op and not steps:
-        public = [one for one in tree.names(change.op) if one == f"torch.{change.name}"]
-        steps += (one for name in public for one in _docstring_added(tree, change, name))
     return _parts(tree, _each_once([*steps, *_ignoring(tree, change)]))
 
 
@@ -94,7 +92,10 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """Where the public names of the subject are documented, and the pages that list them."""
     if change.gap:
         return
-    for name in (change.name,) if "." in change.name else public_names(tree, change.name):
+    names = [change.name] if "." in change.name else []
+    if change.bare or not names:
+        names += public_names(StoredPython(tree.store), change.name.rpartition(".")[2])
+    for name in dict.fromkeys(names):
         yield from _of_name(tree, name)
 
 
@@ -105,8 +106,9 @@ def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
     if not line:
         yield from _pages_of_file(tree, path)
         return
+    stored = StoredPython(tree.store)
     names = [name.rpartition(".")[2] for name in _documented_at(tree, path, line)]
-    for twin in dict.fromkeys(twin for name in names for twin in public_names(tree, name)):
+    for twin in dict.fromkeys(twin for name in names for twin in public_names(stored, name)):
         yield from _of_name(tree, twin)
 
 
@@ -131,37 +133,33 @@ def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
     return list(dict.fromkeys([*listed, *(place.name for place in places)]))
 
 
-def public_names(tree: Tree, name: str) -> list[str]:
-    """The names that have a docstring or a page and are an operator's in the way of their place:
-    ``torch.nn.functional.layer_norm``, ``torch.nn.LayerNorm``, ``torch.Tensor.add_``."""
-    rows = StoredPython(tree.store).of_kinds("docs", "page")
-    targets = dict.fromkeys(fact.target for _, fact in rows)
-    return [one for one in targets if _bare(one.rpartition(".")[2]) == _bare(name)]
-
-
-def _bare(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
 def _of_name(tree: Tree, name: str) -> Iterator[ChangeStep]:
-    """The docstring of a Python name, and the pages that list it."""
+    """The docstring of a Python name, and the pages that list it, or that list its neighbours."""
     rows = StoredPython(tree.store).by_target(name)
     for path, fact in (found for found in rows if found[1].kind == "docs"):
         yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {name}.")
-    where = _definition(tree, name)
+    where = definition(name, tree.index)
     if where and not where.path.endswith("overrides.py"):
         yield ChangeStep("edit", where, f"The docstring of {name}.")
-    for path, fact in _pages(tree, name):
+    pages = _pages(tree, name)
+    for path, fact in pages:
         yield ChangeStep("edit", Location(path, fact.line), f"{path} lists it.")
+    if where and not pages:
+        yield from _page_of_module(tree, name)
 
 
-def _definition(tree: Tree, name: str) -> Location | None:
-    """Where a Python name is defined in Python; None for bindings, and names of other trees."""
-    try:
-        hits = tree.index.meant(name).hits
-    except NotFound:
-        return None
-    return next((hit.location for hit in hits if hit.location.path.endswith(".py")), None)
+def _page_of_module(tree: Tree, name: str) -> Iterator[ChangeStep]:
+    """The page that lists most names of the same module, at the name before."""
+    module = name.rpartition(".")[0]
+    rows = StoredPython(tree.store).of_kinds("page")
+    beside = [one for one in rows if one[1].target.rpartition(".")[0] == module]
+    by_page = Counter(path for path, _ in beside)
+    for page, count in by_page.most_common(1):
+        listed = sorted((fact.target, fact.line) for path, fact in beside if path == page)
+        before = [line for target, line in listed if target < name]
+        row = Location(page, before[-1] if before else listed[0][1])
+        what = f"List {name}: {page} lists {count} names of {module}, not this one."
+        yield ChangeStep("add", row, what, like=row)
 
 
 def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
@@ -239,11 +237,17 @@ def _with_name(text: str, old: str, new: str) -> str:
 # ----------------------------------------------------------------- a missing docstring
 
 
-def _missing_name(change: Change) -> str:
-    """``torch.Tensor.gcd`` where the gap says that it has no docstring."""
+def _missing(tree: Tree, change: Change) -> list[str]:
+    """The names without a docstring: ``torch.Tensor.gcd`` where the gap says so; of an operator its
+    function and its method, unless Python defines them."""
     if change.gap and change.gap.what.endswith("has no docstring"):
-        return change.gap.what.partition(" ")[0]
-    return ""
+        return [change.gap.what.partition(" ")[0]]
+    if change.gap or not change.op:
+        return []
+    wanted = (f"torch.{change.name}", f"torch.Tensor.{change.name}")
+    public = [one for one in tree.names(change.op) if one in wanted]
+    kinds = {name: {f.kind for _, f in tree.python.by_target(name)} for name in public}
+    return [name for name in public if not kinds[name] & {"docs", "functional", "method"}]
 
 
 def _docstring_added(tree: Tree, change: Change, name: str) -> Iterator[ChangeStep]:
@@ -258,7 +262,7 @@ def _docstring_added(tree: Tree, change: Change, name: str) -> Iterator[ChangeSt
     what = f"Add the docstring of {name}."
     last = Location(where.path, where.end_line)
     yield ChangeStep("add", last, what, inserted(tree, last, lines), change.why, where)
-    yield ChangeStep("read", change.gap.location if change.gap else where, "See its schema.")
+    yield ChangeStep("read", tree.natives[change.op].location, "See its schema.")
     yield from _listed(tree, name, after)
 
 

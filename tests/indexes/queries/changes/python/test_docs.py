@@ -83,3 +83,15 @@ def test_a_line_of_documentation_leads_to_its_twins(changes: Changes) -> None:
     plan = changes.of_op(f"{at.path}:{at.line}", "docs")
     assert {"torch/_torch_docs.py", "torch/_tensor_docs.py"} <= set(plan.files)
     assert changes.of_op(at.path, "docs").files == (at.path,)
+
+
+def test_a_name_that_only_a_page_has_is_planned(changes: Changes) -> None:
+    """As methods that C++ binds by hand, which nothing in the tree defines."""
+    assert changes.of_op("addmv", "docs").files == ("docs/source/torch.rst",)
+
+
+def test_a_function_without_a_docstring_gets_one_beside_its_method(changes: Changes) -> None:
+    plan = changes.of_op("everywhere", "docs")
+    touched = {step.location.path: step.action for step in plan.steps if step.touches}
+    assert touched["torch/_torch_docs.py"] == "add"
+    assert touched["torch/_tensor_docs.py"] == "edit"

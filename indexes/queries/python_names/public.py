@@ -1,0 +1,45 @@
+"""The public names that are one thing in several places: a function of ``torch.nn.functional``, the
+module that calls it, the method, the quantized ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexes.model.errors import NotFound
+from indexes.model.vocabulary import Location
+from indexes.store.registrations import StoredPython
+
+if TYPE_CHECKING:
+    from indexes.queries.index import Index
+
+
+def public_names(stored: StoredPython, name: str, exact: bool = False) -> list[str]:
+    """The names that have a docstring or a page, or stand in a module of which a page lists names,
+    and are a name's in the way of their place: ``torch.nn.functional.layer_norm``,
+    ``torch.nn.LayerNorm``, ``torch.Tensor.add_``, ``torch.ao.nn.quantized.LayerNorm``.
+
+    The shortest first. ``exact``: only those that are spelled as the name is."""
+    rows = [fact for _, fact in stored.of_kinds("docs", "page")]
+    modules = {fact.target.rpartition(".")[0] for fact in rows if fact.kind == "page"}
+    defined = [fact.symbol for _, fact in stored.of_kinds("public")]
+    exported = [one for one in defined if one.rpartition(".")[0] in modules]
+    bare = str if exact else _bare
+    found = {
+        one
+        for one in [*(fact.target for fact in rows), *exported]
+        if bare(one.rpartition(".")[2]) == bare(name)
+    }
+    return sorted(found, key=lambda one: (one.count("."), one))
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def definition(name: str, index: Index) -> Location | None:
+    """Where a Python name is defined in Python; None for bindings, and names of other trees."""
+    try:
+        hits = index.meant(name).hits
+    except NotFound:
+        return None
+    return next((hit.location for hit in hits if hit.location.path.endswith(".py")), None)
