@@ -373,8 +373,9 @@ class EngineFunction:
     location: Location
     calls: tuple[tuple[str, int], ...]
     """(callee, line) for callees that are engine functions too."""
-    phase: str
-    """The phase of a backward pass it belongs to, or empty."""
+    phases: tuple[str, ...]
+    """The phases of a backward pass that it belongs to, in their order; ``outside`` for what only
+    code outside of the engine calls."""
     comment: str = ""
 
 

@@ -251,7 +251,7 @@ def member_json(member: Member) -> Object:
 def engine_function_json(function: EngineFunction) -> Object:
     """A row of ``torchnav engine``."""
     calls = [{"name": name, "line": line} for name, line in function.calls]
-    return to_object(function, "name path line end_line phase comment", calls=calls)
+    return to_object(function, "name path line end_line phases comment", calls=calls)
 
 
 def error_json(error: TorchnavError) -> Object:

@@ -101,12 +101,16 @@ def member_lines(members: Iterable[Member]) -> Iterator[str]:
         yield from entry(title, member.location, member.comment, accessors)
 
 
-def engine_lines(functions: Iterable[EngineFunction]) -> Iterator[str]:
-    for function in functions:
-        phase = f" [{function.phase}]" if function.phase else ""
+def engine_lines(
+    functions: Iterable[tuple[EngineFunction, Iterable[tuple[str, int]]]],
+) -> Iterator[str]:
+    """The functions of the engine, each with what it calls of the rest of autograd."""
+    for function, elsewhere in functions:
         calls = dict.fromkeys(f"{name} (line {line})" for name, line in function.calls)
-        title = f"{function.name}{phase}"
-        yield from entry(title, function.location, function.comment, _listed("calls ", calls))
+        others = dict.fromkeys(f"{name} (line {line})" for name, line in elsewhere)
+        title = f"{function.name} [{', '.join(function.phases)}]"
+        listed = [one for one in (_listed("calls ", calls), _listed("and ", others)) if one]
+        yield from entry(title, function.location, function.comment, "; ".join(listed))
 
 
 def _listed(title: str, names: Iterable[str]) -> str:

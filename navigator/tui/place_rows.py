@@ -9,6 +9,7 @@ from itertools import groupby
 from indexes.model.answers import EngineFunction, Hit, Member
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.vocabulary import Definition, Location
+from indexes.readers.cxx.engine import MEANINGS
 from navigator.tui.history import Visit
 from navigator.tui.session import Session, visit_to
 
@@ -109,17 +110,17 @@ def _of_member(member: Member) -> Iterator[PlaceRow]:
 def of_engine(functions: Sequence[EngineFunction]) -> list[PlaceRow]:
     """The functions of the engine by phase, each with the calls it makes."""
     rows: list[PlaceRow] = []
-    for phase, group in groupby(_by_phase(functions), key=lambda one: one.phase):
-        rows.append(PlaceRow(phase or "outside the phases"))
+    for phase, group in groupby(_by_phase(functions), key=lambda one: one.phases[0]):
+        rows.append(PlaceRow(f"{phase}: {MEANINGS[phase]}"))
         for function in group:
             rows += _of_function(function)
     return rows
 
 
 def _by_phase(functions: Sequence[EngineFunction]) -> list[EngineFunction]:
-    """Together by phase, phases in the order in which they come; those without one last."""
-    order = {one.phase: at for at, one in reversed(list(enumerate(functions)))}
-    return sorted(functions, key=lambda one: (not one.phase, order[one.phase]))
+    """Together by their first phase, phases in the order of a run."""
+    order = [*MEANINGS]
+    return sorted(functions, key=lambda one: order.index(one.phases[0]))
 
 
 def _of_function(function: EngineFunction) -> Iterator[PlaceRow]:

@@ -1,7 +1,7 @@
 """Reads torch/csrc/autograd/engine.cpp: the functions that run a backward pass.
 
-Which phase a function belongs to follows from the calls: it is the phase of the entry
-point that reaches it in the fewest calls.
+Which phases a function belongs to follows from the calls: those whose entry points reach it without
+passing the entry point of another. A guard on the stack calls its constructor and destructor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from indexes.readers.cxx.lexer import Lines
 from indexes.readers.cxx.members import class_body, comment_above, is_function, is_type, statements
 from indexes.readers.cxx.scopes import Found, Scan, scan_text
 
-_ADDRESS = regex(r"&\s*((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)\s*[,)]")
+_HANDED_ON = regex(r"&\s*((?:[A-Za-z_]\w*::)+[A-Za-z_]\w*)\s*[,)]|[,(]\s*([A-Za-z_]\w*)\s*(?=[,)])")
+_MAKES = regex(r"\bmake_(?:shared|unique|intrusive)<([A-Za-z_]\w*)>|\b([A-Z]\w*)\s+\w+\s*[({;]")
 
 
 class Phase(NamedTuple):
@@ -29,11 +30,24 @@ class Phase(NamedTuple):
     name: str
     entry_points: tuple[str, ...]
     meaning: str
+    classes: tuple[str, ...] = ()
+    """All their functions are of this phase too."""
 
 
 _THREADS = ("thread_init", "reentrant_thread_init", "add_thread_pool_task")
 
 PHASES = (
+    Phase(
+        "setup",
+        (
+            "get_default_engine",
+            "get_base_engine",
+            "set_default_engine_stub",
+            "set_compiled_autograd",
+            "Engine",
+        ),
+        "makes the one engine of the process, once, and lets Python put its own in front of it",
+    ),
     Phase(
         "start",
         ("execute", "execute_with_graph_task"),
@@ -54,6 +68,7 @@ PHASES = (
         "queue",
         ("push", "pop", "ready_queue", "ready_queue_by_index", "init_local_ready_queue"),
         "a ReadyQueue orders the nodes whose gradients are complete",
+        ("ReadyQueue", "NodeTask"),
     ),
     Phase("loop", ("thread_main",), "takes node after node off the queue until the task is done"),
     Phase(
@@ -72,8 +87,20 @@ PHASES = (
         ("thread_on_exception", "set_exception", "set_exception_without_signal"),
         "ends the task after a throw",
     ),
+    Phase(
+        "shutdown",
+        ("~Engine", "stop", "release_workers", "pushShutdownTask"),
+        "tells the device threads to end, and waits for them",
+    ),
 )
 """In the order of a run. An entry point is a member or free function of that name."""
+OUTSIDE = "outside"
+"""The phase of what no phase of the engine leads to."""
+MEANINGS = {
+    **{phase.name: phase.meaning for phase in PHASES},
+    OUTSIDE: "called from hooks, nodes and Python, to ask about the pass that runs or to add to it",
+}
+"""What happens in each phase, in the order of a run."""
 
 _NAMESPACE = "torch::autograd"
 _CLASSES = ("Engine", "GraphTask", "ReadyQueue", "NodeTask")
@@ -99,10 +126,10 @@ def read_engine(data: bytes, path: str) -> tuple[tuple[EngineFunction, ...], tup
     phases = _phases(overloads)
     found = []
     for function, called in zip(functions, calls, strict=True):
-        name, phase = _name(function), phases.get(_name(function), "")
+        name = _name(function)
         place = Location(path, numbers.at(function.start), numbers.at(function.end))
         above = comment_above(lines, numbers.at(_head(scan, function)))
-        found.append(EngineFunction(name, place, tuple(called), phase, above))
+        found.append(EngineFunction(name, place, tuple(called), phases[name], above))
     found += _declared(scan, numbers, lines, path, {function.name for function in found})
     found.sort(key=lambda f: f.location.line)
     problems = () if found else (Problem(path, 1, "no functions of the autograd engine"),)
@@ -153,16 +180,25 @@ class _Graph:
             callee = self._callee(call, caller)
             if callee is not None:
                 found.append((callee, self._numbers.at(call.offset)))
-        return sorted({*found, *self._passed(caller)}, key=lambda call: (call[1], call[0]))
+        found += [*self._passed(caller), *self._made(caller)]
+        return sorted(set(found), key=lambda call: (call[1], call[0]))
 
-    def _passed(self, caller: Found) -> list[tuple[str, int]]:
-        """Functions whose address is taken: ``std::thread t(&Engine::thread_init, this)``."""
-        found: list[tuple[str, int]] = []
-        for match in _ADDRESS.finditer(self._plain, caller.body, caller.end):
-            name = match[1].removeprefix(_NAMESPACE).removeprefix("::")
+    def _passed(self, caller: Found) -> Iterator[tuple[str, int]]:
+        """Functions that are handed on: ``std::thread t(&Engine::thread_init, this)``,
+        ``pthread_atfork(nullptr, nullptr, forked_autograd_child)``."""
+        for match in _HANDED_ON.finditer(self._plain, caller.body, caller.end):
+            name = (match[1] or match[2]).removeprefix(_NAMESPACE).removeprefix("::")
             if name in self._named.get(name.rpartition("::")[2], ()):
-                found.append((name, self._numbers.at(match.start(1))))
-        return found
+                yield name, self._numbers.at(match.start())
+
+    def _made(self, caller: Found) -> Iterator[tuple[str, int]]:
+        """Constructors, and the destructor of what ends with its scope:
+        ``GraphTaskGuard guard(graph_task);``, ``std::make_shared<GraphTask>(...)``."""
+        for match in _MAKES.finditer(self._plain, caller.body, caller.end):
+            made, line = match[1] or match[2], self._numbers.at(match.start())
+            for name in (made, f"~{made}")[: 1 if match[1] else 2]:
+                if f"{made}::{name}" in self._named.get(name, ()):
+                    yield f"{made}::{name}", line
 
     def _callee(self, call: _Call, caller: Found) -> str | None:
         """The function of this file that is called; None when it is another, or unclear."""
@@ -227,23 +263,41 @@ def _only(names: set[str]) -> str | None:
     return next(iter(names)) if len(names) == 1 else None
 
 
-def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, str]:
-    """Each function's phase: breadth first from all entry points at once."""
-    phases: dict[str, str] = {}
-    queue: deque[str] = deque()
+def _phases(calls: Mapping[str, list[tuple[str, int]]]) -> dict[str, tuple[str, ...]]:
+    """The phases of each function, in the order of a run."""
+    entries = {name: phase for phase in reversed(PHASES) for name in calls if _begins(phase, name)}
+    found: dict[str, list[str]] = {name: [] for name in calls}
     for phase in PHASES:
+        reached = _reached(calls, entries, phase)
         for name in calls:
-            owner, _, last = name.rpartition("::")
-            if last in phase.entry_points and owner.rpartition("::")[2] in ("", *_CLASSES):
-                phases.setdefault(name, phase.name)
-                queue.append(name)
+            if name in reached or _class_of(name) in phase.classes:
+                found[name].append(phase.name)
+    return {name: tuple(phases) or (OUTSIDE,) for name, phases in found.items()}
+
+
+def _begins(phase: Phase, name: str) -> bool:
+    """Whether a function is an entry point of a phase."""
+    last = name.rpartition("::")[2]
+    return last in phase.entry_points and _class_of(name) in ("", *_CLASSES)
+
+
+def _reached(
+    calls: Mapping[str, list[tuple[str, int]]], entries: Mapping[str, Phase], phase: Phase
+) -> set[str]:
+    """What the entry points of a phase lead to, up to the entry points of others."""
+    found = {name for name, of in entries.items() if of is phase}
+    queue = deque(found)
     while queue:
-        caller = queue.popleft()
-        for callee, _ in calls.get(caller, ()):
-            if callee not in phases:
-                phases[callee] = phases[caller]
+        for callee, _ in calls.get(queue.popleft(), ()):
+            if callee in calls and callee not in found and callee not in entries:
+                found.add(callee)
                 queue.append(callee)
-    return phases
+    return found
+
+
+def _class_of(name: str) -> str:
+    """``ReadyQueue`` of ``ReadyQueue::push``; nothing of a free function."""
+    return name.rpartition("::")[0].rpartition("::")[2]
 
 
 _DECLARED = regex(r"(~?[A-Za-z_]\w*)\s*\(")
@@ -262,7 +316,7 @@ def _declared(
                 continue
             where = Location(path, numbers.at(statement.offset + match.start()))
             above = comment_above(lines, numbers.at(statement.offset))
-            found.append(EngineFunction(name, where, (), _phases({name: []}).get(name, ""), above))
+            found.append(EngineFunction(name, where, (), _phases({name: []})[name], above))
     return found
 
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import click
 
+from indexes.model.answers import EngineFunction
 from indexes.model.errors import NotFound
-from indexes.serialize.answers import engine_function_json, envelope, member_json
+from indexes.queries.backward_engine import EngineStep, calls_elsewhere, way_of_node
+from indexes.queries.index import Index
+from indexes.serialize.answers import (
+    Object,
+    engine_function_json,
+    envelope,
+    member_json,
+    shape,
+    to_json,
+    to_object,
+)
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.text.answers import engine_lines, member_lines, source_lines
+from navigator.text.clean import clean
 
 
 @click.command()
@@ -26,17 +38,60 @@ def tensorimpl(settings: Settings) -> None:
 
 
 @click.command()
+@click.argument("node", required=False, default="")
 @json_option
 @pass_settings
-def engine(settings: Settings) -> None:
-    """The functions of the autograd engine, what each calls, and its phase of a backward pass."""
+def engine(settings: Settings, node: str) -> None:
+    """The functions of the autograd engine, what each calls, its phases of a backward pass.
+
+    With NODE, `AddmmBackward0`: what happens to it, call by call.
+    """
     index = settings.index()
+    if node:
+        _way(settings, index, node)
+        return
     functions = index.engine()
     if not functions:
         raise NotFound(
             "this source has no torch/csrc/autograd/engine.cpp: add it with `torchnav clone`"
         )
     settings.answer(
-        lambda: envelope(index.info, functions=[engine_function_json(one) for one in functions]),
-        lambda: [*engine_lines(functions), *source_lines(index.info)],
+        lambda: envelope(index.info, functions=[_function_json(index, one) for one in functions]),
+        lambda: [
+            *engine_lines((one, _elsewhere(index, one)) for one in functions),
+            *source_lines(index.info),
+        ],
     )
+
+
+def _elsewhere(index: Index, function: EngineFunction) -> list[tuple[str, int]]:
+    """What it calls of the rest of autograd, with the line."""
+    return [(one.name, line) for line, one in calls_elsewhere(index.facts, function)]
+
+
+def _function_json(index: Index, function: EngineFunction) -> Object:
+    calls = calls_elsewhere(index.facts, function)
+    leads_to = [{"at": line, **to_object(one, "name path line")} for line, one in calls]
+    return {**engine_function_json(function), "leads_to": leads_to}
+
+
+def _way(settings: Settings, index: Index, node: str) -> None:
+    steps = way_of_node(index, node)
+    if not steps:
+        raise NotFound(
+            "this source has no torch/csrc/autograd/engine.cpp: add it with `torchnav clone`"
+        )
+    if not any(step.depth > 1 for step in steps):
+        raise NotFound(f"no Node of this tree is called {node}")
+    settings.answer(
+        lambda: envelope(index.info, steps=[to_json(one) for one in steps]),
+        lambda: [*map(_step_line, steps), *source_lines(index.info)],
+    )
+
+
+def _step_line(step: EngineStep) -> str:
+    where = f"  {step.location}" if step.location else ""
+    return clean(f"{step.at.line:>6}  {'  ' * step.depth}{step.name}{where}")
+
+
+shape(EngineStep, "depth name at=at.line path line end_line")

@@ -37,4 +37,4 @@ def test_the_calls_of_a_backward_pass_are_followed(tree_index: Index) -> None:
     assert {"Engine::compute_dependencies", "Engine::execute_with_graph_task"} <= calls
     calls = {name for name, _ in functions["Engine::evaluate_function"].calls}
     assert "call_function" in calls
-    assert functions["Engine::evaluate_function"].phase
+    assert functions["Engine::evaluate_function"].phases == ("evaluate",)

@@ -98,15 +98,55 @@ def test_a_function_whose_address_is_taken_counts_as_called() -> None:
 
 
 def test_phases_follow_from_the_entry_points() -> None:
-    phases = {name: function.phase for name, function in read(SOURCE).items()}
-    assert phases["Engine::execute"] == "start"
-    assert phases["Engine::compute_dependencies"] == "dependencies"
-    assert phases["Engine::thread_main"] == "loop"
-    assert phases["Engine::evaluate_function"] == "evaluate"
-    assert phases["call_function"] == phases["call_post_hooks"] == "call"
-    assert phases["ReadyQueue::push"] == phases["Engine::ready_queue"] == "queue"
-    assert phases["helper"] == "evaluate", "reached from evaluate_function alone"
-    assert phases["ReadyQueue::size"] == "", "nothing reaches it"
+    phases = {name: function.phases for name, function in read(SOURCE).items()}
+    assert phases["Engine::execute"] == ("start",)
+    assert phases["Engine::compute_dependencies"] == ("dependencies",)
+    assert phases["Engine::thread_main"] == ("loop",)
+    assert phases["Engine::evaluate_function"] == ("evaluate",)
+    assert phases["call_function"] == phases["call_post_hooks"] == ("call",)
+    assert phases["ReadyQueue::push"] == phases["Engine::ready_queue"] == ("queue",)
+    assert phases["helper"] == ("evaluate",), "reached from evaluate_function alone"
+    assert phases["ReadyQueue::size"] == ("queue",), "nothing reaches it: by its class"
+
+
+GUARDS = """\
+namespace torch::autograd {
+void forked() {}
+void track() { pthread_atfork(nullptr, nullptr, forked); }
+GraphTaskGuard::GraphTaskGuard(Task task) { use(task); }
+GraphTaskGuard::~GraphTaskGuard() { restore(); }
+GraphTask::GraphTask(int depth) : depth_(depth) {}
+void set_device(int device) { set(device); }
+auto Engine::execute(const edge_list& roots) -> variable_list {
+  auto task = std::make_shared<GraphTask>(1);
+  set_device(0);
+  return run();
+}
+auto Engine::start_device_threads() -> void { track(); set_device(1); }
+auto Engine::thread_main(const std::shared_ptr<GraphTask>& task) -> void {
+  GraphTaskGuard guard(task);
+  set_device(2);
+}
+void Engine::queue_callback(std::function<void()> callback) { add(callback); }
+}  // namespace torch::autograd
+"""
+
+
+def test_a_function_belongs_to_every_phase_that_leads_to_it() -> None:
+    phases = {name: function.phases for name, function in read(GUARDS).items()}
+    assert phases["set_device"] == ("start", "threads", "loop")
+    assert phases["Engine::queue_callback"] == ("outside",), "hooks call it"
+
+
+def test_what_a_guard_makes_and_ends_is_called() -> None:
+    found = read(GUARDS)
+    assert callees(found["Engine::thread_main"]) == [
+        "GraphTaskGuard::GraphTaskGuard",
+        "GraphTaskGuard::~GraphTaskGuard",
+        "set_device",
+    ]
+    assert "GraphTask::GraphTask" in callees(found["Engine::execute"])
+    assert found["forked"].phases == ("threads",), "it is handed on by name"
 
 
 def test_the_header_of_the_wheel_gives_declarations(packaged: Path) -> None:
@@ -114,7 +154,7 @@ def test_the_header_of_the_wheel_gives_declarations(packaged: Path) -> None:
     text = path.read_text()
     found = read(text)
     lines = text.split("\n")
-    assert found["Engine::thread_main"].phase == "loop"
+    assert found["Engine::thread_main"].phases == ("loop",)
     assert found["ReadyQueue::push"].calls == ()
     for name, function in found.items():
         if function.location.end_line == 0:
@@ -125,8 +165,9 @@ def test_the_header_of_the_wheel_gives_declarations(packaged: Path) -> None:
 def test_the_engine_of_a_checkout() -> None:
     root = Path(os.environ.get("TORCHNAV_CHECKOUT") or pytest.skip("no TORCHNAV_CHECKOUT"))
     found = read((root / "torch/csrc/autograd/engine.cpp").read_text())
-    phases = {function.phase for function in found.values()}
+    phases = {phase for function in found.values() for phase in function.phases}
     assert {phase.name for phase in PHASES} <= phases
+    assert all(function.phases for function in found.values())
     assert "Engine::evaluate_function" in callees(found["Engine::thread_main"])
     assert "call_function" in callees(found["Engine::evaluate_function"])
     assert "Engine::thread_init" in callees(found["Engine::start_device_threads"])

@@ -1,0 +1,115 @@
+"""The autograd engine beyond its own file: what its functions call elsewhere, and the way of one
+node of the graph through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from indexes.linking.facts import Known
+from indexes.model.answers import Callee, EngineFunction
+from indexes.model.vocabulary import Location
+from indexes.queries.graph_places import callees
+from indexes.queries.index import Index
+from indexes.store.lookup import Lookup
+
+_NAMESPACE = "torch::autograd::"
+_RUNS_A_NODE = "Engine::evaluate_function"
+_RUNS_ITS_BODY = "call_function"
+_BODY = "torch::autograd::Node::operator()"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStep:
+    """One thing that happens to a node."""
+
+    depth: int
+    """0 in ``Engine::evaluate_function``, 1 in ``call_function``, 2 in the node itself."""
+    name: str
+    """What is called; of the node itself its class, formula or entry."""
+    at: Location
+    """The line that calls it."""
+    location: Location | None
+    """Where it is defined."""
+
+
+def calls_elsewhere(facts: Lookup, function: EngineFunction) -> Iterator[tuple[int, Callee]]:
+    """What a function of the engine calls of the rest of autograd, with the line: nodes, their
+    hooks, the buffers of gradients. Macros and what is of no use to a reader are left out."""
+    known = _known(facts, function)
+    if known is None:
+        return
+    lines = sorted({edge.line for edge in facts.edges(known.id)})
+    for line in lines:
+        for callee in callees(facts, known, line):
+            elsewhere = callee.location and callee.location.path != function.location.path
+            if elsewhere and callee.name.startswith(_NAMESPACE) and callee.kind == "call":
+                yield line, callee
+
+
+def _known(facts: Lookup, function: EngineFunction) -> Known | None:
+    """The definition of a function of the engine in the graph."""
+    place = function.location
+    found = facts.definitions_at(place.path, place.line)
+    return next((one for one in found if one.definition.kind != "class"), None)
+
+
+def way_of_node(index: Index, node: str) -> tuple[EngineStep, ...]:
+    """What happens to a node in the engine, line by line: ``AddmmBackward0``.
+
+    Empty where the tree has no engine.cpp, as an installed torch."""
+    functions = {one.name: one for one in index.engine()}
+    start = functions.get(_RUNS_A_NODE)
+    return (
+        tuple(_Way(index, functions, node).steps(_RUNS_A_NODE, 0)) if start and start.calls else ()
+    )
+
+
+class _Way:
+    def __init__(self, index: Index, functions: dict[str, EngineFunction], node: str) -> None:
+        self._index = index
+        self._functions = functions
+        self._node = node
+        self._entered: set[str] = set()
+        """What was followed once: the other branch of an ``if`` is not followed again."""
+
+    def steps(self, name: str, depth: int) -> Iterator[EngineStep]:
+        """What a function of the engine calls, those followed that lead to the node."""
+        function = self._functions[name]
+        own = [(line, called, self._place(called)) for called, line in function.calls]
+        elsewhere = calls_elsewhere(self._index.facts, function)
+        found = {(line, one.name): one.location for line, one in elsewhere}
+        calls = [*own, *((line, called, at) for (line, called), at in found.items())]
+        for line, called, location in sorted(dict.fromkeys(calls), key=lambda one: one[0]):
+            at = Location(function.location.path, line)
+            yield EngineStep(depth, called, at, location)
+            if called not in self._entered:
+                self._entered.add(called)
+                yield from self._into(called, at, depth + 1)
+
+    def _place(self, name: str) -> Location | None:
+        found = self._functions.get(name)
+        return found.location if found else None
+
+    def _into(self, called: str, at: Location, depth: int) -> Iterator[EngineStep]:
+        if called == _RUNS_ITS_BODY and called in self._functions:
+            yield from self.steps(called, depth)
+        elif called == _BODY:
+            yield from self._body(at, depth)
+
+    def _body(self, at: Location, depth: int) -> Iterator[EngineStep]:
+        """What ``apply`` of the node computes: its formulas, or the code of its class."""
+        plain = self._node.rpartition("::")[2]
+        for entry in self._index.node(self._node)[:1]:
+            name = f"{plain}::apply, generated from {entry.op}"
+            yield EngineStep(depth, name, at, entry.location)
+            formulas = (f for one in entry.sets if one.grad_fn == plain for f in one.formulas)
+            for one in formulas:
+                if one.kind == "gradient":
+                    text = f"{', '.join(one.inputs)}: {one.text}"
+                    yield EngineStep(depth + 1, text, at, one.location)
+            return
+        for symbol in (f"{_NAMESPACE}{plain}::apply", f"{_NAMESPACE}{plain}"):
+            for definition in self._index.definitions(symbol)[:1]:
+                yield EngineStep(depth, f"{plain}::apply", at, definition.location)
+                return
