@@ -112,7 +112,8 @@ def _of_kind(tree: Tree, kind: Kind) -> list[Gap]:
     for gap in sorted(kind.find(tree), key=lambda gap: (gap.location.path, gap.location.line)):
         placed = _placed(tree, kind, gap)
         counts[placed.id] += 1
-        found.append(replace(placed, number=counts[placed.id]))
+        number = counts[placed.id]
+        found.append(replace(placed, number=number) if number > 1 else placed)
     return found
 
 
@@ -125,15 +126,17 @@ def _lacks(kind: Kind, tree: Tree) -> str:
 def _placed(tree: Tree, kind: Kind, gap: Gap) -> Gap:
     native = tree.natives[gap.op] if gap.op else None
     name = native.name if native else gap.name
-    placed = replace(
+    needed = needs(gap, kind.python)
+    return replace(
         gap,
         kind=kind.name,
         name=gap.name or name,
         module=(native.python_module or "") if native else "",
         uses=tree.popularity(name) if name.isidentifier() else 0,
-        needs=needs(gap, kind.python),
+        needs=needed,
+        difficulty=grade(gap, kind, needed),
+        effort=effort(gap, kind, needed),
     )
-    return replace(placed, difficulty=grade(placed, kind), effort=effort(placed, kind))
 
 
 _NAMES = tuple(kind.name for kind in KINDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from indexes.linking.graph import device_of_key
@@ -37,17 +38,21 @@ _COMPILED = regex(r"\.(?:c|cc|cpp|h|hpp|cu|cuh|hip|mm|m|metal|yaml|in)$")
 def needs(gap: Gap, python: bool) -> tuple[str, ...]:
     """What closing a gap needs: ``build`` and devices, by its keys and its file. ``python`` says
     that the change is written in Python wherever the gap shows itself."""
-    path = gap.location.path
+    return _needs(gap.location.path, gap.keys, python)
+
+
+@cache
+def _needs(path: str, keys: tuple[str, ...], python: bool) -> tuple[str, ...]:
     builds = not python and _COMPILED.search(path)
-    return (*((BUILD,) if builds else ()), *dict.fromkeys(_devices(gap, path)))
+    return (*((BUILD,) if builds else ()), *dict.fromkeys(_devices(path, keys)))
 
 
-def _devices(gap: Gap, path: str) -> Iterator[str]:
-    for key in gap.keys:
+def _devices(path: str, keys: tuple[str, ...]) -> Iterator[str]:
+    for key in keys:
         device = device_of_key(key) or next(filter(key.endswith, _WITHOUT_BACKEND), "")
         if device not in ("", "CPU"):
             yield _CALLED.get(device, device.lower())
-    if not gap.keys:
+    if not keys:
         yield from (device for pattern, device in _OF_FILES if pattern.search(path))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -51,7 +52,8 @@ class Tree:
         self.text = cache(self._text)
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(self._names)
-        self._defined = cache(self._defined_in)
+        self.keys = cache(self._keys)
+        """The dispatch keys that an overload has kernels for."""
         self.popularity = cache(index.facts.popularity)
         """How often C++ calls something by a name."""
 
@@ -119,8 +121,12 @@ class Tree:
             found.setdefault(row.op, {}).setdefault(row.key, row)
         return found
 
-    def keys(self, op: str) -> frozenset[str]:
-        """The dispatch keys that an overload has kernels for."""
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many overloads have a kernel for each dispatch key."""
+        return Counter(key for rows in self.kernels.values() for key in rows)
+
+    def _keys(self, op: str) -> frozenset[str]:
         return frozenset(self.kernels.get(op, ()))
 
     def is_alias(self, key: str) -> bool:
@@ -301,10 +307,6 @@ class Tree:
             found.setdefault(known.definition.location.path, []).append(known.definition)
         return found
 
-    def _defined_in(self, path: str) -> list[Definition]:
-        known = (one.definition for one in self.index.facts.definitions_in(path))
-        return [one for one in known if one.kind in _FUNCTIONS]
-
     def function_at(self, path: str, line: int) -> Definition | None:
         """The innermost function that a line of a kernel file is in."""
         functions = self.functions.get(path, [])
@@ -313,7 +315,9 @@ class Tree:
 
     def definition_at(self, place: Location) -> Definition | None:
         """The innermost function of any indexed C++ file that a line is in."""
-        around = [one for one in self._defined(place.path) if one.location.covers(place.line)]
+        over = "f.path=? AND d.line<=? AND max(d.line,d.end_line)>=?"
+        known = self.index.facts.definitions(over, place.path, place.line, place.line)
+        around = [one.definition for one in known if one.definition.kind in _FUNCTIONS]
         return max(around, key=lambda one: one.location.line, default=None)
 
     def operator_of(self, function: Definition | None) -> str | None:

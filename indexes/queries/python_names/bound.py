@@ -42,6 +42,7 @@ class Bound:
         self.is_bound = cache(self._is_bound)
         self._read = cache(self._text)
         self._data = cache(self._data_of)
+        self._sources = cache(self._sources_of)
 
     def _is_bound(self, name: str) -> bool:
         """Whether something of that name is generated, declared in a stub file, or in the table
@@ -99,13 +100,15 @@ class Bound:
         module, owner, last = _parts(name)
         named = {re.escape(one.encode()) for one in (name, name.replace("._C.", "."))}
         types = re.compile(rb'"(?:%s)"\s*,' % b"|".join(sorted(named)))
-        rows = _rows(module, owner, last)
+        rows, ending = _rows(module, owner, last), last.encode() + b'"'
         found = []
         for path in self._sources(owner):
             data = self._data(path)
-            if not owner and last.encode() + b'"' in data and (one := types.search(data)):
+            if ending not in data:
+                continue
+            if not owner and (one := types.search(data)):
                 return [_place(name, path, data, one.start())]
-            if last.encode() + b'"' in data and _is_home(path, data, module, owner):
+            if _is_home(path, data, module, owner):
                 found += [_place(name, path, data, m.end()) for m in rows.finditer(data)]
         return found
 
@@ -121,7 +124,7 @@ class Bound:
                 return [_place(name, path, data, match.start())]
         return []
 
-    def _sources(self, owner: str) -> tuple[str, ...]:
+    def _sources_of(self, owner: str) -> tuple[str, ...]:
         facts = self._index.facts
         templates = facts.paths("other", f"%{_TENSOR_METHODS}") if owner in _TENSOR else ()
         return (*templates, *facts.paths("cpp", "torch/csrc/%"))

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
 _ASSERT = regex(
-    r"\b(?:TORCH_INTERNAL_ASSERT(?:_DEBUG_ONLY)?|AT_ASSERTM?)\s*\(\s*((?:[^(),;\"]|\((?:[^()]|\([^()]*\))*\))+)"
+    r"_ASSERT(?:(?<=\bTORCH_INTERNAL_ASSERT)(?:_DEBUG_ONLY)?|(?<=\bAT_ASSERT)M?)\s*\("
+    r"\s*((?:[^(),;\"]|\((?:[^()]|\([^()]*\))*\))+)"
 )
 _ASKED = regex(
     r"\b(\w+)(?:\.|->)(?:sizes?|sym_sizes?|dim|ndimension|numel|sym_numel|strides?|scalar_type|dtype"

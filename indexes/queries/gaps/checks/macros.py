@@ -47,7 +47,9 @@ def find(tree: Tree) -> Iterator[Gap]:
     known = {m.name: m for path in headers for m in deprecated_macros(tree.text(path), path)}
     if not known:
         return
-    word = regex(rf"\b({'|'.join(known)})\s*\(")
+    # Literals first: the engine then skips to them, which a word's beginning would not let it.
+    names = "|".join(rf"{one}(?<!\w{one})" for one in known)
+    word = regex(rf"({names})\s*\(")
     for path in paths:
         text = tree.text(path)
         if not any(name in text for name in known):

@@ -26,6 +26,7 @@ _HEAD = regex(
     rf"[^:\n]*:[^\S\n]*(?:\#[^\n]*)?\n{_DOCSTRING}",
     MULTILINE,
 )
+_SAID = regex(r"Arg|Parameters:")
 _INIT = regex(rf"^[^\S\n]+def[ \t]+__init__[ \t]*({_PARAMETERS})", MULTILINE)
 _SECTION = regex(r"^([^\S\n]*)(?:Args|Arguments|Parameters|Keyword [Aa]rgs|Keyword [Aa]rguments):")
 _ENTRY = regex(r"([^\S\n]*)((?:\\?\*){0,2}\w+(?:\s*,\s*(?:\\?\*){0,2}\w+)*)\s*(?:\(([^\n]*))?:?")
@@ -100,11 +101,9 @@ class Documented:
 def documented(text: str) -> Iterator[Documented]:
     """The public functions and classes of a file whose docstrings document arguments."""
     line, counted = 1, 0
-    for found in _HEAD.finditer(text):
+    for found in _heads(text):
         end = text.find(found[6], found.end())
         docstring = text[found.end() : end]
-        if "Arg" not in docstring and "Parameters:" not in docstring:
-            continue
         line += text.count("\n", counted, found.start(4))
         counted = found.start(4)
         written = found[5] if found[2] else _written_init(text, end, len(found[1]))
@@ -115,6 +114,20 @@ def documented(text: str) -> Iterator[Documented]:
             if owner[:1] != "_":
                 begun = line + text.count("\n", counted, found.end())
                 yield Documented(f"{owner}{found[4]}", line, parameters, known, begun)
+
+
+def _heads(text: str) -> Iterator[re.Match[str]]:
+    """The heads behind which a docstring speaks of arguments: found from there, since to look at
+    every head takes ten times longer."""
+    begun = -1
+    for said in _SAID.finditer(text):
+        start = max(text.rfind(quotes, 0, said.start()) for quotes in ('"""', "'''"))
+        if start != begun:
+            begun = start
+            head = max(text.rfind("def ", 0, start), text.rfind("class ", 0, start))
+            found = _HEAD.match(text, text.rfind("\n", 0, head) + 1, start + 3)
+            if found and found.end() == start + 3:
+                yield found
 
 
 def _owner(text: str, at: int) -> str:

@@ -13,7 +13,8 @@ from indexes.queries.gaps.tree import Tree
 
 _LIBRARY = "torch/%.py"
 _INTERNAL = regex(r"/_|^torch/testing/")
-_USED = regex(r"\btorch\.(_[a-z]\w*)\(|\b_VF\.(\w+)\(")
+_USED = (regex(r"torch\.(?<!\wtorch\.)(_[a-z]\w*)\("), regex(r"_VF\.(?<!\w_VF\.)(\w+)\("))
+"""Literals first: the engine skips to them."""
 _CALL = regex(r"(?<![.\w>])(?:at::)?(\w+)(?=\()")
 
 
@@ -86,8 +87,9 @@ class Dependents:
         found: dict[str, set[str]] = {}
         for path in self._tree.paths(_LIBRARY):
             if not _INTERNAL.search(path):
-                for private, other in _USED.findall(self._tree.text(path)):
-                    found.setdefault(private or other, set()).add(path)
+                text = self._tree.text(path)
+                for name in (name for used in _USED for name in used.findall(text)):
+                    found.setdefault(name, set()).add(path)
         return found
 
 

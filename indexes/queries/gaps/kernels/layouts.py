@@ -4,6 +4,7 @@ operators of their shape have them."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from indexes.queries.gaps.kernels.dependents import Dependents
 from indexes.queries.gaps.kernels.keys import META, KernelKey
@@ -32,6 +33,7 @@ class Layouts:
         self._tree = tree
         self._subjects = subjects
         self._dependents = dependents
+        self._keys = cache(self._keys_of)
         self._groups: dict[object, list[str]] = {}
         for name in subjects:
             self._groups.setdefault(self._shape(name), []).append(name)
@@ -65,7 +67,7 @@ class Layouts:
                 if self._is_open(name, used):
                     yield from self._gap(name, used, having, group, is_differentiated)
 
-    def _keys(self, name: str) -> frozenset[str]:
+    def _keys_of(self, name: str) -> frozenset[str]:
         return frozenset().union(*map(self._tree.keys, self._subjects[name]))
 
     def _has(self, name: str, keys: Sequence[str]) -> bool:

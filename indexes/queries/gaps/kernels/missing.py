@@ -170,7 +170,7 @@ class Missing:
 
     def _is_new(self, key: KernelKey) -> bool:
         """Whether no operator has a kernel for a key yet."""
-        return not any(key.name in rows for rows in self._tree.kernels.values())
+        return key.name not in self._tree.counts
 
     def _is_called(self, name: str) -> bool:
         """Whether people call it: PyTorch lists functions that are none of its API."""
@@ -181,8 +181,7 @@ class Missing:
         """Whether the tests of operators run on a back end; tensors without storage are worth
         something where a layout has them at all."""
         if key.backend == META:
-            having = sum(key.name in rows for rows in self._tree.kernels.values())
-            return having >= _FEWEST
+            return self._tree.counts[key.name] >= _FEWEST
         return True
 
 

@@ -64,17 +64,30 @@ def find(tree: Tree) -> Iterator[Gap]:
         known.setdefault(one.name, []).append(one)
     if not known:
         return
-    names = "|".join(known)
-    use = re.compile(
-        rf"(?<![\w.`~])(torch(?:\.\w+)*)\.({names})\s*[(]"
-        rf"|^[^\S\n]*from[ \t]+(torch[\w.]*)[ \t]+import[ \t][^\n#]*\b({names})\b",
-        MULTILINE,
-    )
-    exports = _Exports(tree)
+    exports, mentions = _Exports(tree), _Mentions("|".join(known))
     for path in (*tree.index.facts.paths("python"), *tree.index.facts.paths("test")):
         text = tree.text(path)
         if path.startswith(_PACKAGES) and any(name in text for name in known):
-            yield from _uses(text, path, known, use, exports)
+            yield from _uses(text, path, known, mentions, exports)
+
+
+class _Mentions:
+    """What calls one of some names by its module, or imports it: (module, name)."""
+
+    def __init__(self, names: str) -> None:
+        # Each begins with a literal, to which the engine skips.
+        self._call = re.compile(rf"(torch(?<![\w.`~]torch)(?:\.\w+)*)\.({names})\s*[(]")
+        self._import = re.compile(rf"from[ \t]+(torch[\w.]*)[ \t]+import[ \t][^\n#]*\b({names})\b")
+
+    def find(self, text: str) -> list[re.Match[str]]:
+        """Where they stand in a text, in order."""
+        imports = (one for one in self._import.finditer(text) if not _before(text, one).strip())
+        return sorted([*self._call.finditer(text), *imports], key=re.Match.start)
+
+
+def _before(text: str, found: re.Match[str]) -> str:
+    """What stands on its line before it."""
+    return text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
 
 
 class _Exports:
@@ -100,16 +113,16 @@ def _uses(
     text: str,
     path: str,
     known: Mapping[str, list[Deprecated]],
-    use: re.Pattern[str],
+    mentions: _Mentions,
     exports: _Exports,
 ) -> Iterator[Gap]:
     seen: dict[Deprecated, list[Location]] = {}
-    for found in use.finditer(text):
-        owner, name = found[1] or found[3], found[2] or found[4]
+    for found in mentions.find(text):
+        owner, name = found[1], found[2]
+        before = _before(text, found)
         for one in known[name]:
-            start = text.rfind("\n", 0, found.start()) + 1
-            is_words = "#" in text[start : found.start()] or ">>>" in text[start : found.start()]
-            exported = bool(found[3]) and path.endswith("__init__.py")
+            is_words = "#" in before or ">>>" in before
+            exported = found[0].startswith("from") and path.endswith("__init__.py")
             own = exported or one.place.path == path or f"_{name}(self" in text
             if not own and not is_words and exports.has(owner, one):
                 line = text.count("\n", 0, found.end()) + 1
