@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from indexes.linking.facts import Call, Known
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.readers.cxx.lexer import lex
+from indexes.readers.cxx.lexer import Lexed, lex
 from indexes.readers.cxx.scopes import decode
 from indexes.store.lookup import Lookup
 
@@ -46,7 +46,7 @@ class Corpus:
         self.paths = cache(facts.paths)
         """The indexed files of a kind: ``cpp``, ``python``, ``test``."""
         self._bytes: dict[str, bytes] = {}
-        self.clean = lru_cache(2048)(self._clean)
+        self.lexed = lru_cache(2048)(self._lexed)
         self._functions = lru_cache(2048)(self._functions_in)
 
     def text(self, path: str) -> bytes:
@@ -55,8 +55,12 @@ class Corpus:
             self._bytes[path] = self._read(path) or b""
         return self._bytes[path]
 
-    def _clean(self, path: str) -> str:
-        return lex(decode(self.text(path))).clean
+    def _lexed(self, path: str) -> Lexed:
+        return lex(decode(self.text(path)))
+
+    def clean(self, path: str) -> str:
+        """The code of a C++ file, without comments and the contents of strings."""
+        return self.lexed(path).clean
 
     def files_with(
         self, word: str, kind: str, wanted: Callable[[str], bool] = lambda path: True

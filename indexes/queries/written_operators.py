@@ -4,6 +4,7 @@ keeps no such names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -18,8 +19,7 @@ from indexes.readers.cxx.operator_literals import (
     operator_literals,
     operator_symbols,
 )
-from indexes.readers.cxx.scopes import decode
-from indexes.readers.python.blocks import Block, Text, innermost, occurrences
+from indexes.readers.python.blocks import Block, Text, occurrences
 from indexes.readers.python.references import (
     operator_spaces,
     operator_strings,
@@ -87,11 +87,14 @@ class WrittenOperators:
     # ----------------------------------------------------------------------------- C++
 
     def _in_cpp(self, name: str) -> Iterator[WrittenUse]:
+        named = re.compile(rb"(?<![:\w])%s(?!\w|::)" % name.encode())
         for path in self._corpus.files_with(name, "cpp"):
+            if not named.search(self._corpus.text(path)):
+                continue
             for line in self._symbols(path, name):
                 around = self._corpus.around(path, line)
                 yield WrittenUse(Location(path, line), _SYMBOL, None, False, around)
-            for one in operator_literals(decode(self._corpus.text(path)), name):
+            for one in operator_literals(self._corpus.lexed(path), name):
                 where, around = Location(path, one.line), self._corpus.around(path, one.line)
                 yield WrittenUse(where, _how(one), one.overload, one.registers, around)
 
@@ -105,9 +108,10 @@ class WrittenOperators:
     def _in_python(self, name: str) -> Iterator[WrittenUse]:
         space, _, last = name.partition("::")
         dotted = f"ops.{space}.{last}".encode()
+        member = re.compile(rb"\.%s\b" % re.escape(last.encode()))
         for path in (p for kind in KINDS for p in self._corpus.files_with(last, kind)):
             data = self._corpus.text(path)
-            if f".{last}".encode() in data or b"getattr" in data:
+            if b"getattr" in data or member.search(data):
                 yield from self._read_names(path, name, last)
             if name.encode() in data or dotted in data:
                 for one in operator_strings(self._text(path), name):
@@ -123,7 +127,7 @@ class WrittenOperators:
     def _python_use(
         self, path: str, line: int, how: str, member: str, registers: bool
     ) -> WrittenUse:
-        around = innermost(self._text(path).blocks, line)
+        around = self._text(path).around(line)
         overload = "" if member == "default" else member or None
         return WrittenUse(Location(path, line), how, overload, registers, around)
 

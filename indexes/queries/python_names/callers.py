@@ -15,7 +15,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.python_names.finding import Finder
-from indexes.readers.python.blocks import Text, innermost, occurrences
+from indexes.readers.python.blocks import Text, occurrences
 from indexes.readers.python.references import Use, read_imports, uses_of
 
 KINDS = ("python", "test")
@@ -221,7 +221,7 @@ class _File:
 
     def _class_of(self, use: Use) -> Found | None:
         """The class that a variable is made by or annotated with, in the function around it."""
-        block = innermost(self._text.blocks, use.line)
+        block = self._text.around(use.line)
         start, end = (block.head.start, block.end) if block else (0, len(self._text.data))
         key = (use.owner, start, end)
         if key not in self._classes:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexes.model.regex import regex
-from indexes.readers.cxx.lexer import lex
+from indexes.readers.cxx.lexer import Lexed
 
 _RAW = regex(r'R"([^()\\\s"]{0,16})\([\s\S]*?\)\1"')
 _GIVEN_TO = regex(r"(\w+)\s*(?:<[^<>;]*>)?\s*(?:\(\s*\{?|\{)\s*$")
@@ -31,15 +31,16 @@ class OperatorLiteral(NamedTuple):
     """Whether the operator is defined, or a kernel registered for it, there."""
 
 
-def operator_literals(text: str, operator: str) -> Iterator[OperatorLiteral]:
+def operator_literals(lexed: Lexed, operator: str) -> Iterator[OperatorLiteral]:
     """The literals of a C++ file that name ``quantized::linear``, in longer texts too."""
+    text = lexed.text
     literals: _Literals | None = None
     line, counted = 1, 0
     for found in re.finditer(rf"{re.escape(operator)}(?:\.(\w+))?(?!\w|::)", text):
         at = found.start()
         if text[at - 1 : at] == ":" or text[at - 1 : at].isalnum() or text[at - 1 : at] == "_":
             continue
-        literals = literals or _Literals(text)
+        literals = literals or _Literals(lexed)
         start = literals.start_of(at)
         if start >= 0:
             line += text.count("\n", counted, at)
@@ -74,12 +75,11 @@ def operator_symbols(clean: str, operator: str) -> Iterator[int]:
 class _Literals:
     """The string literals of a text."""
 
-    def __init__(self, text: str) -> None:
-        lexed = lex(text)
-        self._text = text
+    def __init__(self, lexed: Lexed) -> None:
+        self._text = lexed.text
         self._clean = lexed.clean
         self._starts = lexed.strings
-        self._raw = [one.span() for one in _RAW.finditer(text)]
+        self._raw = [one.span() for one in _RAW.finditer(lexed.text)]
 
     def start_of(self, offset: int) -> int:
         """Where the literal around an offset begins; -1 for one in code or in a comment."""

@@ -187,8 +187,11 @@ def _dedented(
 
 def occurrences(data: bytes, text: bytes, start: int = 0, end: int | None = None) -> list[int]:
     """Where a text occurs."""
-    found = re.compile(re.escape(text)).finditer(data, start, len(data) if end is None else end)
-    return [match.start() for match in found]
+    found, at = [], data.find(text, start, end)
+    while at >= 0:
+        found.append(at)
+        at = data.find(text, at + len(text), end)
+    return found
 
 
 # ------------------------------------------------------------------------------ blocks
@@ -208,11 +211,14 @@ def blocks(
 ) -> list[Block]:
     """Every ``def`` and ``class`` with its last line; twice the cost of :func:`heads`."""
     strings = strings or triple_quoted(data)
-    found = []
-    for head in heads(data, strings) if known is None else known:
-        end = statement_end(data, head.start, head.indent, strings)
-        found.append(Block(head, end, head.line + data.count(b"\n", head.start, end)))
-    return found
+    return [
+        _block(data, head, strings) for head in (heads(data, strings) if known is None else known)
+    ]
+
+
+def _block(data: bytes, head: Head, strings: Spans) -> Block:
+    end = statement_end(data, head.start, head.indent, strings)
+    return Block(head, end, head.line + data.count(b"\n", head.start, end))
 
 
 @cache
@@ -322,3 +328,13 @@ class Text:
     def blocks(self) -> list[Block]:
         """Its functions and classes with their extents."""
         return blocks(self.data, self.strings, self.heads)
+
+    def around(self, line: int) -> Block | None:
+        """The innermost function or class around a line."""
+        at = bisect_right(self.heads, line, key=lambda head: head.line) - 1
+        while at >= 0:
+            block = _block(self.data, self.heads[at], self.strings)
+            if line <= block.end_line:
+                return block
+            at = block.head.parent
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexes.readers.cxx.lexer import lex
 from indexes.readers.cxx.operator_literals import (
     OperatorLiteral,
     operator_literals,
@@ -24,7 +25,7 @@ const auto pattern = R"(
 
 
 def test_literals() -> None:
-    assert list(operator_literals(TEXT, "ns::op")) == [
+    assert list(operator_literals(lex(TEXT), "ns::op")) == [
         OperatorLiteral(2, "", "findSchemaOrThrow", False),
         OperatorLiteral(4, "Scalar", "callOp", False),
         OperatorLiteral(7, "", "TORCH_SELECTIVE_NAME", True),
