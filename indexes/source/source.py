@@ -314,6 +314,17 @@ class Source:
         top, inner = placed(path, self.top, self.roots)
         return (self._folder if inner is path else folder_at(top)).read(inner)
 
+    def content(self, path: str) -> bytes:
+        """The bytes of one file; empty where it is not there or can't be read."""
+        try:
+            return self.read(path)
+        except SourceError:
+            return b""
+
+    def text(self, path: str) -> str:
+        """The text of one file, whatever bytes are in it; empty as ``content`` is."""
+        return self.content(path).decode("utf-8", "replace")
+
     def listed(self, folder: str) -> list[str]:
         """The names of the files and folders in a folder of the tree, or at its top (an empty
         path), in order; none where there is no such folder."""

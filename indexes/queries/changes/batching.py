@@ -87,7 +87,7 @@ class _BatchRulePlan(RulePlan):
         if not near:
             return
         where = self._place(near[0])
-        lines = self._tree.lines(where.path, where.line, where.end_line)
+        lines = self._tree.lines_of(where)
         one, text = near[0], "\n".join(lines)
         rule = next((n for n in _FUNCTION.findall(text) if one.name in n), "")
         yield from self._function(one, rule)

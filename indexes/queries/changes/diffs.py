@@ -38,6 +38,11 @@ def removed(tree: Tree, where: Location) -> tuple[str, ...]:
     return replaced(tree, where, ())
 
 
+def margin(text: str) -> str:
+    """The white space that a line begins with."""
+    return text[: len(text) - len(text.lstrip())]
+
+
 def edited(tree: Tree, path: str, edits: Iterable[Edit]) -> tuple[str, ...]:
     """The diff of several edits of one file."""
     before = tree.lines(path)

@@ -41,7 +41,7 @@ def _macros(tree: Tree, change: Change, missing: Sequence[str]) -> Iterator[Chan
     own = [definition.location for definition in (kernels.definitions if kernels else ())]
     seen = set()
     for where in (*own, *ends):
-        lines = tree.lines(where.path, where.line, max(where.line, where.end_line))
+        lines = tree.lines_of(where)
         for at, text in enumerate(lines, where.line):
             if (match := _MACRO.search(text)) and (where.path, at) not in seen:
                 seen.add((where.path, at))

@@ -109,7 +109,7 @@ def edits(tree: Tree, rows: Sequence[NewRow]) -> Iterator[Edit]:
 def _shared(tree: Tree, row: NewRow, own: Kernel) -> Edit:
     """The key beside those of the row that names the kernel."""
     where = place_of_row(row.native, own)
-    (text,) = tree.lines(where.path, where.line, where.line)
+    text = tree.line(where)
     keys, colon, rest = text.partition(":")
     return Edit(where.line, where.line, (f"{keys}, {', '.join(row.keys)}{colon}{rest}",))
 

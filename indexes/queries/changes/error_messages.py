@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.paths import place_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.changes.diffs import Edit, edited
+from indexes.queries.changes.diffs import Edit, edited, margin
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import run_of
 from indexes.queries.contribution.helpers import helpers
@@ -109,8 +109,7 @@ def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside:
     line = f"{called}({inside.rstrip()}, {message})"
     if len(line) + _INDENT <= _WIDTH:
         return line
-    first = tree.lines(place.path, place.line, place.line)[0]
-    indent = " " * (len(first) - len(first.lstrip()) + 4)
+    indent = margin(tree.line(place)) + "    "
     return f"{called}(\n{indent}{inside.strip()},\n{indent}{message})"
 
 
@@ -221,7 +220,7 @@ def _is_plain(hop: Hop) -> bool:
 
 
 def _checks(tree: Tree, where: Location) -> bool:
-    lines = tree.lines(where.path, where.line, where.end_line or where.line)
+    lines = tree.lines_of(where)
     return bool(_CHECKED.search("\n".join(lines)))
 
 
@@ -240,7 +239,7 @@ def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     for kind in ("meta_registration", "decomposition") if change.op else ():
         for found in tree.registered(change.op or "", kind):
             where = place_of(found)
-            body = "\n".join(tree.lines(where.path, where.line, where.end_line))
+            body = "\n".join(tree.lines_of(where))
             if "check(" in body or "raise " in body:
                 what = f"{found[1].symbol} checks the same in Python: keep both alike."
                 yield ChangeStep("read", where, what)
@@ -299,10 +298,7 @@ def _order(tree: Tree, test: Location, folders: frozenset[str]) -> tuple[bool, b
 
 
 def _raises(tree: Tree, test: Location) -> bool:
-    return any(
-        "assertRaises" in line
-        for line in tree.lines(test.path, test.line, test.end_line or test.line)
-    )
+    return any("assertRaises" in line for line in tree.lines_of(test))
 
 
 def _asking(tree: Tree, steps: list[ChangeStep]) -> list[Location]:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Location
-from indexes.queries.changes.diffs import Edit, edited, inserted, removed
-from indexes.queries.changes.homes import after, bounded
+from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
+from indexes.queries.changes.homes import after
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.test_runs import operator_runs
@@ -170,27 +170,23 @@ class _NewFormula:
             return ChangeStep("edit", unknown[0].location, what, code, why, like)
         if self.entry:
             place = self._end(self.entry)
-            margin = next((self._margin(one.location) for one in _all(self.entry)), "  ")
-            code = inserted(self.tree, place, [f"{margin}{line}" for line in self._drafts()])
+            indent = next((margin(self.tree.line(one.location)) for one in _all(self.entry)), "  ")
+            code = inserted(self.tree, place, [f"{indent}{line}" for line in self._drafts()])
             what = f"add a {self.mode.noun} to the entry of {self.entry.op}"
             return ChangeStep("edit", place, what, code, why, like)
         return self._new_entry(why, like)
 
     def _redrafted(self, line: int, formula: Formula) -> str:
-        return f"{self._margin(formula.location)}{self._draft(formula.inputs)}"
-
-    def _margin(self, where: Location) -> str:
-        (text,) = self.tree.lines(where.path, where.line, where.line) or [""]
-        return text[: len(text) - len(text.lstrip())]
+        return f"{margin(self.tree.line(formula.location))}{self._draft(formula.inputs)}"
 
     def _end(self, entry: DerivativeEntry) -> Location:
         """The last line of the formulas that the Default key has."""
         path, plain = entry.location.path, [one for one in entry.sets if one.key == "Default"]
         formulas = plain[0].formulas if plain else tuple(_all(entry))
         line = max((one.location.line for one in formulas), default=entry.location.line)
-        margin = len(self._margin(formulas[0].location)) if formulas else len("  ")
+        depth = len(margin(self.tree.line(formulas[0].location))) if formulas else len("  ")
         for text in self.tree.lines(path, line + 1):
-            if not text.strip() or len(text) - len(text.lstrip()) <= margin:
+            if not text.strip() or len(margin(text)) <= depth:
                 break
             line += 1
         return Location(path, line)
@@ -251,7 +247,7 @@ class _NewFormula:
             return
         models = [*self._called(self.entry), *self._called(self.model)]
         for one in models[:1]:
-            code, _ = bounded(self._lines(one), _CODE)
+            code = tuple(self.tree.lines_of(one.location)[:_CODE])
             what = f"write {self._symbol}; this is {one.name}"
             why = "a formula that is more than an expression calls a function of this file"
             yield ChangeStep("add", after(one), what, code, why, one.location)
@@ -273,10 +269,6 @@ class _NewFormula:
             for d in found
             if d.name in names and d.location.path.endswith(".cpp") and d.name != "not_implemented"
         ]
-
-    def _lines(self, one: Definition) -> list[str]:
-        where = one.location
-        return self.tree.lines(where.path, where.line, max(where.line, where.end_line))
 
     # ------------------------------------------------------------------------ generators
 
@@ -336,7 +328,7 @@ class _NewFormula:
             for one in found:
                 said = f"{one.group} {one.comment}"
                 if self.mode.said.search(said) and self._is_meant(one.comment):
-                    text = (self.tree.lines(path, one.location.line, one.location.line) or [""])[0]
+                    text = self.tree.line(one.location)
                     code = removed(self.tree, one.location) if text.count("(") == 1 else ()
                     seen.add(one.location)
                     what = f"remove the expected failure of {one.group}"
@@ -414,5 +406,5 @@ def _flag_edits(lines: Sequence[str], first: int, mode: _Mode) -> Iterator[Edit]
     ]
     below = next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
     if unsaid and below is not None:
-        margin = lines[below][: len(lines[below]) - len(lines[below].lstrip())]
-        yield Edit(first + below + 1, first + below, tuple(f"{margin}{f}=True," for f in unsaid))
+        indent = margin(lines[below])
+        yield Edit(first + below + 1, first + below, tuple(f"{indent}{f}=True," for f in unsaid))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -141,11 +141,6 @@ class Homes:
 def base_name(name: str) -> str:
     """The name without the underscore of in-place; ``__and__`` stays."""
     return name if name.endswith("__") else name.rstrip("_")
-
-
-def bounded(lines: Sequence[str], most: int) -> tuple[tuple[str, ...], int]:
-    """The first lines, and how many are left out."""
-    return tuple(lines[:most]), max(0, len(lines) - most)
 
 
 def after(definition: Definition) -> Location:

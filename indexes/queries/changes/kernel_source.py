@@ -9,7 +9,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import backends, entries
 from indexes.queries.changes.diffs import edited, inserted, removed
-from indexes.queries.changes.homes import after, base_name, bounded
+from indexes.queries.changes.homes import after, base_name
 from indexes.queries.changes.model import ChangeStep
 from indexes.queries.changes.new_kernel import CODE, NewKernel, home_in
 
@@ -151,7 +151,7 @@ def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
         lines = new.tree.lines(path)
         found = [at for at, t in enumerate(lines, 1) if any(has_word(t, w) for w in words)]
         if found:
-            code, _ = bounded(_blocks(lines, found), CODE)
+            code = tuple(_blocks(lines, found)[:CODE])
             what = f"write the Metal function of {new.base}; this is that of {new.near.base}"
             why = f"{new.model.path} runs functions of this library"
             place = Location(path, found[-1])

@@ -11,9 +11,10 @@ from indexes.linking.graph import DEVICES, device_of_key
 from indexes.model.vocabulary import Definition, NativeFunction
 from indexes.queries.changes import entries
 from indexes.queries.changes.entries import NewRow
-from indexes.queries.changes.homes import Home, Homes, base_name, bounded
+from indexes.queries.changes.homes import Home, Homes, base_name
 from indexes.queries.changes.model import Neighbour
 from indexes.queries.changes.nearest import FileVote, Near, Nearest, stem
+from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.gaps.tree import Tree
 
 CODE = 40
@@ -89,12 +90,10 @@ class NewKernel:
     def _neighbour(self, home: Home, why: str) -> Neighbour:
         """A kernel that serves the CPU too came with its registration, any other with its row."""
         where, native = home.kernel.location, self.tree.natives[home.op]
-        lines = self.tree.lines(where.path, where.line, max(where.line, where.end_line))
-        code, more = bounded(lines, CODE)
         row = entries.row_of(native, home.key)
         place = entries.place_of_row(native, row) if row and not home.entry else where
         name = f"{home.op} ({home.kernel.name})"
-        return Neighbour(name, why, where, code, more, place, home.kernel.name)
+        return neighbour(self.tree, name, why, where, place, home.kernel.name, CODE)
 
     # ----------------------------------------------------------------------- its rows
 
@@ -236,7 +235,7 @@ def _head_lines(tree: Tree, definition: Definition) -> list[str]:
     """The lines of a function to its opening brace."""
     found: list[str] = []
     where = definition.location
-    for text in tree.lines(where.path, where.line, max(where.line, where.end_line)):
+    for text in tree.lines_of(where):
         head, brace, _ = text.rstrip().partition("{")
         found.append(head + brace)
         if brace:

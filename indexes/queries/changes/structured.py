@@ -9,6 +9,7 @@ from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Definition, Location, NativeFunction
 from indexes.queries.changes.diffs import Edit, edited
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
+from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.nearest import nearest
 from indexes.queries.changes.test_runs import operator_runs
 
@@ -181,9 +182,7 @@ def _neighbours(tree: Tree, model: NativeFunction) -> Iterator[Neighbour]:
     for hop in tree.index.chain(model.full_name).hops:
         where = hop.location
         if hop.role in ("meta", "kernel") and where is not None:
-            lines = tree.lines(where.path, where.line, where.end_line or where.line)
-            shown = tuple(lines[:_LONGEST])
             why = f"the nearest structured operator's {hop.role}"
-            yield Neighbour(model.full_name, why, where, shown, len(lines) - len(shown))
+            yield neighbour(tree, model.full_name, why, where, most=_LONGEST)
         if hop.role == "kernel":
             return

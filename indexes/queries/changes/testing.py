@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
+from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import OperatorTests, Suite
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
-
-_LONGEST = 30
 
 
 def test(tree: Tree, change: Change) -> Parts:
@@ -46,6 +45,4 @@ def _steps(change: Change, tests: OperatorTests) -> Iterator[ChangeStep]:
 def _neighbours(tree: Tree, tests: OperatorTests) -> Iterator[Neighbour]:
     for one in tests.named[:1]:
         where = one.tests[0]
-        lines = tree.lines(where.path, where.line, where.end_line or where.line)
-        shown = tuple(lines[:_LONGEST])
-        yield Neighbour(one.names[0], one.rule, where, shown, len(lines) - len(shown))
+        yield neighbour(tree, one.names[0], one.rule, where)

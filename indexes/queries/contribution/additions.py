@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.answers import Hop
-from indexes.model.errors import SourceError
 from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
@@ -175,7 +174,7 @@ class Additions:
             family_mentions(
                 lambda path: own if is_of_space(path, space) else plain,
                 self._index.source.top,
-                self._read.data,
+                self._index.source.content,
             )
         )
         folders = frozenset(path.rpartition("/")[0] for path in self._index.kernel_files())
@@ -282,13 +281,6 @@ class _Files:
         self._source = index.source
         self._lines: dict[str, list[str]] = {}
 
-    def data(self, path: str) -> bytes:
-        """The content of a file; empty when it can't be read."""
-        try:
-            return self._source.read(path)
-        except SourceError:
-            return b""
-
     def shape(self, where: Location) -> tuple[str, ...]:
         """A neighbour's lines: an entry to its end, a function to its opening brace."""
         end = min(max(where.end_line, where.line), where.line + _LONGEST_SHAPE - 1)
@@ -314,7 +306,7 @@ class _Files:
     def lines(self, path: str, start: int, end: int) -> list[str]:
         """Lines of a file, both ends included."""
         if path not in self._lines:
-            self._lines[path] = self.data(path).decode("utf-8", "replace").splitlines()
+            self._lines[path] = self._source.text(path).splitlines()
         return self._lines[path][start - 1 : end]
 
 

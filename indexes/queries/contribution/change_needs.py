@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.source.source import Source
@@ -159,23 +158,17 @@ class Targets:
         """For each source that a list of build_variables.bzl names, the list."""
         found: dict[str, str] = {}
         name = ""
-        for line in next(filter(None, map(self._text, _LISTS)), "").splitlines():
+        for line in next(filter(None, map(self._source.text, _LISTS)), "").splitlines():
             assigned = _ASSIGNED.match(line)
             name = assigned[1] if assigned else name
             found.update(dict.fromkeys(re.findall(r'"([\w/.+-]+)"', line), name))
         return found
 
     def _declared_in(self, path: str) -> dict[str, Target]:
-        text = self._text(path)
+        text = self._source.text(path)
         found: dict[str, Target] = {}
         for one in _DECLARED.finditer(text):
             where = Location(path, text.count("\n", 0, one.start(2)) + 1)
             if not _OTHERS.search(one[2]):
                 found.setdefault(one[2], Target(one[2], where, one[1] == "executable"))
         return found
-
-    def _text(self, path: str) -> str:
-        try:
-            return self._source.read(path).decode("utf-8", "replace")
-        except SourceError:
-            return ""

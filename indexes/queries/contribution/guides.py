@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.change_needs import Needs, Targets
@@ -187,7 +186,7 @@ class Guides:
         return tuple(
             (Location(guide, one.line), one.text, one.folder * self._has(one.folder))
             for guide in _GUIDES
-            for one in read_commands(self._text(guide))
+            for one in read_commands(self._source.text(guide))
         )
 
     # -------------------------------------------------------------------------- builds
@@ -243,7 +242,7 @@ class Guides:
     @cached_property
     def linters(self) -> tuple[Linter, ...]:
         """Those of lintrunner."""
-        return read_linters(self._text(_LINTERS).encode())
+        return read_linters(self._source.text(_LINTERS).encode())
 
     @cached_property
     def targets(self) -> Targets:
@@ -251,7 +250,7 @@ class Guides:
         return Targets(self._source)
 
     def _lintrunner(self) -> Command | None:
-        makefile = self._text("Makefile").splitlines()
+        makefile = self._source.text("Makefile").splitlines()
         line = next((n for n, text in enumerate(makefile, 1) if text.strip() == "lintrunner"), 0)
         if line and self._has(_LINTERS):
             return Command("lint", "lintrunner -a", Location("Makefile", line), "and correct")
@@ -278,7 +277,7 @@ class Guides:
 
     def _has_target(self, target: str, folder: str) -> bool:
         """Whether a Makefile has a target; that of docs passes any on to Sphinx."""
-        text = self._text(posixpath.join(folder, "Makefile"))
+        text = self._source.text(posixpath.join(folder, "Makefile"))
         return bool(re.search(rf"^(?:{re.escape(target)}|%)\s*:", text, re.MULTILINE))
 
     # --------------------------------------------------------------------- conventions
@@ -303,7 +302,7 @@ class Guides:
     def _paragraphs(self, guide: str) -> tuple[Paragraph, ...]:
         if guide not in self._read:
             read = read_paragraphs if guide.endswith(".md") else read_comments
-            self._read[guide] = read(self._text(guide))
+            self._read[guide] = read(self._source.text(guide))
         return self._read[guide]
 
     @cached_property
@@ -312,12 +311,6 @@ class Guides:
 
     def _has(self, path: str) -> bool:
         return self._source.holds(path)
-
-    def _text(self, path: str) -> str:
-        try:
-            return self._source.read(path).decode("utf-8", "replace")
-        except SourceError:
-            return ""
 
 
 def _files(arguments: list[str]) -> Iterator[str]:

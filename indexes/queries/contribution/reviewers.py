@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.readers.project.codeowners_file import OwnerRules, read_codeowners, read_label_lines
@@ -146,7 +145,7 @@ class Reviewers:
 
     def _test_owners(self, path: str) -> Iterator[Review]:
         if path.startswith("test/") and path.endswith(".py"):
-            owners = read_owners(self._read(path))
+            owners = read_owners(self._source.content(path))
             if owners:
                 labels = tuple(one.symbol for one in owners)
                 where = Location(path, owners[0].line)
@@ -178,34 +177,28 @@ class Reviewers:
     @cached_property
     def _owners(self) -> tuple[str, OwnerRules, OwnerRules]:
         for file in CODEOWNERS:
-            data = self._read(file)
+            data = self._source.content(file)
             if data:
                 return file, read_codeowners(data, file)[0], read_label_lines(data)
         return "", OwnerRules(), OwnerRules()
 
     @cached_property
     def _rules(self) -> tuple[str, tuple[MergeRule, ...]]:
-        data = self._read(MERGE_RULES)
+        data = self._source.content(MERGE_RULES)
         return MERGE_RULES, read_merge_rules(data, MERGE_RULES)[0] if data else ()
 
     @cached_property
     def _labeler(self) -> tuple[LabelRule, ...]:
-        data = self._read(LABELER)
+        data = self._source.content(LABELER)
         return read_labeler(data, LABELER)[0] if data else ()
 
     @cached_property
     def _persons(self) -> tuple[str, tuple[Module, ...]]:
         for file in PERSONS:
-            data = self._read(file)
+            data = self._source.content(file)
             if data:
                 return file, read_persons(data)
         return "", ()
-
-    def _read(self, path: str) -> bytes:
-        try:
-            return self._source.read(path)
-        except SourceError:
-            return b""
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location, Problem
 from indexes.queries.diff.model import Change, Side, side_change
 from indexes.readers.python.blocks import Text
@@ -56,10 +55,7 @@ def _is_public(path: str) -> bool:
 
 
 def _bytes(index: Index, path: str, known: set[str]) -> bytes:
-    try:
-        return index.source.read(path) if path in known else b""
-    except SourceError:
-        return b""
+    return index.source.content(path) if path in known else b""
 
 
 def _names(data: bytes, path: str) -> dict[str, Side]:

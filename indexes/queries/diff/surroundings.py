@@ -11,7 +11,6 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.linking.python.paths import Found, place_of
-from indexes.model.errors import SourceError
 from indexes.model.files import unpack
 from indexes.model.vocabulary import Location
 from indexes.queries.diff.model import Change, Facet, Side, side_change
@@ -245,11 +244,7 @@ def _texts(index: Index) -> Callable[[Location], str]:
 
     @cache
     def lines(path: str) -> Sequence[str]:
-        try:
-            text = index.source.read(path).decode("utf-8", "replace")
-        except SourceError:
-            return ()
-        return text.splitlines()
+        return index.source.text(path).splitlines()
 
     def of(where: Location) -> str:
         text = "\n".join(lines(where.path)[where.line - 1 : where.end_line])

@@ -138,8 +138,7 @@ def find_signatures(tree: Tree) -> Iterator[Gap]:
 
 
 def _text(tree: Tree, found: Found) -> str:
-    path, fact = found
-    return "\n".join(tree.lines(path, fact.line, fact.end_line))
+    return "\n".join(tree.lines_of(place_of(found)))
 
 
 def _numpy_names(tree: Tree) -> dict[str, set[str]]:

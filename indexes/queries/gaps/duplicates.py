@@ -56,7 +56,7 @@ def _functions(tree: Tree, path: str) -> Iterator[Definition]:
 
 def _body(tree: Tree, function: Definition) -> str:
     where = function.location
-    text = _code("\n".join(tree.lines(where.path, where.line, where.end_line)))
+    text = _code("\n".join(tree.lines_of(where)))
     return text[text.find("{") :]
 
 

@@ -49,7 +49,8 @@ class Tree:
         self.index = index
         self.source = index.source
         self.store = index.facts.store
-        self.text = cache(self._text)
+        self.text = cache(self.source.text)
+        """The text of a file; empty when there is none."""
         self._lines = cache(lambda path: self.text(path).splitlines())
         self.names = cache(self._names)
         self.keys = cache(self._keys)
@@ -59,16 +60,17 @@ class Tree:
 
     # ------------------------------------------------------------------ files
 
-    def _text(self, path: str) -> str:
-        """The text of a file; empty when there is none."""
-        try:
-            return self.source.read(path).decode("utf-8", "replace") if path else ""
-        except SourceError:
-            return ""
-
     def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
         """Lines of a file, from 1, to the end when ``last`` is 0."""
         return self._lines(path)[first - 1 : last or None]
+
+    def lines_of(self, where: Location) -> list[str]:
+        """The lines of a place: one, where its end is not known."""
+        return self.lines(where.path, where.line, max(where.line, where.end_line))
+
+    def line(self, where: Location) -> str:
+        """The first line of a place; empty where the file has none such."""
+        return next(iter(self.lines(where.path, where.line, where.line)), "")
 
     def place_of(self, words: str, path: str) -> Location | None:
         """The line of a file on which some words first stand."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal
 
-from indexes.model.errors import SourceError
 from indexes.model.files import Include
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -217,9 +216,8 @@ class Rebuild:
 
     def _included_by(self, template: str, folder: str) -> tuple[str, ...]:
         """What the headers of a folder include that are made from a template."""
-        return tuple(
-            self._targets(f"{folder}/" if folder else "", read_includes(self._read(template)))
-        )
+        included = read_includes(self._source.content(template))
+        return tuple(self._targets(f"{folder}/" if folder else "", included))
 
     @cached_property
     def _template_files(self) -> frozenset[str]:
@@ -243,15 +241,9 @@ class Rebuild:
         )
 
     def _line(self, path: str, pattern: str) -> Location | None:
-        text = self._read(path).decode("utf-8", "replace")
+        text = self._source.text(path)
         found = re.search(pattern, text)
         return Location(path, text.count("\n", 0, found.start()) + 1) if found else None
-
-    def _read(self, path: str) -> bytes:
-        try:
-            return self._source.read(path)
-        except SourceError:
-            return b""
 
 
 _KEY_FUNCTIONS = regex(r"ATen/\w+Functions(_inl)?\.h$")

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location
 from indexes.queries.pull_request.model import Label, PullStep, Template, Workflow
 from indexes.readers.project.workflows import WorkflowFile, read_workflow
@@ -95,9 +94,10 @@ class Around:
         found = list(self._templates())
         if not found:
             return None
-        chosen = next((one for one in found if ("Fixes #" in self._text(one)) == fixes), found[0])
+        text = self._source.text
+        chosen = next((one for one in found if ("Fixes #" in text(one)) == fixes), found[0])
         rest = tuple(one for one in found if one != chosen)
-        return Template(Location(chosen, 0), tuple(self._text(chosen).splitlines()), rest)
+        return Template(Location(chosen, 0), tuple(text(chosen).splitlines()), rest)
 
     def _templates(self) -> Iterator[str]:
         for folder in _FOLDERS:
@@ -127,7 +127,7 @@ class Around:
                 yield from self._step(one)
 
     def _step(self, said: _Said) -> Iterator[PullStep]:
-        for number, line in enumerate(self._text(said.path).splitlines(), 1):
+        for number, line in enumerate(self._source.text(said.path).splitlines(), 1):
             if found := re.search(said.pattern, line):
                 command = next(filter(None, found.groups()), "")
                 yield PullStep(said.what, Location(said.path, number), command)
@@ -159,20 +159,11 @@ class Around:
         for name in self._source.listed(_WORKFLOWS):
             path = f"{_WORKFLOWS}/{name}"
             if name.endswith((".yml", ".yaml")) and (
-                found := read_workflow(self._bytes(path), path)
+                found := read_workflow(self._source.content(path), path)
             ):
                 yield path, found
 
     # -------------------------------------------------------------------------- files
-
-    def _text(self, path: str) -> str:
-        return self._bytes(path).decode("utf-8", "replace")
-
-    def _bytes(self, path: str) -> bytes:
-        try:
-            return self._source.read(path)
-        except SourceError:
-            return b""
 
 
 def _asked_for(found: Sequence[tuple[str, WorkflowFile]], words: set[str]) -> dict[str, str]:

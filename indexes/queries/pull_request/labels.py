@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from indexes.model.errors import SourceError
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.reviewers import LABELER, Reviewers
@@ -84,7 +83,7 @@ class Labels:
     def _implied(self) -> tuple[tuple[tuple[str, ...], bool, tuple[str, ...], int], ...]:
         """The labels that one or all of which bring others, with these and the line."""
         found = []
-        for entry in read_entries(self._read(LABEL_TO_LABEL), LABEL_TO_LABEL)[0]:
+        for entry in read_entries(self._source.content(LABEL_TO_LABEL), LABEL_TO_LABEL)[0]:
             texts = {key: field.value.texts or () for key, field in entry.fields.items()}
             wanted = texts.get("any") or texts.get("all", ())
             found.append((wanted, "all" in texts, texts.get("then", ()), entry.line))
@@ -94,7 +93,7 @@ class Labels:
 
     def _notes(self, paths: Sequence[str], title: str) -> Iterator[Label]:
         """The category that the scripts of the release notes would choose."""
-        data = self._read(NOTES)
+        data = self._source.content(NOTES)
         for rule in read_title_rules(data):
             if rule.text in title.lower():
                 why = f"the title has {rule.text}"
@@ -109,7 +108,7 @@ class Labels:
 
     def _note(self, category: str, line: int, why: str) -> Label:
         short = category.removesuffix("_frontend")
-        known, _ = read_words(self._read(TOPICS), "frontend_categories")
+        known, _ = read_words(self._source.content(TOPICS), "frontend_categories")
         also = f", or {_NOTES}{short}" if short in known and short != category else ""
         why = f"{why}: the category {category}{also}, whichever GitHub lists"
         return Label("release notes", _NOTES + category, Location(NOTES, line), why, False)
@@ -117,11 +116,11 @@ class Labels:
     @property
     def topics(self) -> tuple[str, ...]:
         """The topics of this tree, as labels."""
-        words, _ = read_words(self._read(TOPICS), "topics")
+        words, _ = read_words(self._source.content(TOPICS), "topics")
         return tuple(_TOPIC + one for one in words if one[:1].islower())
 
     def _topic(self, paths: Sequence[str], title: str) -> Iterator[Label]:
-        words, line = read_words(self._read(TOPICS), "topics")
+        words, line = read_words(self._source.content(TOPICS), "topics")
         for topic, why in self._proposed(paths, title):
             if topic in words:
                 yield Label("topic", _TOPIC + topic, Location(TOPICS, line), why, False)
@@ -139,7 +138,7 @@ class Labels:
     @property
     def asked(self) -> Location | None:
         """The line of the tree by which a pull request needs such a label."""
-        for number, line in enumerate(self._read(ASKED).decode("utf-8", "replace").splitlines(), 1):
+        for number, line in enumerate(self._source.text(ASKED).splitlines(), 1):
             if "needs a" in line and "release notes" in line:
                 return Location(ASKED, number)
         return None
@@ -150,14 +149,8 @@ class Labels:
         return tuple(
             f"{what}: this tree has no {path}"
             for what, path in (("labels by path", LABELER), ("release notes", NOTES))
-            if not self._read(path)
+            if not self._source.content(path)
         )
-
-    def _read(self, path: str) -> bytes:
-        try:
-            return self._source.read(path)
-        except SourceError:
-            return b""
 
 
 def _kind(name: str) -> LabelKind:

@@ -41,7 +41,7 @@ class Bound:
         self._index = index
         self.is_bound = cache(self._is_bound)
         self._read = cache(self._text)
-        self._data = cache(self._data_of)
+        self._data = cache(self._index.source.content)
         self._sources = cache(self._sources_of)
 
     def _is_bound(self, name: str) -> bool:
@@ -128,12 +128,6 @@ class Bound:
         facts = self._index.facts
         templates = facts.paths("other", f"%{_TENSOR_METHODS}") if owner in _TENSOR else ()
         return (*templates, *facts.paths("cpp", "torch/csrc/%"))
-
-    def _data_of(self, path: str) -> bytes:
-        try:
-            return self._index.source.read(path)
-        except SourceError:
-            return b""
 
 
 def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import inserted
+from indexes.queries.changes.diffs import inserted, margin
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def docstring(tree: Tree, change: Change) -> Parts:
 
 def _added(tree: Tree, last: Location, names: list[str], why: str) -> ChangeStep:
     """The entries that are missing, after the last one with the lines that go on."""
-    (text,) = tree.lines(last.path, last.line, last.line)
-    indent = text[: len(text) - len(text.lstrip())]
+    text = tree.line(last)
+    indent = margin(text)
     end = last.line
     for line in tree.lines(last.path, last.line + 1):
         if not line.startswith(f"{indent} "):
@@ -78,7 +78,7 @@ def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
     """The entry with the field after the one of its sample inputs."""
     for number, line in enumerate(tree.lines(entry.path, entry.line), entry.line):
         if _SAMPLES.search(line):
-            indent = line[: len(line) - len(line.lstrip())]
+            indent = margin(line)
             if line.lstrip().startswith("sample_inputs_func") and line.rstrip().endswith(","):
                 return inserted(
                     tree, Location(entry.path, number), [f"{indent}error_inputs_func={name},"]

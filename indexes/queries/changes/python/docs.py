@@ -12,6 +12,7 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import inserted, removed, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.gaps.docs import signature
 from indexes.queries.python_names.public import definition, public_names
@@ -55,7 +56,7 @@ def docs_page(tree: Tree, change: Change) -> Parts:
         return docs(tree, change)
     docstring, row = change.gap.evidence[:2]
     last = change.gap.subject.rpartition(".")[2] if change.gap.subject else change.name
-    (text,) = tree.lines(row.path, row.line, row.line)
+    text = tree.line(row)
     head, _, listed = text.rpartition(".")
     line = f"{head}.{last}" if head else text.replace(listed.strip(), last)
     what = f"List {last} beside {listed.strip()}."
@@ -195,7 +196,7 @@ def _corrected(tree: Tree, change: Change) -> ChangeStep:
     assert change.gap
     assert change.op
     where = change.gap.location
-    text = "\n".join(tree.lines(where.path, where.line, where.end_line))
+    text = "\n".join(tree.lines_of(where))
     made = _with_names(text, tree.schemas[change.op], change.gap.subject)
     what = "Let the docstring say what the schema says."
     if made == text:
@@ -275,9 +276,7 @@ def _before_in_file(tree: Tree, name: str, path: str) -> Found | None:
 
 def _adder(tree: Tree, found: Found) -> str:
     """What adds docstrings there: ``add_docstr_all("``, ``add_docstr(``."""
-    path, fact = found
-    lines = tree.lines(path, fact.line, fact.line)
-    return lines[0].partition("(")[0].strip() if lines else "add_docstr"
+    return tree.line(place_of(found)).partition("(")[0].strip() or "add_docstr"
 
 
 def _docstring(tree: Tree, op: str, name: str, adder: str) -> tuple[str, ...]:
@@ -303,7 +302,7 @@ def _listed(tree: Tree, name: str, after: Found) -> Iterator[ChangeStep]:
         return
     for path, fact in _pages(tree, after[1].target):
         row = Location(path, fact.line)
-        (text,) = tree.lines(path, row.line, row.line)
+        text = tree.line(row)
         last = after[1].target.rpartition(".")[2]
         line = text.replace(last, name.rpartition(".")[2])
         what = f"List {name} on the page."
@@ -339,7 +338,5 @@ def _checks(tree: Tree) -> Iterator[TestRun]:
 def _model(tree: Tree, steps: list[ChangeStep]) -> Iterator[Neighbour]:
     like = next((step.like for step in steps if step.like and step.like.path.endswith(".py")), None)
     if like:
-        lines = tree.lines(like.path, like.line, like.end_line or like.line)
-        shown = tuple(lines[:_LONGEST])
         why = "the docstring before it in the file"
-        yield Neighbour(str(like), why, like, shown, len(lines) - len(shown))
+        yield neighbour(tree, str(like), why, like, most=_LONGEST)

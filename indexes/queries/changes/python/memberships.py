@@ -128,8 +128,7 @@ class Memberships:
                 yield row
 
     def _comment(self, row: NamedRow) -> str:
-        line = self._tree.lines(row.location.path, row.location.line, row.location.line)
-        return line[0].partition("#")[2] if line else ""
+        return self._tree.line(row.location).partition("#")[2]
 
     def _says_missing(self, subject: Subject, row: NamedRow) -> bool:
         if (row.location.path, row.location.line) in subject.shown:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from indexes.linking.python.paths import Found, place_of
 from indexes.model.files import PythonFact, unpack
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import inserted
+from indexes.queries.changes.diffs import inserted, margin
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
@@ -24,7 +25,6 @@ _LEFT_OUT = ("skips", "decorators")
 """What a neighbour has for reasons of its own."""
 _RENAMED = ("sample_inputs_func", "op", "aten_name")
 """What is ours by another name."""
-_LONGEST = 30
 
 
 def opinfo(tree: Tree, change: Change) -> Parts:
@@ -68,7 +68,7 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
         if at:
             place = place_of(at)
             new = samples.replace(near.name, change.name)
-            lines = tree.lines(place.path, place.line, place.end_line)
+            lines = tree.lines_of(place)
             code = tuple(line.replace(samples, new) for line in lines)
             what = f"Write {new}: inputs of each shape and option that it takes."
             yield ChangeStep("add", Location(place.path, place.end_line), what, code, "", place)
@@ -83,7 +83,7 @@ def _steps(tree: Tree, change: Change, near: Near, found: Found) -> Iterator[Cha
 
 def _call(tree: Tree, where: Location) -> tuple[str, ast.Call] | None:
     """The text of an entry, and what Python reads in it."""
-    text = dedent("\n".join(tree.lines(where.path, where.line, where.end_line))).strip().rstrip(",")
+    text = dedent("\n".join(tree.lines_of(where))).strip().rstrip(",")
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
@@ -117,8 +117,7 @@ def _entry(
     if call is None:
         return
     text, node = call
-    lines = tree.lines(where.path, where.line, where.line)
-    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())] if lines else "    "
+    indent = margin(tree.line(where))
     name = public.removeprefix("torch.").removeprefix("Tensor.").removeprefix("_C._nn.")
     yield f"{indent}{ast.unparse(node.func)}("
     yield f'{indent}    "{name}",'
@@ -135,10 +134,8 @@ def _entry(
 
 def _neighbour(tree: Tree, one: Near, found: Found) -> Neighbour:
     where = place_of(found)
-    lines = tree.lines(where.path, where.line, where.end_line)
-    shown = tuple(lines[:_LONGEST])
     row = Location(where.path, where.line)
-    return Neighbour(one.op, one.why, where, shown, len(lines) - len(shown), row, f"'{one.name}'")
+    return neighbour(tree, one.op, one.why, where, row, f"'{one.name}'")
 
 
 def _runs(tree: Tree, change: Change, near: Near) -> Iterator[TestRun]:

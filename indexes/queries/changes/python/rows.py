@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import inserted, removed, replaced
+from indexes.queries.changes.diffs import inserted, margin, removed, replaced
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
 from indexes.queries.changes.test_runs import operator_runs, run_of
 from indexes.queries.operator_tests import Suite
@@ -31,7 +31,7 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
     if change.gap is None:
         return _of_operator(tree, change)
     where = change.gap.location
-    lines = tree.lines(where.path, where.line, max(where.line, where.end_line))
+    lines = tree.lines_of(where)
     alone = "".join(lines).strip().startswith("DecorateInfo(") and lines[-1].rstrip().endswith("),")
     code = removed(tree, where) if alone else ()
     steps = [ChangeStep("remove", where, f"Remove the row: {_said(change)}", code, change.why)]
@@ -110,8 +110,8 @@ def _on_page(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     there = sorted((f.target.lower(), f.line) for path, f in rows if path == page)
     before = [line for target, line in there if target < name.lower()]
     where = Location(page, before[-1] if before else there[0][1])
-    (text,) = tree.lines(page, where.line, where.line)
-    indent = text[: len(text) - len(text.lstrip())]
+    text = tree.line(where)
+    indent = margin(text)
     line = text.rstrip()
     written = next(
         (
@@ -148,7 +148,7 @@ def docs_link(tree: Tree, change: Change) -> Parts:
         {hit.name for hit in hits if hit.name.rpartition(".")[2] == last and hit.name != name}
     )
     meant = [one for one in near if one.startswith("torch.") and "._" not in one]
-    (text,) = tree.lines(where.path, where.line, where.line) or [""]
+    text = tree.line(where)
     code: tuple[str, ...] = ()
     what = f"Correct the name {name}, or take it out."
     if len(meant) == 1 and name in text:
@@ -178,7 +178,7 @@ def typing(tree: Tree, change: Change) -> Parts:
 
 def _without_excuse(tree: Tree, where: Location) -> tuple[str, ...]:
     """The diff that removes the line, where it is a comment of its own."""
-    (text,) = tree.lines(where.path, where.line, where.line) or [""]
+    text = tree.line(where)
     return removed(tree, where) if text.lstrip().startswith("#") else ()
 
 

@@ -17,8 +17,9 @@ from indexes.linking.python.paths import Found
 from indexes.model.regex import IGNORECASE, regex
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import Edit, edited, inserted, replaced
+from indexes.queries.changes.diffs import Edit, edited, inserted, margin, replaced
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.neighbours import neighbour
 from indexes.queries.changes.python.drafts import (
     Renaming,
     Style,
@@ -35,8 +36,6 @@ from indexes.queries.changes.test_runs import operator_runs
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
-_LONGEST = 30
-"""Lines of a neighbour that are shown."""
 _MOST_DOUBTFUL = 8
 _CONTEXT = 7
 """Lines between two edits from which on their diffs do not touch."""
@@ -163,10 +162,8 @@ class RulePlan:
     def _neighbours(self) -> Iterator[Neighbour]:
         for one in self._near[:2]:
             where = self._place(one)
-            lines = self._tree.lines(where.path, where.line, where.end_line)
-            shown = tuple(lines[:_LONGEST])
-            row, word = Location(where.path, where.line), self._word(one)
-            yield Neighbour(one.op, one.why, where, shown, len(lines) - len(shown), row, word)
+            row = Location(where.path, where.line)
+            yield neighbour(self._tree, one.op, one.why, where, row, self._word(one))
 
     # -------------------------------------------------------------------------- steps
 
@@ -209,7 +206,7 @@ class RulePlan:
             return tuple(map(to.words, self._tree.lines(path, fact.line, self._end(where))))
         head = "\n".join(self._tree.lines(path, where.line, fact.line - 1))
         own = dedent(head).splitlines()
-        indent = head[: len(head) - len(head.lstrip())]
+        indent = margin(head)
         name = to.function(fact.symbol.rpartition(".")[2])
         made = (
             *decorators(own, to),
@@ -271,7 +268,7 @@ class RulePlan:
 
     def _join(self, joined: Joined) -> ChangeStep:
         row = joined.row
-        lines = self._tree.lines(row.location.path, row.location.line, row.location.end_line)
+        lines = self._tree.lines_of(row.location)
         code = inserted(self._tree, row.location, [*map(self._renaming(row.name).words, lines)])
         what = f"Add {self._name} to {row.list.title}, which has {row.name}."
         why = f"{joined.having} of the {joined.operators} operators that it names have a"

@@ -155,7 +155,7 @@ class _Names:
         found = self._finder.find(owner)
         if found is None or found.kind != "class" or found.location is None:
             return found is not None
-        line = self._tree.lines(found.location.path, found.location.line)[0]
+        line = self._tree.line(found.location)
         return "_C." in line
 
 

@@ -69,7 +69,7 @@ def _checks(tree: Tree, op: str) -> tuple[Definition, Location] | None:
 
 def _checked(tree: Tree, function: Definition) -> Location | None:
     place = function.location
-    text = "\n".join(tree.lines(place.path, place.line, place.end_line))
+    text = "\n".join(tree.lines_of(place))
     names = parameter_names(function.parameters)
     for found in _CHECK.finditer(text):
         condition, comma, message = found[1].partition(",")
