@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
-from indexes.linking.python.paths import Found
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
+from indexes.queries.changes.formula_tests import FORWARD, REVERSE, FormulaTests, Mode
 from indexes.queries.changes.homes import after
-from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
 from indexes.queries.changes.python.nearest import Near, nearest
-from indexes.queries.changes.test_runs import operator_runs
-from indexes.queries.gaps.statements import about, expected_failures
 from indexes.queries.gaps.tree import Tree
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -25,50 +22,19 @@ _NEIGHBOURS = 3
 _CODE = 40
 _UNKNOWN = regex(r"not_implemented\(")
 _CALL = regex(r"(?<![\w.])([a-z_]\w*)\(")
-_GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager)")
-
-
-class _Mode(NamedTuple):
-    """What one of the two modes of differentiation is called in the tree."""
-
-    kind: str
-    """Of the formulas."""
-    noun: str
-    flags: tuple[str, ...]
-    """Of an OpInfo, that have its tests run."""
-    said: re.Pattern[str]
-    """In tests that are expected to fail for want of it."""
-    ending: str
-    """Of a function in FunctionsManual."""
-
-
-_REVERSE = _Mode(
-    "gradient",
-    "gradient",
-    ("supports_autograd", "supports_gradgrad"),
-    regex(r"derivative|test_grad|vjp|BwdGrad|TestGradients|test_fn_grad", re.I),
-    "backward",
-)
-_FORWARD = _Mode(
-    "forward",
-    "forward-mode formula",
-    ("supports_forward_ad", "supports_fwgrad_bwgrad"),
-    regex(r"forward[- ]?(?:mode|AD)|jvp|FwdGrad|fwgrad", re.I),
-    "jvp",
-)
 
 
 def gradient(tree: Tree, change: Change) -> Parts:
     """The plan of a gradient that is not there."""
-    return _plan(tree, change, _REVERSE)
+    return _plan(tree, change, REVERSE)
 
 
 def forward(tree: Tree, change: Change) -> Parts:
     """The plan of a formula for forward mode."""
-    return _plan(tree, change, _FORWARD)
+    return _plan(tree, change, FORWARD)
 
 
-def _plan(tree: Tree, change: Change, mode: _Mode) -> Parts:
+def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
     if change.op is None:
         return Parts((), missing=("no operator is known here",))
     new = _NewFormula(tree, change, change.op, mode)
@@ -87,12 +53,12 @@ class _NewFormula:
     tree: Tree
     change: Change
     op: str
-    mode: _Mode
+    mode: Mode
 
     def parts(self) -> Parts:
         title = f"{self.mode.noun} of {self.op}"
         return Parts(
-            tuple(self._steps()), tuple(self._neighbours()), tuple(self._tests()), title=title
+            tuple(self._steps()), tuple(self._neighbours()), self._suite.runs(), title=title
         )
 
     @cached_property
@@ -103,6 +69,10 @@ class _NewFormula:
     @property
     def name(self) -> str:
         return self.tree.natives[self.op].name
+
+    @cached_property
+    def _suite(self) -> FormulaTests:
+        return FormulaTests(self.tree, self.change, self.op, self.mode)
 
     def there(self) -> Location | None:
         """Where the formula already is."""
@@ -154,9 +124,7 @@ class _NewFormula:
         yield self._yaml()
         yield from self._function()
         yield from self._lists()
-        yield from self._flags()
-        yield from self._skips()
-        yield from self._expected()
+        yield from self._suite.steps()
 
     def _yaml(self) -> ChangeStep:
         like = _known(self.model, self.mode)[0].location if self.model else None
@@ -204,17 +172,17 @@ class _NewFormula:
         return ChangeStep("add", place, what, inserted(self.tree, place, lines), why, like)
 
     def _drafts(self) -> list[str]:
-        if self.mode is _FORWARD:
+        if self.mode is FORWARD:
             return [self._draft((output,)) for output in self._outputs()]
         return [self._draft((one,)) for one in self._inputs()]
 
     def _draft(self, of: Sequence[str]) -> str:
         """A formula that calls a function still to be written; for an elementwise operator in
         forward mode torchgen derives it from the gradient."""
-        if self.mode is _FORWARD and "pointwise" in self.tree.natives[self.op].tags:
+        if self.mode is FORWARD and "pointwise" in self.tree.natives[self.op].tags:
             return f"{', '.join(of)}: auto_element_wise"
         arguments = [a.name for a in self.tree.schemas[self.op].arguments]
-        if self.mode is _FORWARD:
+        if self.mode is FORWARD:
             tangents = [f"{one}_p, {one}_t" for one in self._inputs()]
             rest = [one for one in arguments if one not in self._inputs()]
             return f"{', '.join(of)}: {self._symbol}({', '.join([*tangents, *rest])})"
@@ -226,7 +194,7 @@ class _NewFormula:
 
     def _inputs(self) -> list[str]:
         """The inputs that it is differentiated by: those of its gradient, where it has one."""
-        if known := [name for one in _known(self.entry, _REVERSE) for name in one.inputs]:
+        if known := [name for one in _known(self.entry, REVERSE) for name in one.inputs]:
             return known
         arguments = self.tree.schemas[self.op].arguments
         return [a.name for a in arguments if a.base_type == "Tensor" and not a.is_out]
@@ -243,7 +211,7 @@ class _NewFormula:
     def _function(self) -> Iterator[ChangeStep]:
         """The function that a formula calls, where the neighbour's or its own gradient stands in a
         file of such functions."""
-        if self.mode is _FORWARD and "pointwise" in self.tree.natives[self.op].tags:
+        if self.mode is FORWARD and "pointwise" in self.tree.natives[self.op].tags:
             return
         models = [*self._called(self.entry), *self._called(self.model)]
         for one in models[:1]:
@@ -281,7 +249,7 @@ class _NewFormula:
             mine = {table for table, name, _, _ in rows if name == self.name}
             for table, name, line, alone in rows:
                 place = Location(path, line)
-                if name == self.name and "DONT_REQUIRE" in table and self.mode is _REVERSE:
+                if name == self.name and "DONT_REQUIRE" in table and self.mode is REVERSE:
                     code = removed(self.tree, place) if alone else ()
                     what = f"take {name} out of {table}"
                     yield ChangeStep("remove", place, what, code, "it has a derivative from now on")
@@ -290,84 +258,19 @@ class _NewFormula:
                     yield ChangeStep("edit", place, what, (), f"{name} stands there", place)
 
     def _may_join(self, table: str) -> bool:
-        return self.mode is _REVERSE and "IMPLEMENTED" in table
-
-    # ---------------------------------------------------------------------- OpInfo, tests
-
-    @cached_property
-    def _opinfos(self) -> list[Found]:
-        found = self.tree.opinfos(self.op)
-        return [one for one in found if not one[1].symbol.startswith("_refs.")]
-
-    def _flags(self) -> Iterator[ChangeStep]:
-        """The flags of its OpInfos that keep tests of the mode from running."""
-        for path, fact in self._opinfos:
-            lines = self.tree.lines(path, fact.line, max(fact.line, fact.end_line))
-            edits = list(_flag_edits(lines, fact.line, self.mode))
-            if edits:
-                code = edited(self.tree, path, edits)
-                what = f"say {', '.join(self.mode.flags)} in the OpInfo {fact.symbol}"
-                why = "the tests of this mode run for the OpInfos that say so"
-                yield ChangeStep("edit", Location(path, edits[0].first), what, code, why)
-
-    def _skips(self) -> Iterator[ChangeStep]:
-        """What its OpInfos skip for want of it."""
-        for path, fact in self._opinfos:
-            lines = self.tree.lines(path, fact.line, max(fact.line, fact.end_line))
-            for at, text in enumerate(lines, fact.line):
-                if self.mode.said.search(text) and re.match(r"\s*(?:[\"']|DecorateInfo)", text):
-                    what = "remove the skip or expected failure, if it passes now"
-                    why = f"the OpInfo says of {text.strip()[:60]} that it fails"
-                    yield ChangeStep("edit", Location(path, at), what, (), why)
-
-    def _expected(self) -> Iterator[ChangeStep]:
-        """Rows of tests that expect it to fail."""
-        names, seen = self.tree.opinfo_names(self.op), set()
-        for path in (*self.tree.paths("test/functorch/test_%.py"), *self._older):
-            found = list(about(expected_failures(self.tree.text(path), path), names))
-            for one in found:
-                said = f"{one.group} {one.comment}"
-                if self.mode.said.search(said) and self._is_meant(one.comment):
-                    text = self.tree.line(one.location)
-                    code = removed(self.tree, one.location) if text.count("(") == 1 else ()
-                    seen.add(one.location)
-                    what = f"remove the expected failure of {one.group}"
-                    why = one.comment or "it expects to fail for want of a formula"
-                    yield ChangeStep("remove", one.location, what, code, why)
-
-        for place in self.change.gap.evidence if self.change.gap else ():
-            if place.path.startswith(("test/", "functorch/test/")) and place not in seen:
-                yield ChangeStep(
-                    "remove", place, "remove the expected failure", (), "it shows the gap"
-                )
-
-    @property
-    def _older(self) -> tuple[str, ...]:
-        return self.tree.paths("functorch/test/test_%.py")
-
-    def _is_meant(self, comment: str) -> bool:
-        """Whether a comment names this operator or its mode; one without may be about others."""
-        return self.name in comment or bool(self.mode.said.search(comment))
-
-    def _tests(self) -> Iterable[TestRun]:
-        runs = operator_runs(self.tree, self.op)
-        wanted = "fwd" if self.mode is _FORWARD else "gradients"
-        return sorted(
-            (run for run in runs if _GRADIENT_TESTS.search(run.path) or "test_ops" in run.path),
-            key=lambda run: wanted not in run.path,
-        )
+        return self.mode is REVERSE and "IMPLEMENTED" in table
 
 
 def _all(entry: DerivativeEntry) -> list[Formula]:
     return [formula for one in entry.sets for formula in one.formulas]
 
 
-def _formulas(entry: DerivativeEntry | None, mode: _Mode) -> list[Formula]:
+def _formulas(entry: DerivativeEntry | None, mode: Mode) -> list[Formula]:
     sets = entry.sets if entry else ()
     return [f for one in sets if one.key == "Default" for f in one.formulas if f.kind == mode.kind]
 
 
-def _known(entry: DerivativeEntry | None, mode: _Mode) -> list[Formula]:
+def _known(entry: DerivativeEntry | None, mode: Mode) -> list[Formula]:
     return [one for one in _formulas(entry, mode) if not _UNKNOWN.search(one.text)]
 
 
@@ -391,20 +294,3 @@ def _rows(lines: Sequence[str], names: set[str]) -> Iterator[tuple[str, str, int
         for name in items:
             if name in names:
                 yield table, name, number, len(items) == 1
-
-
-def _flag_edits(lines: Sequence[str], first: int, mode: _Mode) -> Iterator[Edit]:
-    """The edits that switch flags on: those said to be False, and those of forward mode that are
-    not said."""
-    text = "\n".join(lines)
-    for flag in mode.flags:
-        for at, line in enumerate(lines):
-            if re.search(rf"\b{flag}\s*=\s*False", line):
-                yield Edit(first + at, first + at, (re.sub(r"=\s*False", "=True", line),))
-    unsaid = [
-        flag for flag in mode.flags if mode is _FORWARD and not re.search(rf"\b{flag}\b", text)
-    ]
-    below = next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
-    if unsaid and below is not None:
-        indent = margin(lines[below])
-        yield Edit(first + below + 1, first + below, tuple(f"{indent}{f}=True," for f in unsaid))

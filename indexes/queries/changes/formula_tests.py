@@ -1,0 +1,146 @@
+"""What tests say of the derivatives of an operator: its OpInfo's flags and skips, and expected
+failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from indexes.linking.python.paths import Found, place_of
+from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.diffs import Edit, edited, margin, removed
+from indexes.queries.changes.model import Change, ChangeStep, TestRun
+from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.statements import about, expected_failures
+from indexes.queries.gaps.tree import Tree
+
+_EXPECTING = ("test/functorch/test_%.py", "functorch/test/test_%.py")
+_GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager)")
+
+
+class Mode(NamedTuple):
+    """What one of the two modes of differentiation is called in the tree."""
+
+    kind: str
+    """Of the formulas."""
+    noun: str
+    flags: tuple[str, ...]
+    """Of an OpInfo, that have its tests run."""
+    said: re.Pattern[str]
+    """In tests that are expected to fail for want of it."""
+    ending: str
+    """Of a function in FunctionsManual."""
+
+
+REVERSE = Mode(
+    "gradient",
+    "gradient",
+    ("supports_autograd", "supports_gradgrad"),
+    regex(r"derivative|test_grad|vjp|BwdGrad|TestGradients|test_fn_grad", re.I),
+    "backward",
+)
+FORWARD = Mode(
+    "forward",
+    "forward-mode formula",
+    ("supports_forward_ad", "supports_fwgrad_bwgrad"),
+    regex(r"forward[- ]?(?:mode|AD)|jvp|FwdGrad|fwgrad", re.I),
+    "jvp",
+)
+
+
+@dataclass
+class FormulaTests:
+    """What the tests of one operator say of one mode of differentiation."""
+
+    tree: Tree
+    change: Change
+    op: str
+    mode: Mode
+
+    def steps(self) -> Iterator[ChangeStep]:
+        """Where they say that it is not there."""
+        yield from self._flags()
+        yield from self._skips()
+        yield from self._expected()
+
+    @cached_property
+    def _opinfos(self) -> list[Found]:
+        found = self.tree.opinfos(self.op)
+        return [one for one in found if not one[1].symbol.startswith("_refs.")]
+
+    def _flags(self) -> Iterator[ChangeStep]:
+        """The flags of its OpInfos that keep tests of the mode from running."""
+        for path, fact in self._opinfos:
+            lines = self.tree.lines_of(place_of((path, fact)))
+            edits = list(_flag_edits(lines, fact.line, self.mode))
+            if edits:
+                code = edited(self.tree, path, edits)
+                what = f"say {', '.join(self.mode.flags)} in the OpInfo {fact.symbol}"
+                why = "the tests of this mode run for the OpInfos that say so"
+                yield ChangeStep("edit", Location(path, edits[0].first), what, code, why)
+
+    def _skips(self) -> Iterator[ChangeStep]:
+        """What its OpInfos skip for want of it."""
+        for path, fact in self._opinfos:
+            lines = self.tree.lines_of(place_of((path, fact)))
+            for at, text in enumerate(lines, fact.line):
+                if self.mode.said.search(text) and re.match(r"\s*(?:[\"']|DecorateInfo)", text):
+                    what = "remove the skip or expected failure, if it passes now"
+                    why = f"the OpInfo says of {text.strip()[:60]} that it fails"
+                    yield ChangeStep("edit", Location(path, at), what, (), why)
+
+    def _expected(self) -> Iterator[ChangeStep]:
+        """Rows of tests that expect it to fail."""
+        names, seen = self.tree.opinfo_names(self.op), set()
+        for path in (
+            *self.tree.paths("test/functorch/test_%.py"),
+            *self.tree.paths("functorch/test/test_%.py"),
+        ):
+            found = list(about(expected_failures(self.tree.text(path), path), names))
+            for one in found:
+                said = f"{one.group} {one.comment}"
+                if self.mode.said.search(said) and self._is_meant(one.comment):
+                    text = self.tree.line(one.location)
+                    code = removed(self.tree, one.location) if text.count("(") == 1 else ()
+                    seen.add(one.location)
+                    what = f"remove the expected failure of {one.group}"
+                    why = one.comment or "it expects to fail for want of a formula"
+                    yield ChangeStep("remove", one.location, what, code, why)
+
+        for place in self.change.gap.evidence if self.change.gap else ():
+            if place.path.startswith(("test/", "functorch/test/")) and place not in seen:
+                yield ChangeStep(
+                    "remove", place, "remove the expected failure", (), "it shows the gap"
+                )
+
+    def _is_meant(self, comment: str) -> bool:
+        """Whether a comment names this operator or its mode; one without may be about others."""
+        return self.tree.natives[self.op].name in comment or bool(self.mode.said.search(comment))
+
+    def runs(self) -> tuple[TestRun, ...]:
+        """Its tests of gradients, those of the mode first."""
+        runs = operator_runs(self.tree, self.op)
+        wanted = "fwd" if self.mode is FORWARD else "gradients"
+        found = [run for run in runs if _GRADIENT_TESTS.search(run.path) or "test_ops" in run.path]
+        return tuple(sorted(found, key=lambda run: wanted not in run.path))
+
+
+def _flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:
+    """The edits that switch flags on: those said to be False, and those of forward mode that are
+    not said."""
+    text = "\n".join(lines)
+    for flag in mode.flags:
+        for at, line in enumerate(lines):
+            if re.search(rf"\b{flag}\s*=\s*False", line):
+                yield Edit(first + at, first + at, (re.sub(r"=\s*False", "=True", line),))
+    unsaid = [
+        flag for flag in mode.flags if mode is FORWARD and not re.search(rf"\b{flag}\b", text)
+    ]
+    below = next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
+    if unsaid and below is not None:
+        indent = margin(lines[below])
+        yield Edit(first + below + 1, first + below, tuple(f"{indent}{f}=True," for f in unsaid))
