@@ -29,7 +29,8 @@ def test_every_gap_has_a_plan(answer: GapList, changes: Changes) -> None:
 def test_steps_stand_on_lines_of_the_tree(answer: GapList, changes: Changes) -> None:
     for gap in {gap.kind: gap for gap in answer.gaps}.values():
         plan = changes.of_id(gap.id)
-        for step in plan.steps if plan else ():
+        assert plan is not None
+        for step in plan.steps:
             lines = changes.tree.lines(step.location.path)
             assert step.location.line <= len(lines), (gap.id, step)
 

@@ -27,10 +27,3 @@ def test_without_an_out_variant_that_comes_first(changes: Changes) -> None:
 
 def test_what_is_structured_is_said(changes: Changes) -> None:
     assert changes.of_op("settled_0", "structured").there is not None
-
-
-def test_a_test_stands_beside_the_nearest(changes: Changes) -> None:
-    plan = changes.of_op("relu", "test")
-    assert plan.change.kind == "test"
-    assert plan.steps
-    assert plan.tests

@@ -14,6 +14,7 @@ from indexes.queries.gaps.model import Gap, GapList
 @pytest.mark.parametrize("kind", ["opinfo-failure", "opinfo-skip", "docs-coverage", "typing"])
 def test_the_line_of_a_gap_goes(changes: Changes, answer: GapList, kind: str) -> None:
     gaps = [one for one in answer.gaps if one.kind == kind]
+    assert gaps
     for gap in gaps[:3]:
         plan = changes.of_id(gap.id)
         assert plan is not None

@@ -32,6 +32,7 @@ def test_what_has_a_kernel_under_an_alias_key_misses_none(answer: GapList) -> No
 
 def test_a_back_end_whose_kernels_stand_elsewhere_is_unknown_and_not_nothing(grown: Index) -> None:
     unknown = kernel_keys(Tree(grown)).unknown
+    assert unknown
     for key in unknown:
         found = find_gaps(grown, GapFilter(("kernel",), key=key))
         assert not found.gaps
@@ -40,6 +41,7 @@ def test_a_back_end_whose_kernels_stand_elsewhere_is_unknown_and_not_nothing(gro
 
 def test_counts_by_key_are_those_of_the_gaps(answer: GapList) -> None:
     gaps = kernels(answer).values()
+    assert {"MPS", "CUDA"} <= {one.key for one in answer.keys}
     for one in answer.keys:
         mine = [gap for gap in gaps if one.key in gap.keys]
         assert one.count == len(mine)
