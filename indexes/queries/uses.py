@@ -9,7 +9,6 @@ from indexes.linking.facts import Edge, Known, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
 from indexes.model.answers import Hit, NameMatch, ReachingWay
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
 from indexes.queries.graph_places import reaching, starts_of, uses_of
@@ -106,17 +105,10 @@ def _of_library(index: Index, op: str) -> Iterator[Hit]:
     for row in index.facts.kernels(op):
         if where := row.registered or native.location:
             yield Hit("registration", f"{row.key}: {row.symbol}", where, row.rule, op)
-    corpus = Corpus(index.facts, lambda path: _text(index, path))
+    corpus = Corpus(index.facts, index.source.content)
     for use in WrittenOperators(index.facts, corpus).of(native):
         if not use.registers:
             yield Hit("caller", use.name, use.location, use.rule)
-
-
-def _text(index: Index, path: str) -> bytes | None:
-    try:
-        return index.source.read(path)
-    except SourceError:
-        return None
 
 
 def _operator(facts: Lookup, way: ReachingWay, symbol: str) -> Hit:

@@ -11,9 +11,10 @@ from indexes.queries.contribution.additions import Addition
 from indexes.queries.contribution.guides import Command, Convention
 from indexes.queries.contribution.neighbours import Neighbour
 from indexes.queries.contribution.new_operator import Check, NewOperator, TestToRun
-from indexes.queries.contribution.plan import Contribution, PlaceHistory, Step
+from indexes.queries.contribution.plan import Contribution, PlaceHistory
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import MEANING, Review
+from indexes.queries.contribution.steps import Step
 from indexes.queries.contribution.tiers import run_now
 from indexes.queries.impact.rebuild import Cost
 from indexes.queries.operator_tests import OperatorTests, Selection

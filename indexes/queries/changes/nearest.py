@@ -1,4 +1,7 @@
-"""Which operator with a kernel for a key is most like one without: its kernel is the model."""
+"""Which operator with a kernel for a key is most like one without: its kernel is the model.
+
+Kernels are alike by where and how they compute: files, stubs, types of functions. What Python
+registers is alike by what is asked of it, name and schema (``python/nearest.py``)."""
 
 from __future__ import annotations
 

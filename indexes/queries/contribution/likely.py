@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexes.queries.contribution.plan import Step
+    from indexes.queries.contribution.steps import Step
 
 _MOST_KERNELS = 2
 _LISTS = "overrides.py"

@@ -1,4 +1,6 @@
-"""Which operators are most like one, among those that have what it lacks."""
+"""Which operators are most like one, among those that have what it lacks in Python or YAML.
+
+They are alike by name, module and schema; kernels by their code (``changes/nearest.py``)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexes.model.errors import NotFound
-from indexes.queries.contribution.plan import Contributions, first_of_files
+from indexes.queries.contribution.plan import Contributions
+from indexes.queries.contribution.steps import first_of_files
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import contribution_json

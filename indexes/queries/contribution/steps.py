@@ -1,0 +1,59 @@
+"""The places of a contribution, and which of them are shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from indexes.model.vocabulary import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A place that the change may touch, or where it is documented or tested."""
+
+    role: str
+    symbol: str
+    location: Location
+    rule: str
+    """Why it belongs to it."""
+    change: Literal["will", "may"] = "may"
+    """Whether a change most likely edits its file, or may."""
+
+
+def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
+    """At most so many places, in their order; further ones of a file and role are left out
+    first."""
+    seen: Counter[tuple[str, str]] = Counter()
+    rank = {}
+    for at, step in enumerate(steps):
+        key = (step.location.path, step.role)
+        rank[at] = (seen[key], at)
+        seen[key] += 1
+    kept = sorted(sorted(rank, key=rank.__getitem__)[:most])
+    return [steps[at] for at in kept]
+
+
+def by_interest(steps: Sequence[Step]) -> list[Step]:
+    """For the question who changed it: one place of each role first, those that compute before
+    those that list."""
+    order = {role: at for at, role in enumerate(_TELLING)}
+    seen: dict[str, int] = {}
+    keys = {}
+    for step in steps:
+        seen[step.role] = seen.get(step.role, 0) + 1
+        keys[step] = (seen[step.role], order.get(step.role, len(order)))
+    return sorted(steps, key=lambda step: keys[step])
+
+
+_TELLING = (
+    "kernel",
+    "device_kernel",
+    "formula_function",
+    "schema",
+    "derivative",
+    "meta",
+    "decomposition",
+)
