@@ -22,7 +22,7 @@ def expand(store: Store, files: Collection[int] | None) -> None:
     wanted = sorted({*uses, *blocks})
     registering = set(store.column("SELECT DISTINCT file FROM libraries WHERE made=0"))
     if files is None:
-        store.drop_made(store.column("SELECT id FROM files WHERE kind='cpp'"))
+        store.drop_all_made()
     else:
         store.drop_made(files)
     for placed in wanted:

@@ -93,6 +93,8 @@ class EdgeResolver:
         """Those that the file at hand defines."""
         self._meanings: dict[tuple[object, ...], list[_Meant]] = {}
         """What calls in the file at hand mean, and those in macros that it uses."""
+        self._methods_meant: dict[tuple[object, ...], list[_Meant]] = {}
+        """What calls of methods mean, in all files."""
 
     def edges(self, caller: Known, calls: Sequence[Call]) -> list[Edge]:
         """What a body leads to, in order."""
@@ -181,7 +183,7 @@ class EdgeResolver:
         edges = self._of_library(call, caller, found)
         if call.template or not found:
             edges += self._functors(call, caller)
-        return edges + (self._functions(call, found) or self._operators(call, caller))
+        return edges + (self._functions(call, found) if found else self._operators(call, caller))
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[_Meant]:
         """The library that a name is of, unless a class of the tree has a name like a vendor's:
@@ -282,11 +284,22 @@ class EdgeResolver:
             mark = mark[1:] if self.facts.classes_named(mark[1:]) else self._returned(mark[1:])
         if library := library_of(call) or _front_end(call, mark, caller):
             return [_edge(call, "library", library, "by rule")]
-        if mark == "?" and not self.facts.overloads(operator_base(call)):
-            return self._overriders(call, caller)
-        if mark in ("T", "?"):
+        if mark == "T" or (mark == "?" and self.facts.overloads(operator_base(call))):
             return self._method_operators(call, is_sure=mark == "T")
-        return self._methods(call, caller, mark) if len(mark) > 1 else []
+        return self._of_class(call, caller, mark) if mark == "?" or len(mark) > 1 else []
+
+    def _of_class(self, call: Call, caller: Known, mark: str) -> list[_Meant]:
+        """What a method of an object means: that does not depend on the file."""
+        place = caller.definition
+        itself = caller.id if call.name == place.name else 0
+        is_near = mark == "this" or self.facts.is_standard(mark)
+        around = plain_scope(place.scope) if is_near else ""
+        key = (call.name, call.qualifier, call.arguments, bool(call.template), mark, itself, around)
+        found = self._methods_meant.get(key)
+        if found is None:
+            read = self._overriders if mark == "?" else partial(self._methods, mark=mark)
+            found = self._methods_meant[key] = read(call, caller)
+        return found
 
     def _methods(self, call: Call, caller: Known, mark: str) -> list[_Meant]:
         found = chosen(call, self._classes.methods(call, caller, mark), self._returned)

@@ -147,6 +147,7 @@ class LibraryBlock(NamedTuple):
     """The variable that is the library: ``m``."""
 
 
+@lru_cache(4096)
 def library_block(arguments: str) -> LibraryBlock:
     """Reads ``aten, CPU, m``."""
     given = [part.strip() for part in arguments.split(",")]

@@ -180,6 +180,15 @@ class Store:
             self.db.execute("DELETE FROM uses WHERE file=? AND made=1", (file,))
             self.db.execute("DELETE FROM libraries WHERE file=? AND made=1", (file,))
 
+    def drop_all_made(self) -> None:
+        """Removes what macros make in all files."""
+        made = first_number(0, made=1)
+        self.db.execute("DELETE FROM definitions WHERE id&?", (made,))
+        for table in ("calls", "branches"):
+            self.db.execute(f"DELETE FROM {table} WHERE definition&?", (made,))
+        for table in ("uses", "libraries"):
+            self.db.execute(f"DELETE FROM {table} WHERE made=1")
+
     def drop_file(self, path: str) -> None:
         """Removes a file and what was read from it."""
         for number in self.column("SELECT id FROM files WHERE path=?", (path,)):

@@ -206,7 +206,12 @@ class ScopeFacts(Lookup):
 
     def classes_named(self, name: str) -> tuple[str, ...]:
         """The classes of a simple name, with their scopes."""
-        return tuple(dict.fromkeys(one for one, _ in self._classes.get(name, ())))
+        return self._qualified_classes.get(name, ())
+
+    @cached_property
+    def _qualified_classes(self) -> dict[str, tuple[str, ...]]:
+        every = self._classes.items()
+        return {name: tuple(dict.fromkeys(one for one, _ in found)) for name, found in every}
 
     @cached_property
     def _standard(self) -> frozenset[str]:

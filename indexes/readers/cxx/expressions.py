@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from re import Match
 
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import Site
@@ -18,9 +18,6 @@ from indexes.readers.cxx.marks import (
     type_mark,
     word_mark,
 )
-
-if TYPE_CHECKING:
-    from re import Match
 
 _ANGLES = r"<(?:[^;(){}<>]|<(?:[^;(){}<>]|<[^;(){}<>]*>)*>)*>"
 _DECLARATION = (
@@ -88,7 +85,7 @@ class Expressions:
         found += _FOR.finditer(text, self._start, self._end)
         found += _IF.finditer(text, self._start, self._end)
         found += _LAMBDA.finditer(text, self._start, self._end)
-        for match in sorted(found, key=lambda one: one.start()):
+        for match in sorted(found, key=Match.start):
             if not match.re.groups:
                 self._lambda(match.start(), match.end() - 1)
             else:
@@ -111,10 +108,10 @@ class Expressions:
             self._add(named, closed, self.brackets.close(body))
 
     def _local(self, match: Match[str]) -> None:
-        type_, _, name, follows, parts = match.groups()
-        at, words = match.end(), type_.split()
-        if not _NO_TYPE.isdisjoint(words):
+        type_, path, name, follows, parts = match.groups()
+        if path in _NO_TYPE:
             return
+        at = match.end()
         end = self.brackets.block_end(match.start())
         if parts:
             self._parts(parts, self._initial(at), at, end)
@@ -122,7 +119,7 @@ class Expressions:
         mark = type_mark(type_)
         if follows == "(":
             self.constructed[match.start(3)] = type_
-        elif words[-1] == "auto" and follows in "=:":
+        elif path == "auto" and type_.endswith(path) and follows in "=:":
             mark = self._initial(at)
             mark = ELEMENTS.get(mark, UNKNOWN) if follows == ":" else mark
         elif follows == "[":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from indexes.model.files import PythonFact, pack
@@ -29,7 +30,7 @@ def read_tests(text: Text) -> list[PythonFact]:
         PythonFact("class" if one.is_class else "test", "", one.qualified, one.line, 0)
         for one in found
     ]
-    calls = (fact for at, one in enumerate(found) for fact in _named_calls(text, one, found[at:]))
+    calls = (fact for at in range(len(found)) for fact in _named_calls(text, found, at))
     return [*read_owners(text.data), *facts, *calls]
 
 
@@ -51,10 +52,11 @@ class _Call(NamedTuple):
     """Whether it names the function in PyTorch's namespace."""
 
 
-def _named_calls(text: Text, test: Head, following: Sequence[Head]) -> Iterator[PythonFact]:
+def _named_calls(text: Text, every: Sequence[Head], place: int) -> Iterator[PythonFact]:
     """For each word of a test's name that its body calls, how it does so first: by its full name
     if it ever does."""
-    after = (one.start for one in following[1:] if one.indent <= test.indent)
+    test, following = every[place], islice(every, place + 1, None)
+    after = (one.start for one in following if one.indent <= test.indent)
     body = b"" if test.is_class else text.data[test.start : next(after, None)]
     calls = [call for words in _words(test.name) for call in _calls_of(body, words)]
     if not calls:
