@@ -6,14 +6,12 @@ a *kind*, kept once: the program's own garbage collector must not find a growing
 
 from __future__ import annotations
 
-import mmap
-import os
-import struct
 import sys
 import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -22,8 +20,8 @@ from .kineto import Arrows, is_bookkeeping, marker_number, metadata_key, take_ap
 from .limits.options import Limits
 from .limits.window import Part, Span
 from .profiler import Window
-from .rows.rows import Kinds, columns_of, operators_line, steps
-from .tail import open_tail
+from .rows.rows import Columns, Kinds, Mark, busy, columns_of, operators_line, steps
+from .rows.seen import Seen, columns_seen
 from .writer import encode, metadata
 
 _FIELDS = 5
@@ -38,6 +36,15 @@ class Kind(NamedTuple):
     """Path of the ``nn.Module`` being called: ``Net.blocks.0.attn``; empty outside of any."""
     output: tuple[Any, Any, Any] | None
     """(dtype, shape, device) of a result that is one plain tensor."""
+
+
+class Aside(NamedTuple):
+    """What happened while a profiler of the program's own ran."""
+
+    lines: list[bytes]
+    last_call: int
+    seen: bool
+    """Whether there are operators among the lines."""
 
 
 class CallLog:
@@ -126,12 +133,15 @@ class CallLog:
 
     def take(self) -> dict[int, int]:
         """The calls made since the last time, which are then forgotten: number -> kind."""
+        return {number: kind for number, kind, *_ in self._take()}
+
+    def _take(self) -> list[tuple[int, ...]]:
         with self._lock:
             count = len(self._calls)
-            numbers, kinds = self._calls[:count:_FIELDS], self._calls[1:count:_FIELDS]
+            taken = [*_fives(self._calls[:count])]
             del self._calls[:count]
             self._announced = 0
-            return dict(zip(numbers, kinds, strict=True))
+            return taken
 
     def rows(self, data: bytes, calls: dict[int, int], until: int) -> list[bytes]:
         """Lines for what a window without a tree saw before a moment, in columns where the layout
@@ -140,16 +150,49 @@ class CallLog:
             found = columns_of(data, self._operators, until)
             if found is None:
                 return self._unknown(take_apart(data).events, calls, until)
-            lines = self._operators.fresh()
-            for one in found:
-                made = [
-                    (mark.number, calls[mark.number], mark.start, mark.duration)
-                    for mark in one.marks
-                    if mark.number in calls
-                ]
-                lines += self._calls_lines(one.thread, made, closed=True) if made else []
-                lines += [operators_line(one, self._pid)] if one.kind else []
-            return lines
+            return self._in_columns(found, calls)
+
+    def _in_columns(self, found: list[Columns], calls: dict[int, int]) -> list[bytes]:
+        lines = self._operators.fresh()
+        for one in found:
+            made = [
+                (mark.number, calls[mark.number], mark.start, mark.duration)
+                for mark in one.marks
+                if mark.number in calls
+            ]
+            lines += self._calls_lines(one.thread, made, closed=True) if made else []
+            lines += [operators_line(one, self._pid)] if one.kind else []
+        return lines
+
+    def aside(self, seen: Seen | None, limits: Limits) -> Aside:
+        """What happened while the program ran a profiler of its own, which saw this. Calls are
+        joined with operators by time; those from before its first operator are all kept, for what
+        they ran is not known."""
+        calls = self._take()
+        threads = {one.thread: one for one in self._seen(seen)}
+        since = min((one.start[0] for one in threads.values()), default=sys.maxsize)
+        for thread, marks in self._marks(calls, limits).items():
+            columns = threads.setdefault(thread, Columns(thread, [], [], [], [], [], []))
+            early = [mark for mark in marks if mark.start < since]
+            columns.marks.extend([*early, *busy(marks[len(early) :], columns.start)])
+        with self._lock:
+            lines = self._in_columns([*threads.values()], {call[0]: call[1] for call in calls})
+            return Aside(lines, max((call[0] for call in calls), default=0), since < sys.maxsize)
+
+    def _seen(self, seen: Seen | None) -> list[Columns]:
+        with suppress(AttributeError, RuntimeError, TypeError):  # of another torch
+            return columns_seen(seen, self._operators, self.base_ns) if seen else []
+        return []
+
+    def _marks(self, calls: list[tuple[int, ...]], limits: Limits) -> dict[int, list[Mark]]:
+        """By thread; reading an attribute is left out."""
+        marks: dict[int, list[Mark]] = {}
+        for number, index, thread, start, duration in calls:
+            kind = self._kinds[index]
+            if limits.matches(kind.module) and not is_attribute(kind.function):
+                mark = Mark(start - self.base_ns, duration, number)
+                marks.setdefault(thread, []).append(mark)
+        return marks
 
     def _unknown(self, events: list[bytes], calls: dict[int, int], until: int) -> list[bytes]:
         events = Part(until / 1000, sys.maxsize, Limits()).of(events, {})
@@ -222,104 +265,6 @@ class CallLog:
         if not text:
             text = self._texts[index] = encode(_kind_args(self._kinds[index]))[1:-1]
         return text
-
-
-# --------------------------------------------------------------- what outlives a crash
-
-_SLOTS, _SLOTS_AT, _TEXT_AT, _TEXT = 64, 4096, 8192, 1 << 19
-_SLOT, _RUNNING, _DEPTH = struct.Struct("=5qqii"), struct.Struct("=q24xqii"), struct.Struct("=q")
-_TAIL_HEADER = struct.Struct("=8s12q")
-_SIZE_AT = 8 * 8
-"""Where the header has the size of the first part of the text."""
-_STOPPED_AT = _TAIL_HEADER.size - 8
-
-
-class RunningCalls:
-    """Tells the tail of a recording which call is running in each thread, and which was the last.
-
-    The same form as that of the compiled recorder, without rows. See ``docs/trace-format.md``.
-    """
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._memory: Any = bytearray(_TEXT_AT + _TEXT)
-        self._base_ns = 0
-        self._numbers: dict[Any, int] = {}
-        self._stacks: set[int] = set()
-        self._last = self._used = 0
-        self._free = list(range(_SLOTS, -1, -1))
-        """Slots of no thread; the last one, which nobody reads, is for all that come too late."""
-        self._lock = threading.Lock()
-
-    def open(self, recording: str, base_ns: int) -> None:
-        """Tell it to a file beside the recording from now on, where there can be one."""
-        self._base_ns = base_ns
-        descriptor = open_tail(recording, len(self._memory))
-        if descriptor >= 0:
-            self._memory = mmap.mmap(descriptor, len(self._memory))
-            os.close(descriptor)
-        sizes = (_SLOTS, _SLOTS_AT, _SLOT.size, 1, 48, _TEXT_AT, _TEXT)
-        _TAIL_HEADER.pack_into(self._memory, 0, b"navtail1", *sizes, 0, 0, 0, 0, 0)
-
-    def leave(self) -> None:
-        """In a forked child: the file is the parent's."""
-        self._memory = bytearray(len(self._memory))
-
-    def stop(self) -> None:
-        """The recording ends here, and the program may go on."""
-        _DEPTH.pack_into(self._memory, _STOPPED_AT, 1)
-
-    def take_slot(self, thread: int) -> int:
-        """Where a function mode tells its calls."""
-        with self._lock:
-            slot = self._free.pop() if len(self._free) > 1 else self._free[0]
-        place = _SLOTS_AT + slot * _SLOT.size
-        _SLOT.pack_into(self._memory, place, thread, 0, 0, 0, 0, 0, 0, 0)
-        return place
-
-    def give_back(self, place: int) -> None:
-        """The mode has ended."""
-        slot = (place - _SLOTS_AT) // _SLOT.size
-        with self._lock:
-            if slot != self._free[0]:
-                self._free.append(slot)
-
-    def begin(self, place: int, call: Any, start_ns: int) -> None:
-        """``call``: function, stack and module."""
-        number = self._numbers.get(call) or self._new(*call)
-        start = start_ns - self._base_ns
-        _RUNNING.pack_into(self._memory, place + 8, 1, start, number, number)
-
-    def end(self, place: int) -> None:
-        """The call of this slot has ended."""
-        _DEPTH.pack_into(self._memory, place + 8, 0)
-
-    def _new(self, function: Any, stack: Stack, module: str) -> int:
-        with self._lock:
-            self._last += 1
-            lines = self._lines(self._last, function, stack, module)
-            if self._used + len(lines) > _TEXT:  # calls that were told before are told again
-                self._numbers.clear()
-                self._stacks.clear()
-                self._used = 0
-                lines = self._lines(self._last, function, stack, module)
-            self._add(lines[:_TEXT])
-            self._numbers[function, stack, module] = self._last
-            return self._last
-
-    def _lines(self, number: int, function: Any, stack: Stack, module: str) -> bytes:
-        kind = {"kind": number, "name": function_name(function), "call": True}
-        place = {"at": number, "stack": stack.number, "module": module}
-        lines = [metadata("kind", kind, self._pid), metadata("at", place, self._pid)]
-        if stack.number not in self._stacks:
-            self._stacks.add(stack.number)
-            lines.insert(0, stack_event(stack, self._pid))
-        return b"".join(line + b",\n" for line in lines)
-
-    def _add(self, lines: bytes) -> None:
-        self._memory[_TEXT_AT + self._used : _TEXT_AT + self._used + len(lines)] = lines
-        self._used += len(lines)
-        _DEPTH.pack_into(self._memory, _SIZE_AT, self._used)
 
 
 def stack_event(stack: Stack, pid: int) -> bytes:

@@ -119,7 +119,7 @@ class CompiledRecorder(Session):
             )
         self._was_aside = True
 
-    def step_back(self) -> None:
+    def step_back(self, _result: Any) -> None:
         """It has ended."""
         self._native.step_back()
 

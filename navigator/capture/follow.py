@@ -35,7 +35,7 @@ class Giving(Protocol):
 
     def step_aside(self) -> None: ...
 
-    def step_back(self) -> None: ...
+    def step_back(self, result: Any) -> None: ...
 
 
 def replace(owner: Any, name: str, value: Any) -> Undo:
@@ -208,7 +208,7 @@ def _back(recorder: Giving, owner: Any, name: str) -> Undo:
     def call(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
         if not torch._C._autograd._profiler_enabled():
-            recorder.step_back()
+            recorder.step_back(result)
         return result
 
     return replace(owner, name, call)

@@ -168,6 +168,13 @@ def _saved(result: Any, folder: str) -> Saved:
         raise OSError(f"torch could not save its profile in {folder}") from error
 
 
+def places_in(result: Any) -> dict[str, list[int]]:
+    """``Window.places`` of what a profiler of the program saw, if it recorded shapes."""
+    window = Window(Saved({}), 0)
+    _Walk(window).run(result.experimental_event_tree())
+    return window.places
+
+
 class _Walk:
     """One pass over the tree of events."""
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from .calls import CallLog, RunningCalls
+from .calls import CallLog
 from .compat import run_as_it_is
 from .follow import (
     follow_backward,
@@ -36,7 +36,9 @@ from .limits.options import Limits
 from .limits.window import Part
 from .mode import BetweenCalls, CallMode, put_over, put_under, take_off
 from .modules import ModulePaths, follow_modules, torch_folder
-from .profiler import Profiler, Window, accelerator_in_use, read_saved
+from .profiler import Profiler, Window, accelerator_in_use, places_in, read_saved
+from .rows.seen import Seen
+from .running import RunningCalls
 from .session import Session, end_without_destructors
 from .writer import TraceFile, metadata
 
@@ -48,11 +50,21 @@ _WAITING_WINDOWS = 3
 """How many closed windows wait to be written before the main thread does it."""
 _RETRY_NS = 2_000_000
 """How long to wait after a boundary at which the window could not close."""
-_CALLS_IN_WINDOW = 4_000
-"""Calls after which a window is due: the profiler keeps several kilobytes for each event."""
+_CALLS_IN_WINDOW = 1_000
+"""Calls after which a window is due: the profiler keeps several kilobytes for each event, and the
+more memory that is, the slower."""
 _CALLS_IN_FIRST = 400
 """The same for the first window, which is written with a tree of its events: the dearest kind."""
-_CALLS_AT_MOST = 100 * _CALLS_IN_WINDOW
+_ASIDE = "the program ran a profiler of its own, and of torch's there can be only one"
+_SEEN = (
+    "operators that ran meanwhile are those that it saw (none while it warms up), joined with "
+    "calls by time, without what it did not record, as overloads; the compiled recorder sees all"
+)
+_UNSEEN = (
+    "what ran meanwhile has its outermost calls here and no operators; the compiled recorder "
+    "sees both"
+)
+_CALLS_AT_MOST = 400_000
 """Calls after which a window that never could close is closed for good."""
 
 
@@ -96,8 +108,9 @@ class Recorder(Session):
         self._stopped = False
         """Whether windows are given up for good."""
         self._has_compiled = False
-        self._was_aside = False
-        """Whether the program has run a profiler of its own."""
+        self._aside_ns = 0
+        """Since when the program has run a profiler of its own; 0 where it runs none."""
+        self._told_aside: set[str] = set()
         self._windows = 0
         self._opened_ns = 0
         self._accelerator = False
@@ -156,7 +169,7 @@ class Recorder(Session):
 
     def _see(self) -> None:
         if torch._C._autograd._profiler_enabled():
-            self._note_aside()
+            self._aside_ns = time_ns()
         elif torch._C._current_graph_task_id() < 0:  # else it would see this backward pass alone
             self._open_window()
         if not self.leave_or_enter():
@@ -229,6 +242,7 @@ class Recorder(Session):
     def _stop(self) -> None:
         self.running.stop()
         self._close_window()
+        self._write_aside(None)
 
     def _rest(self) -> list[bytes]:
         self._write_closed()
@@ -321,26 +335,42 @@ class Recorder(Session):
         """The program is about to use the profiler itself."""
         if self.marking:
             self._close_window()
-            self._note_aside()
+            self._aside_ns = time_ns()
         self.due = self.full_at = _NEVER
 
-    def step_back(self) -> None:
+    def step_back(self, result: Any) -> None:
         """The program's own profiler has ended. Operators that it had begun do not touch our
         windows, which are of the other kind."""
+        self._write_aside(result)
         if self.active and not self.marking and not self._stopped:
             if _in_main_thread():
                 self._open_window()
             else:
                 self.due = time_ns()
 
-    def _note_aside(self) -> None:
-        if not self._was_aside:
-            self.note(
-                "the program ran a profiler of its own, and of torch's there can be only one: "
-                "what ran meanwhile has its outermost calls here and no operators; the compiled "
-                "recorder sees both"
-            )
-        self._was_aside = True
+    def _write_aside(self, result: Any) -> None:
+        """Write what ran while the program ran a profiler of its own, by what that saw."""
+        since, self._aside_ns = self._aside_ns, 0
+        if not since:
+            return
+        with self._writing():
+            self._write_closed()
+            aside = self._log.aside(self._seen(result, since), self.limits)
+            self._windows += 1
+            args = {"window": self._windows, "start_ns": since, "end_ns": time_ns()}
+            window = metadata("window", {**args, "last_call": aside.last_call}, self._pid)
+            self._file.write([*aside.lines, *self._defined(), window])
+        told = _SEEN if aside.seen else _UNSEEN
+        if told not in self._told_aside:
+            self._told_aside.add(told)
+            self.note(f"{_ASIDE}: {told}")
+        self._check_limits()
+
+    def _seen(self, result: Any, since: int) -> Seen | None:
+        """None where a part alone is wanted, and where devices that it saw may have worked."""
+        if not hasattr(result, "events") or self._part() or accelerator_in_use():
+            return None
+        return Seen(result, since, places_in(result) if self.elsewhere else None)
 
     def _may_close(self, frame: FrameType | None) -> bool:
         """Whether nothing that the profiler has begun can be open, seen from ``frame``."""

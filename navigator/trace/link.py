@@ -309,7 +309,8 @@ class Linker:
         if op.kind != "op" or "::" not in op.name:
             return (), ""
         base = op.name.removeprefix("aten::")
-        if op.overload is not None or self._trace.meta.overloads:
+        unnamed = op.id in self._trace.table.unnamed
+        if op.overload is not None or (self._trace.meta.overloads and not unnamed):
             name = f"{base}.{op.overload}" if op.overload else base
             return (name,), "the profiler recorded the overload"
         fitting = self._overloads.fitting(base, op.inputs)

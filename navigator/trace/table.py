@@ -119,6 +119,8 @@ class Table:
         """Number of a compilation and whether it is a backward graph -> rows of graphs."""
         self.unfinished: set[int] = set()
         """Rows that were running when the program died: they end when the recording does."""
+        self.unnamed: set[int] = set()
+        """Operators without an overload in a trace whose other operators have one."""
         self.kind, self.phase, self.origin = (array("b") for _ in range(3))
         self.name, self.thread, self.inputs = (array("i") for _ in range(3))
         self.start, self.duration = array("d"), array("d")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from ..writer import metadata
 _SEQUENCE = rb'(?:"Sequence number": (-?\d+), "Fwd thread id": (\d+), )?'
 _EVENT = re.compile(
     rb'"ph": "X",\n    "cat": "(cpu_op|user_annotation)",\n    "name": "([^\n]*)",\n'
-    rb'    "pid": \d+,\n    "tid": (\d+),\n    "ts": (\d+)\.(\d{3}),\n    "dur": (\d+)\.(\d{3})\n'
+    rb'    "pid": \d+,\n    "tid": (\d+),\n    "ts": (\d+\.\d{3}),\n    "dur": (\d+\.\d{3})\n'
     rb'    ,\n    "args": \{\n      "External id": \d+,'
     + _SEQUENCE
     + rb'"Record function id": \d+, '
@@ -107,7 +107,8 @@ def columns_of(data: bytes, kinds: Kinds, until: int) -> list[Columns] | None:
     threads: dict[int, Columns] = {}
     for piece in _pieces(data):
         found = _EVENT.findall(piece)
-        if len(found) != piece.count(_SPAN) - piece.count(_BOOKKEEPING):
+        others = piece.count(_SPAN) - len(found)
+        if others and others != piece.count(_BOOKKEEPING):
             return None
         by_thread: dict[bytes, list[tuple[bytes, ...]]] = {}
         for event in found:
@@ -116,7 +117,7 @@ def columns_of(data: bytes, kinds: Kinds, until: int) -> list[Columns] | None:
             columns = threads.setdefault(int(tid), Columns(int(tid), [], [], [], [], [], []))
             for column, more in zip(columns[1:], _columns(events, kinds, until), strict=True):
                 column.extend(more)  # type: ignore[attr-defined]
-    return [one._replace(marks=_busy(one.marks, one.start)) for one in threads.values()]
+    return [one._replace(marks=busy(one.marks, one.start)) for one in threads.values()]
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -132,15 +133,14 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 def _columns(events: list[tuple[bytes, ...]], kinds: Kinds, until: int) -> list[list[Any]]:
     """All but the thread."""
-    category, name, _, ts, ns, dur, dns, first, forward, second, later, inputs = zip(
+    category, name, _, begun, lasted, first, forward, second, later, inputs = zip(
         *events, strict=True
     )
-    start = list(map(int, map(bytes.__add__, ts, ns)))
-    duration = list(map(int, map(bytes.__add__, dur, dns)))
+    start, duration = _nanoseconds(begun), _nanoseconds(lasted)
     kind = kinds.numbers(zip(category, name, inputs, strict=True))
     sequence = [int(a or b or -1) for a, b in zip(first, second, strict=True)]
     threads = [int(a or b or 0) for a, b in zip(forward, later, strict=True)]
-    wanted = [one and begun < until for one, begun in zip(kind, start, strict=True)]
+    wanted = [one and moment < until for one, moment in zip(kind, start, strict=True)]
     rows = [list(compress(one, wanted)) for one in (start, duration, kind, sequence, threads)]
     marks = [
         Mark(start[at], duration[at], int(name[at][len(_MARK) :]))
@@ -150,7 +150,12 @@ def _columns(events: list[tuple[bytes, ...]], kinds: Kinds, until: int) -> list[
     return [*rows, marks]
 
 
-def _busy(marks: list[Mark], starts: list[int]) -> list[Mark]:
+def _nanoseconds(texts: Sequence[bytes]) -> list[int]:
+    """Of microseconds with three digits after the point."""
+    return list(map(int, b",".join(texts).replace(b".", b"").split(b",")))
+
+
+def busy(marks: list[Mark], starts: list[int]) -> list[Mark]:
     """The calls that ran an operator."""
     starts = sorted(starts)
     kept = []

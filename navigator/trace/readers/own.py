@@ -38,6 +38,8 @@ class OperatorKind(NamedTuple):
     """The device; empty for strided tensors on the CPU."""
     has_tensors: bool
     """Whether any of its inputs is one: else its output says where it ran."""
+    named: bool
+    """Whether its overload was recorded, in a recording that has them."""
 
 
 class OperatorRow(NamedTuple):
@@ -120,8 +122,9 @@ class OwnEvents:
             table.place[row] = table.places.number(str(told["place"]))
         if "compilation" in told:
             self._compiling.take(row, str(told["compilation"]))
-        if told.get("unfinished"):
-            table.unfinished.add(row)
+        for name in ("unfinished", "unnamed"):
+            if told.get(name):
+                getattr(table, name).add(row)
         if told.get("phase") in PHASES:
             self._phases[row] = PHASES.index(told["phase"])
 
@@ -190,6 +193,7 @@ class OwnEvents:
             self._key_sets.get(int(args.get("keys", 0)), NONE),
             str(args.get("place", "")),
             any(one.kind in ("tensor", "tensors") for one in parse_inputs(*raw)),
+            "overload" not in args,
         )
 
     def _on_output(self, args: dict[str, Any]) -> None:
@@ -251,6 +255,8 @@ class OwnEvents:
         table.keys[row], table.stack[row], table.module[row] = kind.keys, stack, module
         if output:
             table.outputs[row] = output
+        if not kind.named:
+            table.unnamed.add(row)
         if place := kind.place or ("" if kind.has_tensors else made):
             self._places[row] = place
         self._builder.add(row, row, one.forward)

@@ -187,6 +187,8 @@ class _Events:
             ours["place"] = table.places[table.place[row]]
         if row in table.unfinished:
             ours["unfinished"] = True
+        if row in table.unnamed:
+            ours["unnamed"] = True
         if row in table.compilations:
             ours["compilation"] = table.compilations[row]
         if not self._is_timed and table.phase[row]:

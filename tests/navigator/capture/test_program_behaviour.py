@@ -259,7 +259,9 @@ print(sum(event.name() == "aten::ones" for event in own.profiler.kineto_results.
 def test_a_window_that_is_full_waits_for_the_end_of_the_programs_profiler(tmp_path: Path) -> None:
     done = run(tmp_path, OWN_PROFILER)
     assert (done.returncode, done.stdout) == (0, "5000\n"), done.stderr
-    assert read_trace(tmp_path / "trace.json").meta.complete
+    trace = read_trace(tmp_path / "trace.json")
+    assert trace.meta.complete
+    assert [op.name for op in trace.ops()].count("aten::ones") == 5002
 
 
 def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
@@ -460,6 +462,17 @@ def test_the_compiled_recorder_and_the_programs_own_profiler_see_both(
     trace = read_trace(tmp_path / "trace.json")
     assert {"cos", "neg", "sin"} <= names(trace)
     assert not trace.meta.problems
+
+
+def test_what_the_programs_own_profiler_saw_has_its_calls_and_lines(tmp_path: Path) -> None:
+    plain, recorded = run(tmp_path, PROFILES, record=False), run(tmp_path, PROFILES)
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
+    trace = read_trace(tmp_path / "trace.json")
+    found = {(op.name, op.user and op.user.line) for op in trace.ops() if op.kind == "op"}
+    assert {("aten::cos", 3), ("aten::neg", 5), ("aten::sin", 6)} <= found
+    unnamed = {trace.table.name_of(row) for row in trace.table.unnamed}
+    assert unnamed == {"aten::ones", "aten::empty", "aten::fill_", "aten::neg"}
+    assert any("joined with calls by time" in problem for problem in trace.meta.problems)
 
 
 FAILS = """\

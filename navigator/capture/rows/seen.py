@@ -1,0 +1,89 @@
+"""What a profiler of the program's own saw, as columns: read from its result, which is left as it
+is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..writer import encode
+from .rows import Columns, Kinds
+
+_Inputs = Callable[[Any, bool, str], bytes]
+
+
+class Seen(NamedTuple):
+    """What is wanted of a result."""
+
+    result: Any
+    since_ns: int
+    """What began earlier is not."""
+    places: dict[str, list[int]] | None
+    """Where operators ran: see ``Window.places``; None where nothing but strided tensors of the
+    CPU is known, so that no inputs are needed."""
+
+
+def columns_seen(seen: Seen, kinds: Kinds, base_ns: int) -> list[Columns]:
+    """Operators and blocks of ``record_function``, by thread.
+
+    Raises:
+        AttributeError: This torch does not tell what is needed.
+    """
+    events = [one for one in seen.result.events() if not one.is_python_function()]
+    if seen.places is not None and not any(one.dtypes() for one in events):
+        return []
+    named = any(_overload(one) for one in events)
+    places = {one: place for place, ones in (seen.places or {}).items() for one in ones}
+    threads: dict[int, Columns] = {}
+    inputs = _inputs()
+    events = [one for one in events if one.start_ns() >= seen.since_ns]
+    for event in sorted(events, key=lambda one: one.start_ns()):
+        thread = event.device_resource_id()
+        columns = threads.setdefault(thread, Columns(thread, [], [], [], [], [], []))
+        sequence = event.sequence_nr()
+        columns.start.append(event.start_ns() - base_ns)
+        columns.duration.append(event.duration_ns())
+        told = inputs(event, named, places.get(event.correlation_id(), ""))
+        columns.kind.extend(kinds.numbers([(*_name(event), told)]))
+        columns.sequence.append(sequence)
+        columns.forward.append(event.fwd_thread_id() if sequence >= 0 else 0)
+    return [*threads.values()]
+
+
+def _name(event: Any) -> tuple[bytes, bytes]:
+    """The category and the name with the overload, as torch saves them."""
+    name, overload = event.name(), _overload(event)
+    category = b"user_annotation" if event.is_user_annotation() else b"cpu_op"
+    return category, json.dumps(f"{name}.{overload}" if overload else name).encode()[1:-1]
+
+
+def _overload(event: Any) -> str:
+    return str(getattr(event, "overload_name", str)())  # since 2.7
+
+
+def _inputs() -> _Inputs:
+    """Writes inputs as torch saves them; the same ones once."""
+    known: dict[str, bytes] = {}
+
+    def write(event: Any, named: bool, place: str) -> bytes:
+        sizes = getattr(event, "structured_input_shapes", event.shapes)()
+        strides = getattr(event, "structured_input_strides", list[Any])()
+        told = (event.dtypes(), sizes, strides, event.concrete_inputs())
+        key = f"{place} {told}"
+        if key not in known:
+            known[key] = _written(*told, named, place)
+        return known[key]
+
+    return write
+
+
+def _written(types: Any, sizes: Any, strides: Any, values: Any, named: bool, place: str) -> bytes:
+    told: dict[str, Any] = {} if named else {"overload": None}
+    if place:
+        told["place"] = place
+    if types:
+        texts = ["" if one is None else str(one) for one in values]
+        told |= {"Concrete Inputs": texts, "Input type": types}
+        told |= {"Input Strides": strides, "Input Dims": sizes}
+    return encode(told)[1:-1]
