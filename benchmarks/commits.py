@@ -66,8 +66,12 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def commits(root: Path, since: str, until: str = "", most: int = MOST_FILES) -> list[Commit]:
-    """The commits that are one change of sources, of at most so many files, the newest first."""
-    range_ = [f"--since={since}", *([f"--until={until}"] if until else [])]
+    """The commits that are one change of sources, of at most so many files, the newest first.
+
+    Days begin at midnight: a day alone would mean the time of now on it, and each run draws from
+    other commits."""
+    days = {"since": since, "until": until}
+    range_ = [f"--{word}={day}T00:00:00Z" for word, day in days.items() if day]
     log = git(
         root, "log", "--all", "--no-merges", *range_, "--name-only", "--format=%x00%H%x01%as%x01%s"
     )

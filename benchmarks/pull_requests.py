@@ -75,18 +75,19 @@ def _is_given(case: Case, path: str) -> bool:
 
 def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str]:
     """The files that the answer names, those of them that it says will change, those that it names
-    as tests or at all, and a note."""
+    as tests or at all, and a note. What is there already is asked for by its name alone too."""
     note = ""
+    files, there, likely, tests = set[str](), set[str](), set[str](), set[str]()
     if case.wanted:
         try:
             plan = Changes(index, histories=0).of_ops(case.subjects, case.wanted)
+            files = {step.location.path for step in plan.steps}
+            tests = {*files, *(test.path for test in plan.tests)}
             if plan.there is None:
-                files = set(plan.files)
-                return files, files, {*files, *(test.path for test in plan.tests)}, ""
-            note = f"it is there: {plan.there}"
+                return files, set(plan.files), tests, ""
+            note, there = f"it is there: {plan.there}", set(files)
         except (NotFound, UsageError) as error:
             note = f"--for {case.wanted}: {error}"
-    files, likely, tests = set[str](), set[str](), set[str]()
     contributions = Contributions(index)
     for subject in case.subjects:
         try:
@@ -97,7 +98,7 @@ def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str
         files.update(answer.files)
         likely.update(answer.will_change)
         tests.update(_tests(answer))
-    return files, likely, tests, note
+    return files, there or likely, tests, note
 
 
 def _tests(answer: Contribution) -> Iterator[str]:

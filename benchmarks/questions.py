@@ -189,15 +189,8 @@ def _wanted(root: Path, commit: Commit, kind: str, files: Sequence[FileDiff]) ->
     if kind == "error check":
         return "error-message"
     if kind == "derivative":
-        formulas = [one for one in files if one.path == _DERIVATIVES]
-        return (
-            "derivative" if any(_entries(o.added) - _entries(o.removed) for o in formulas) else ""
-        )
+        return "derivative"
     return _key(root, commit, files) if kind == "new kernel" else ""
-
-
-def _entries(lines: Iterable[str]) -> set[str]:
-    return {match[1] for line in lines if (match := _ENTRY.match(line))}
 
 
 def _key(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:

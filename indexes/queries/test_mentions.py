@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from indexes.linking.python.test_expressions import Expression, joined, named_expression
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Location
+from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.corpus import Corpus
-from indexes.queries.operator_tests import Selection
+from indexes.queries.operator_tests import OperatorTests, Selection
 from indexes.readers.python.blocks import Text, innermost
 from indexes.store.index_file import Store
 from indexes.store.registrations import tests_in
 
+_MOST_FILES = 5
 _MOST_TESTS = 12
 """Where more tests of a file name something, the file is run whole."""
 _ALIKE = 4
@@ -127,6 +129,19 @@ class TestMentions:
     @cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(word for words in self._words.values() for word in words)
+
+
+def with_mentions(
+    found: OperatorTests, op: NativeFunction, names: Sequence[str], mentions: TestMentions
+) -> OperatorTests:
+    """The tests of an operator and the files that write its public names most: their tests may
+    reach it through a function of theirs. Its bare name is asked for where no test has it."""
+    short = [one.replace("torch.nn.functional.", "F.") for one in names]
+    words = [op.name.rstrip("_"), *names, *short]
+    wanted = [word for word in words if "." in word or not found.named]
+    listed = {one.path for one in (*found.files, *found.named)}
+    naming = mentions.naming(wanted, "", _MOST_FILES)
+    return replace(found, named=(*found.named, *(o for o in naming if o.path not in listed)))
 
 
 def test_of(name: str) -> str:

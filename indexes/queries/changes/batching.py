@@ -48,15 +48,6 @@ def batch_rule(tree: Tree, change: Change) -> Parts:
 class _BatchRulePlan(RulePlan):
     """The same as for what Python registers; but the line stands in C++."""
 
-    def _whole(self, path: str, line: int) -> Location:
-        """A registration to the line that closes it."""
-        depth = 0
-        for at, text in enumerate(self._tree.lines(path, line, line + _LONGEST), line):
-            depth += text.count("(") - text.count(")")
-            if depth <= 0:
-                return Location(path, line, at)
-        return Location(path, line, line)
-
     def _is_made_of_another(self, one: Near) -> bool:
         """Whether no line of the tree registers the neighbour's by name."""
         return one.name not in self._registrations
@@ -76,7 +67,7 @@ class _BatchRulePlan(RulePlan):
         ):
             if op in self._tree.natives:
                 name = self._tree.natives[op].name
-                found.setdefault(name, self._whole(path, line))
+                found.setdefault(name, registration(self._tree, path, line))
         return found
 
     def _word(self, one: Near) -> str:
@@ -138,6 +129,16 @@ class _BatchRulePlan(RulePlan):
     def _list_steps(self, rows: Collection[NamedRow]) -> Iterator[ChangeStep]:
         """No list in Python has the operators with rules: only rows that it leaves."""
         yield from (s for s in super()._list_steps(rows) if s.action != "add")
+
+
+def registration(tree: Tree, path: str, line: int) -> Location:
+    """A registration to the line that closes it."""
+    depth = 0
+    for at, text in enumerate(tree.lines(path, line, line + _LONGEST), line):
+        depth += text.count("(") - text.count(")")
+        if depth <= 0:
+            return Location(path, line, at)
+    return Location(path, line, line)
 
 
 def _parameter(argument: Argument, optional: str) -> str:

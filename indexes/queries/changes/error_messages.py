@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import place_of
@@ -11,8 +12,9 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.diffs import Edit, edited, margin
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
-from indexes.queries.changes.test_runs import run_of
+from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
+from indexes.queries.contribution.siblings import siblings
 from indexes.queries.operator_tests import Suite
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ _SENTENCE = "Say which argument is wrong, what it should be, and what it is."
 _SHORTEST = 8
 """Letters of a text that tests ask for, from which on it is told apart from others."""
 _MOST_FILES = 6
+_MOST_ALIKE = 4
 _FIRST = 3
 """Overloads that are looked at."""
 _DEVICES = (None, "CPU", "CUDA")
@@ -52,7 +55,7 @@ def error_message(tree: Tree, change: Change) -> Parts:
         steps = list(_edits(tree, change))
     else:
         steps = list(_checking_places(tree, change))
-    steps += _twins(tree, change)
+    steps += [*_twins(tree, change), *_alike(tree, steps)]
     told, runs = _tests(tree, change, steps)
     return Parts((*steps, *told), tuple(_model(tree, steps)), tuple(runs), _missing(runs))
 
@@ -245,6 +248,14 @@ def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
                 yield ChangeStep("read", where, what)
 
 
+def _alike(tree: Tree, steps: list[ChangeStep]) -> Iterator[ChangeStep]:
+    """The files of the same shape, which may lack the check too."""
+    paths = [step.location.path for step in steps if step.touches]
+    for one in islice(siblings(paths, tree.native_files), _MOST_ALIKE):
+        what = f"It is of the same shape as {one.of}: it may need the same."
+        yield ChangeStep("read", Location(one.path, 1), what)
+
+
 # ------------------------------------------------------------------------------- tests
 
 
@@ -262,16 +273,16 @@ def _tests(
     native = tree.natives.get(change.op or "")
     if native is None:
         return told, runs
-    covering = suite.of(native)
+    found = covering(tree, native.full_name)
     words = _folders(next((one.location.path for one in steps if one.touches), ""))
-    hand = sorted(covering.named, key=lambda one: _order(tree, one.tests[0], words))
+    hand = sorted(found.named, key=lambda one: _order(tree, one.tests[0], words))
     if not told and hand:
         told.append(_added(tree, change, hand[0].tests[0]))
-    elif not told and covering.opinfos:
-        where = covering.opinfos[0].location
+    elif not told and found.opinfos:
+        where = found.opinfos[0].location
         what = "Give its OpInfo an error_inputs_func, or a case more, that meets the check."
         told.append(ChangeStep("edit", where, what))
-    return told, [*runs, *map(run_of, (*hand, *covering.files))]
+    return told, [*runs, *map(run_of, (*hand, *found.files))]
 
 
 def _added(tree: Tree, change: Change, test: Location) -> ChangeStep:

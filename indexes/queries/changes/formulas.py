@@ -18,6 +18,7 @@ from indexes.queries.gaps.tree import Tree
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 _GENERATORS = "tools/autograd/gen_%.py"
+_DEVICES = ("CPU", "CUDA", "MPS")
 _NEIGHBOURS = 3
 _CODE = 40
 _UNKNOWN = regex(r"not_implemented\(")
@@ -39,7 +40,8 @@ def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
         return Parts((), missing=("no operator is known here",))
     new = _NewFormula(tree, change, change.op, mode)
     if there := new.there():
-        return Parts((), there=there, title=f"{change.op} has a {mode.noun}")
+        steps, title = tuple(new.what_there_is()), f"{change.op} has a {mode.noun}"
+        return Parts(steps, tests=new.suite.runs(), title=title, there=there)
     if new.entry is None and tree.is_composite(change.op):
         said = f"{change.op} is composite: it is differentiated through what it calls"
         return Parts((), there=tree.natives[change.op].location, title=said)
@@ -58,7 +60,7 @@ class _NewFormula:
     def parts(self) -> Parts:
         title = f"{self.mode.noun} of {self.op}"
         return Parts(
-            tuple(self._steps()), tuple(self._neighbours()), self._suite.runs(), title=title
+            tuple(self._steps()), tuple(self._neighbours()), self.suite.runs(), title=title
         )
 
     @cached_property
@@ -71,7 +73,7 @@ class _NewFormula:
         return self.tree.natives[self.op].name
 
     @cached_property
-    def _suite(self) -> FormulaTests:
+    def suite(self) -> FormulaTests:
         return FormulaTests(self.tree, self.change, self.op, self.mode)
 
     def there(self) -> Location | None:
@@ -79,6 +81,21 @@ class _NewFormula:
         known = [one for one in _formulas(self.entry, self.mode) if not _UNKNOWN.search(one.text)]
         missing = [o for o in _formulas(self.entry, self.mode) if _UNKNOWN.search(o.text)]
         return known[0].location if known and not missing else None
+
+    def what_there_is(self) -> Iterator[ChangeStep]:
+        """The formulas, the functions that they call, and the kernels of operators that they call:
+        where a wrong gradient is mended."""
+        formulas = _known(self.entry, self.mode)
+        for one in formulas:
+            yield ChangeStep("read", one.location, f"{', '.join(one.inputs)}: {one.text}")
+        for found in self._called(self.entry):
+            yield ChangeStep("read", found.location, f"{found.name} is called there")
+        called = {name for one in formulas for name in _CALL.findall(one.text)}
+        for op in (op for name in sorted(called) for op in self.tree.overloads.get(name, ())[:1]):
+            rows = self.tree.kernels.get(op, {})
+            for kernel in (k for key in _DEVICES if key in rows for k in rows[key].definitions[:1]):
+                what = f"{kernel.name} computes {op}, called there"
+                yield ChangeStep("read", kernel.location, what)
 
     # -------------------------------------------------------------------- the neighbour
 
@@ -124,7 +141,7 @@ class _NewFormula:
         yield self._yaml()
         yield from self._function()
         yield from self._lists()
-        yield from self._suite.steps()
+        yield from self.suite.steps()
 
     def _yaml(self) -> ChangeStep:
         like = _known(self.model, self.mode)[0].location if self.model else None

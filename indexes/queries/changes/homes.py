@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from indexes.queries.gaps.tree import Tree
 
 _DEPTH = 2
 """Calls between a kernel and the stub that runs its loop."""
+
+_REGISTERED = "SELECT op,target FROM library_kernels WHERE key=? AND target NOT NULL ORDER BY rowid"
 
 
 class Home(NamedTuple):
@@ -40,6 +43,7 @@ class Homes:
         self._facts = tree.index.facts
         self.of_key = lru_cache(None)(self._of_key)
         self.own_homes = lru_cache(None)(self._own_homes)
+        self.shared_files = lru_cache(None)(self._shared_files)
         self.stubs = lru_cache(None)(self._stubs)
         self._numbers = lru_cache(None)(self._numbers_of)
 
@@ -59,6 +63,16 @@ class Homes:
             homes = [home for native in natives for home in self._of_entry(native, key)]
             if homes:
                 found[base] = homes
+        return found or self._of_library(key)
+
+    def _of_library(self, key: str) -> dict[str, list[Home]]:
+        """The functions that TORCH_LIBRARY blocks register for a key that no entry names."""
+        found: dict[str, list[Home]] = {}
+        for op, target in self.tree.store.query(_REGISTERED, (key,)):
+            native, known = self.tree.natives.get(op), self._facts.by_id(target)
+            if native and known and "::" not in native.name:
+                home = Home(op, key, known.definition, None)
+                found.setdefault(base_name(native.name), []).append(home)
         return found
 
     def _of_entry(self, native: NativeFunction, key: str) -> Iterator[Home]:
@@ -114,12 +128,18 @@ class Homes:
         rows = (self.tree.kernels.get(n.full_name, {}) for n in self.groups.get(base, ()))
         return [d for row in rows for key in keys if key in row for d in row[key].definitions]
 
-    def shared_files(self, key: str) -> frozenset[str]:
-        """The files with kernels of the CPU or of the key's device: what stands there for a key of
-        another layout is shared with those."""
+    def _shared_files(self, key: str) -> frozenset[str]:
+        """The files in which most kernels are those of the CPU or of the key's device: what stands
+        there for a key of another layout is shared with those."""
         plain = {"CPU", device_of_key(key)} - {key, ""}
-        homes = (self.of_key(one) for one in sorted(plain))
-        return frozenset(h.path for found in homes for group in found.values() for h in group)
+        counted = Counter(self._paths(key))
+        counted.subtract(path for one in sorted(plain) for path in self._paths(one))
+        return frozenset(path for path, count in counted.items() if count < 0)
+
+    def _paths(self, key: str) -> Iterator[str]:
+        """The files of the kernels for a key, each once for an operator."""
+        for homes in self.of_key(key).values():
+            yield from {home.path for home in homes}
 
     def files(self, key: str) -> frozenset[str]:
         """The sources in the folders in which the kernels of a key stand apart from others."""

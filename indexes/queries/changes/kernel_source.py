@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import backends, entries
+from indexes.queries.changes.batching import registration
 from indexes.queries.changes.diffs import edited, inserted, removed
 from indexes.queries.changes.homes import after, base_name
 from indexes.queries.changes.model import ChangeStep
@@ -18,6 +19,10 @@ _INCLUDE = regex(r"#include <ATen/native/\w+\.h>")
 _SHADER = regex(r"#include <ATen/native/mps/(\w+)_metallib\.h>")
 _MODEL = "torchgen/model.py"
 _SPECIAL = "c10/metal/special_math.h"
+_REGISTERED = (
+    "SELECT f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
+    " WHERE k.op=? AND k.key=? ORDER BY f.path,k.line LIMIT 1"
+)
 _LONGEST = 14
 """Lines of a block of shader code that are shown."""
 
@@ -28,6 +33,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _known_key(new)
     yield from _kernel(new)
     yield from _registration(new)
+    yield from _library(new)
     yield from _helpers(new)
     yield from _header(new)
     yield from _shaders(new)
@@ -55,7 +61,7 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
 
 def _known_key(new: NewKernel) -> Iterator[ChangeStep]:
     """The list of the keys that torchgen takes in ``dispatch``, where this one is not on it."""
-    lines = new.tree.lines(_MODEL)
+    lines = new.tree.lines(_MODEL) if new.rows else []
     first = next((at for at, text in enumerate(lines) if text.startswith("dispatch_keys = [")), 0)
     last = next((at for at in range(first, len(lines)) if lines[at].startswith("]")), 0)
     item = f"    DispatchKey.{new.key},"
@@ -77,8 +83,11 @@ def _kernel(new: NewKernel) -> Iterator[ChangeStep]:
     body = f"  // as {model.kernel.name} does: {model.kernel.location}"
     code = tuple(line for head in heads for line in _with_body(head, body))
     why = f"{new.near.base} has its {new.key} kernel in {model.path}"
+    own = next((d for d in new.own if d.location.path == vote.path), None)
     if new.new_path:
         where, how = Location(new.new_path, 0), "in a file of its own, as this one has"
+    elif vote.path != model.path and own:
+        where, how = after(own), "below its own kernel, as the neighbour's stands below its own"
     elif vote.path != model.path:
         where, how = Location(vote.path, 0), "in the file that is named as its own is"
     else:
@@ -107,6 +116,20 @@ def _registration(new: NewKernel) -> Iterator[ChangeStep]:
         code = inserted(new.tree, entry.location, [f"{macro}({stub}, &{new.symbol})"])
         why = "a stub runs for a device what is registered on it"
         yield ChangeStep("add", entry.location, f"register it on {stub}", code, why, entry.location)
+
+
+def _library(new: NewKernel) -> Iterator[ChangeStep]:
+    """The line of the TORCH_LIBRARY block that registers the neighbour's, where no row does."""
+    if new.rows or new.stub:
+        return
+    word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(new.near.base)}(?![A-Za-z0-9])")
+    for path, line in new.tree.store.query(_REGISTERED, (new.model.op, new.model.key)):
+        where = registration(new.tree, path, line)
+        lines = new.tree.lines(path, where.line, where.end_line)
+        code = inserted(new.tree, where, [word.sub(new.base, text) for text in lines])
+        place = Location(path, where.end_line)
+        what = f"register {new.symbol}, below that of {new.near.base}"
+        yield ChangeStep("add", place, what, code, "the block is for this key", where)
 
 
 def _header(new: NewKernel) -> Iterator[ChangeStep]:

@@ -46,7 +46,8 @@ def runs(new: NewKernel) -> Iterator[TestRun]:
 def _files(new: NewKernel) -> list[str]:
     """The test files of the back end, those that name the neighbour first."""
     names = [name.rpartition(".")[2] for name in new.tree.names(new.model.op)]
-    return backends.test_files(new.tree, new.key, dict.fromkeys([*names, new.near.base]))
+    found = backends.test_files(new.tree, new.key, dict.fromkeys([*names, new.near.base]))
+    return found or backends.test_files(new.tree, new.key, new.homes.of_key(new.model_key))
 
 
 # ------------------------------------------------------------------------------ tables

@@ -10,7 +10,7 @@ from indexes.linking.graph import device_of_key
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import entries, kernel_source, kernel_tests
 from indexes.queries.changes.composites import missing_below
-from indexes.queries.changes.homes import Homes, base_name
+from indexes.queries.changes.homes import Home, Homes, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
 from indexes.queries.changes.test_runs import operator_runs
@@ -33,6 +33,10 @@ def plan(tree: Tree, change: Change) -> Parts:
         tests = operator_runs(tree, change.op, device_of_key(change.key).lower() or "cpu")
         title = f"{change.op} has a {change.key} kernel"
         return Parts(steps, tests=tests, title=title, there=there)
+    if home := _registered(homes, change.op, change.key):
+        where, title = home.kernel.location, f"{change.op} has a {change.key} kernel"
+        step = ChangeStep("read", where, f"{home.kernel.name} is that kernel")
+        return Parts((step,), tests=operator_runs(tree, change.op), title=title, there=where)
     if tree.is_composite(change.op):
         return _of_composite(homes, change, change.op)
     return _of_operator(homes, change.op, change.key)
@@ -48,6 +52,12 @@ def _there(tree: Tree, op: str, key: str) -> Location | None:
         if row := entries.row_of(one, key):
             return entries.place_of_row(one, row)
     return native.location
+
+
+def _registered(homes: Homes, op: str, key: str) -> Home | None:
+    """Its kernel for a key for which TORCH_LIBRARY blocks alone register any."""
+    of_base = homes.of_key(key).get(base_name(homes.tree.natives[op].name), ())
+    return next((home for home in of_base if home.op == op), None)
 
 
 def _what_there_is(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:

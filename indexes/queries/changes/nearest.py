@@ -69,20 +69,29 @@ class Nearest:
     def of(self, base: str, key: str) -> list[FileVote]:
         """The files in which operators like ``base`` have their kernels for a key, the likeliest
         first, each with the nearest of them; the operator itself has no say."""
-        having = self.homes.own_homes(key) or self.homes.of_key(key)
+        having = self.homes.of_key(key)
         near = [self._near(base, one, homes, key) for one, homes in having.items() if one != base]
         near.sort(key=lambda one: (-one.likeness, one.base))
         if not near:
             return []
         votes: defaultdict[str, float] = defaultdict(float)
+        first: dict[str, Near] = {}
         least = near[:_VOTERS][-1].likeness
         for one in (one for one in near if one.likeness >= least):
-            for path in {home.path for home in one.homes}:
+            for path in self._voted(base, one, key):
                 votes[path] += max(0.0, one.likeness - near[0].likeness * _NEAR)
+                first.setdefault(path, one)
         self._add_namesakes(base, key, votes)
-        first = {path: next((n for n in near if _is_in(n, path)), near[0]) for path in votes}
         order = sorted(votes, key=lambda path: (-votes[path], path))
-        return [FileVote(path, votes[path], first[path]) for path in order]
+        return [FileVote(path, votes[path], first.get(path, near[0])) for path in order]
+
+    def _voted(self, base: str, near: Near, key: str) -> set[str]:
+        """The files that an operator speaks for: its own ones of the key; where its kernel stands
+        among those of the CPU, the file where this one's stand."""
+        paths = {home.path for home in near.homes}
+        among = paths & self.homes.shared_files(key)
+        own = self.files(base) if among & self.files(near.base) else frozenset[str]()
+        return (paths - among) | own
 
     def _add_namesakes(self, base: str, key: str, votes: defaultdict[str, float]) -> None:
         """A file that is named as the operator's own files are speaks for itself: GridSampler.mm

@@ -95,6 +95,11 @@ class NewKernel:
         name = f"{home.op} ({home.kernel.name})"
         return neighbour(self.tree, name, why, where, place, home.kernel.name, CODE)
 
+    @property
+    def own(self) -> list[Definition]:
+        """Its kernels for the CPU."""
+        return self.homes.kernels(self.base, ("CPU", "CompositeImplicitAutograd"))
+
     # ----------------------------------------------------------------------- its rows
 
     @cached_property
@@ -106,7 +111,8 @@ class NewKernel:
 
     def _may_get_row(self, native: NativeFunction) -> bool:
         named = native.dispatch is not None or native.structured_delegate is not None
-        return named and not self._is_delegated(native) and not entries.row_of(native, self.key)
+        able = named or self.tree.is_composite(native.full_name)
+        return able and not self._is_delegated(native) and not entries.row_of(native, self.key)
 
     def _is_delegated(self, native: NativeFunction) -> bool:
         """Whether the kernel of its structured out overload serves it under this key."""
@@ -116,8 +122,9 @@ class NewKernel:
     @cached_property
     def rows(self) -> list[NewRow]:
         """The rows of native_functions.yaml, as the model has them."""
-        models = [home for home in self.near.homes if home.path == self.model.path]
-        found = entries.new_rows(self.tree, self.op, self.mine, models or self.near.homes, self.key)
+        homes = [h for h in self.near.homes if entries.row_of(self.tree.natives[h.op], h.key)]
+        models = [home for home in homes if home.path == self.model.path]
+        found = entries.new_rows(self.tree, self.op, self.mine, models or homes, self.key)
         return found or self._single_row()
 
     def _single_row(self) -> list[NewRow]:
@@ -156,7 +163,10 @@ class NewKernel:
     def heads(self) -> list[tuple[str, ...]]:
         """The first lines of each function to write; where a macro makes the neighbour's, its
         use. None where the kernel is there and serves the key too."""
-        if self.rows and all(row.shared for row in self.rows) and not self.stub:
+        if not self.rows and not self.stub:  # a TORCH_LIBRARY block registers it
+            head = _head_lines(self.tree, self.model.kernel)
+            return [tuple(_with_name(head, self.near.base, self.base))]
+        if all(row.shared for row in self.rows) and not self.stub:
             return []
         rows = self.rows[:1] if self.stub else [row for row in self.rows if not row.shared]
         found = (self._head(row, self.symbol if self.stub else row.symbol) for row in rows)

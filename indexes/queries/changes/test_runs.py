@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexes.queries.changes.model import TestRun
-from indexes.queries.operator_tests import NOW, Selection, Suite
+from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
+from indexes.queries.test_mentions import with_mentions
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
@@ -14,11 +15,17 @@ if TYPE_CHECKING:
 
 def operator_runs(tree: Tree, op: str, device: str = "cpu") -> tuple[TestRun, ...]:
     """The tests of an overload: those made from its OpInfos, then those written for it."""
+    tests = covering(tree, op, device)
+    return tuple(run_of(one) for one in (*tests.files, *tests.named))
+
+
+def covering(tree: Tree, op: str, device: str = "cpu") -> OperatorTests:
+    """The tests of an overload, and the files that write its public names most."""
     native = tree.index.native(op)
     if native is None:
-        return ()
-    tests = Suite(tree.index.facts).of(native, device)
-    return tuple(run_of(one) for one in (*tests.files, *tests.named))
+        return OperatorTests((), (), ())
+    found = Suite(tree.index.facts).of(native, device)
+    return with_mentions(found, native, sorted(tree.names(op)), tree.mentions)
 
 
 def run_of(one: Selection) -> TestRun:

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from indexes.queries.contribution.steps import Step
 
 _MOST_KERNELS = 2
+_OTHERS = ("docs", "operator", "around", "sibling")
+"""Of a file or symbol: what leads to it, or is beside it."""
 _LISTS = "overrides.py"
 
 
 def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
     """The files that a change most likely edits; of a file or symbol its own."""
     if not of_operator:
-        return frozenset(step.location.path for step in steps if step.role != "docs")
+        return frozenset(step.location.path for step in steps if step.role not in _OTHERS)
     kernels = _files(steps, "kernel")
     defined = (path for path in _files(steps, "python") if _defines(path))
     found = {*islice(kernels, _MOST_KERNELS), *islice(defined, 1)}

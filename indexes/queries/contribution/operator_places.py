@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
@@ -14,8 +15,8 @@ from indexes.linking.python.around import names_of
 from indexes.model.answers import Chain, Hop
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.helpers import helpers
+from indexes.queries.contribution.kin import beside_operator, beside_places
 from indexes.queries.contribution.python_beside import namesakes, types_of
-from indexes.queries.contribution.siblings import siblings
 from indexes.queries.contribution.steps import Step
 from indexes.queries.contribution.test_rows import test_rows
 from indexes.queries.corpus import Corpus
@@ -53,8 +54,8 @@ _COMPUTING = (
     "formula_function",
     "batch_rule",
 )
-_HEADERS = (".h", ".hpp", ".cuh")
-_MAX_SIBLINGS = 12
+_MAX_AROUND = 3
+_MAX_GRADIENTS = 2
 _MAX_OVERLOADS = 4
 _MAX_INPLACE = 2
 _FORMULAS_ASKED = 60
@@ -74,6 +75,9 @@ class OperatorPlaces:
         what their kernels and formulas use; at last the operators that they call."""
         names = [*overloads[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [_own(self._index.chain(op)) for op in names]
+        parts = (hop.symbol for hops, _ in walks for hop in hops if hop.role == "schema")
+        gradients = (op for op in dict.fromkeys(parts) if "_backward" in op and op not in names)
+        walks += [_own(self._index.chain(op)) for op in islice(gradients, _MAX_GRADIENTS)]
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
         bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
@@ -81,7 +85,7 @@ class OperatorPlaces:
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
-        steps += self._siblings(steps)
+        steps += beside_operator(self._index.facts, overloads[0], steps)
         first: dict[tuple[str, int], Step] = {}
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
@@ -105,13 +109,18 @@ class OperatorPlaces:
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
 
-    def _siblings(self, steps: Sequence[Step]) -> Iterator[Step]:
-        """The sources beside the kernels' that are of the same shape, a few."""
-        own = [s.location.path for s in steps if s.role in ("kernel", "device_kernel")]
-        sources = (p for p in self._index.facts.paths("cpp") if not p.endswith(_HEADERS))
-        for one in islice(siblings(own, sources), _MAX_SIBLINGS):
-            rule = f"of the same shape as {one.of}: a fix of one may be for all"
-            yield Step("sibling", PurePosixPath(one.path).name, Location(one.path, 1), rule)
+    def around(self, operators: Sequence[str], own: Sequence[Step]) -> Iterator[Step]:
+        """What else computes a few of the operators that reach a place: what is wrong there may
+        be wrong in these, or is checked there again; and the files of its shape."""
+        there = {step.location.path for step in own}
+        first = {op.partition(".")[0].rstrip("_"): op for op in reversed(operators)}
+        for op in islice(reversed(first.values()), _MAX_AROUND):
+            for step in _own_steps(_own(self._index.chain(op))[0]):
+                if step.role in _COMPUTING and step.location.path not in there:
+                    there.add(step.location.path)
+                    rule = f"{step.role} of {op}, which leads here"
+                    yield replace(step, role="around", rule=rule)
+        yield from beside_places(self._index.facts, own)
 
     def _inplace(self, overloads: Sequence[str]) -> list[str]:
         """The in-place overloads of the operator, which may have kernels of their own."""

@@ -25,7 +25,7 @@ from indexes.queries.contribution.steps import Step, by_interest, first_of_files
 from indexes.queries.corpus import Corpus
 from indexes.queries.impact.rebuild import Cost, Rebuild
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
-from indexes.queries.test_mentions import TestMentions
+from indexes.queries.test_mentions import TestMentions, with_mentions
 from indexes.source.git_history import Changes, History
 from indexes.store.registrations import StoredPython
 
@@ -183,7 +183,9 @@ class Contributions:
 
     def _of_symbol(self, name: str, hits: Sequence[Hit]) -> _Subject:
         steps = _places_of(hits)
-        return _Subject("symbol", name, steps, self._operators_at(hit.location for hit in hits))
+        operators = self._operators_at(hit.location for hit in hits)
+        steps += self._places_of_operators.around(operators, steps)
+        return _Subject("symbol", name, steps, operators)
 
     def _of_file(self, path: str, line: int) -> _Subject:
         places = self._places(path, line)
@@ -194,6 +196,7 @@ class Contributions:
         if not line:
             return _Subject("file", path, steps, self._operators_in(path))
         operators = tuple(dict.fromkeys(op for p in places for op in p.operators))
+        steps += self._places_of_operators.around(operators, steps)
         return _Subject("file", f"{path}:{line}", steps, operators)
 
     def _places(self, path: str, line: int) -> tuple[Place, ...]:
@@ -261,17 +264,9 @@ class Contributions:
         )
 
     def _tests_of(self, op: NativeFunction, device: str) -> tuple[str, OperatorTests]:
-        """The tests of an operator: those named after it or made from its OpInfos, then files that
-        write its public name most: their tests may reach it through a function of theirs."""
-        found = self.suite.of(op, device)
         names = names_of(op, StoredPython(self._index.facts.store))
-        short = [one.replace("torch.nn.functional.", "F.") for one in names]
-        words = [op.name.rstrip("_"), *names, *short]
-        wanted = [word for word in words if "." in word or not found.named]
-        listed = {one.path for one in (*found.files, *found.named)}
-        naming = self.mentions.naming(wanted, "", _TEST_FILES)
-        others = (one for one in naming if one.path not in listed)
-        return op.full_name, replace(found, named=(*found.named, *others))
+        found = with_mentions(self.suite.of(op, device), op, names, self.mentions)
+        return op.full_name, found
 
     def _own_tests(self, subject: _Subject) -> Iterator[tuple[str, OperatorTests]]:
         """How a test file, or the test at a line of one, is run itself; of a symbol the tests that

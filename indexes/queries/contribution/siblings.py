@@ -1,5 +1,6 @@
 """Files beside those of a kernel that are made in the same way: one for each operator of a family,
-as CompareGEKernel.cu and CompareEQKernel.cu; a fix of one is often a fix of all."""
+as CompareGEKernel.cu and CompareEQKernel.cu, one for each number of dimensions, one for each device
+under one name; a fix of one is often a fix of all."""
 
 from __future__ import annotations
 
@@ -8,9 +9,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from indexes.queries.changes.nearest import stem
+
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
-_FEWEST_WORDS = 3
-"""What is left of shorter names when a word is taken says too little."""
+_DIMENSIONS = re.compile(r"\d+d$")
+_NUMBER = "#"
+_FEWEST_LETTERS = 4
+_PLAIN = re.compile(r"/native/(?:(?:cpu|cuda|mps/operations|mps/kernels)/)?[^/]+$")
+"""Kernels of ordinary tensors: those of other layouts compute in their own ways."""
 
 
 class Sibling(NamedTuple):
@@ -18,7 +24,7 @@ class Sibling(NamedTuple):
 
     path: str
     of: str
-    """That whose name differs in one word between the first and the last."""
+    """That whose name differs in one word between the first and the last, or in a number."""
 
 
 def siblings(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
@@ -31,10 +37,41 @@ def siblings(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
             yield Sibling(path, of)
 
 
+def twins(files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
+    """The files of the same name for other devices, and their headers: UnaryOps.cpp, UnaryOps.h,
+    cuda/UnaryOpsKernel.cu."""
+    own = [path for path in dict.fromkeys(files) if _PLAIN.search(path)]
+    named = {stem(path): path for path in reversed(own) if len(stem(path)) >= _FEWEST_LETTERS}
+    for path in others:
+        if path not in own and _PLAIN.search(path) and stem(path) in named:
+            yield Sibling(path, named[stem(path)])
+
+
+def relatives(name: str, files: Iterable[str], others: Iterable[str]) -> Iterator[Sibling]:
+    """The files beside those of a kernel whose names begin with the first word of its operator, as
+    the kernel's own does: all ForeachX.cu for ``_foreach_add``."""
+    word = name.strip("_").partition("_")[0].lower()
+    own = list(dict.fromkeys(files))
+    folders = {
+        str(PurePosixPath(path).parent): path for path in reversed(own) if _begins(path, word)
+    }
+    for path in others if len(word) > _FEWEST_LETTERS else ():
+        of = folders.get(str(PurePosixPath(path).parent))
+        if of and path not in own and _begins(path, word):
+            yield Sibling(path, of)
+
+
+def _begins(path: str, word: str) -> bool:
+    return path.rpartition("/")[2].lower().startswith(word)
+
+
 def _shapes(path: str) -> list[tuple[str, ...]]:
-    """The path with each word of the name left out in turn, but for the first and the last."""
+    """The path with each word of the name left out in turn, but for the first and the last; the
+    number of dimensions is not told apart."""
     file = PurePosixPath(path)
-    words = _WORDS.findall(file.stem)
-    between = range(1, len(words) - 1) if len(words) >= _FEWEST_WORDS else ()
+    plain = _DIMENSIONS.sub("", file.stem)
+    words = _WORDS.findall(plain)
+    last = len(words) - (plain == file.stem)
     head = (str(file.parent), file.suffix)
-    return [(*head, *words[:at], "", *words[at + 1 :]) for at in between]
+    found = [(*head, *words[:at], "", *words[at + 1 :]) for at in range(1, last)]
+    return [*found, (*head, *words, _NUMBER)] if len(words) > 1 else found

@@ -16,6 +16,8 @@ from indexes.model.files import SKIPPED, PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
+from indexes.queries.corpus import Corpus
+from indexes.queries.test_mentions import TestMentions
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
@@ -59,6 +61,12 @@ class Tree:
         """How often C++ calls something by a name."""
 
     # ------------------------------------------------------------------ files
+
+    @cached_property
+    def mentions(self) -> TestMentions:
+        """The test files, asked for those that name something."""
+        corpus = Corpus(self.index.facts, lambda path: self.text(path).encode())
+        return TestMentions(corpus, self.store)
 
     def lines(self, path: str, first: int = 1, last: int = 0) -> list[str]:
         """Lines of a file, from 1, to the end when ``last`` is 0."""

@@ -31,6 +31,15 @@ def test_the_flags_of_the_opinfo_have_the_tests_run(changes: Changes) -> None:
     assert "+        supports_fwgrad_bwgrad=True," in code
 
 
+def test_what_is_there_is_named_with_what_it_calls(changes: Changes) -> None:
+    plan = changes.of_op("mul", "derivative")
+    assert plan.there
+    assert plan.there.path == DERIVATIVES
+    assert plan.steps[0].location.path == DERIVATIVES
+    assert {step.action for step in plan.steps} == {"read"}
+    assert len({step.location.path for step in plan.steps}) > 1
+
+
 def test_what_is_not_implemented_is_replaced(changes: Changes) -> None:
     plan = changes.of_op("twice", "derivative")
     code = plan.steps[0].code

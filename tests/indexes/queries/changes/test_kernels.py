@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 
 from indexes.queries.changes import kernels
 from indexes.queries.changes.composites import missing_below
+from indexes.queries.changes.homes import Homes
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
@@ -104,9 +106,32 @@ def test_what_is_there_is_not_planned(small: Tree) -> None:
 def test_a_key_that_no_operator_has_goes_by_its_layout(small: Tree) -> None:
     parts = planned(small, "relu", "SparseMPS")
     assert "no operator of this tree has a SparseMPS kernel" in parts.missing[0]
-    nothing = planned(small, "relu", "Vulkan")
+    nothing = planned(small, "relu", "Lazy")
     assert nothing.steps == ()
     assert nothing.missing
+
+
+def test_a_kernel_that_a_library_block_registers_goes_beside_others_of_the_block(
+    small: Tree,
+) -> None:
+    path = f"{NATIVE}/vulkan/ops/Ops.cpp"
+    there = planned(small, "relu", "Vulkan")
+    assert there.there
+    assert there.there.path == path
+    first, second = planned(small, "gelu", "Vulkan").steps[:2]
+    assert {first.location.path, second.location.path} == {path}
+    assert first.code[0].startswith("Tensor gelu(")
+    assert '+  m.impl("gelu", TORCH_FN(gelu));' in second.code
+
+
+def test_the_files_of_a_key_are_those_where_most_kernels_are_for_it(small: Tree) -> None:
+    homes = Homes(small)
+    for key in ("SparseCPU", "NestedTensorCPU", "MPS"):
+        counts = Counter(p for h in homes.of_key(key).values() for p in {one.path for one in h})
+        plain = Counter(p for h in homes.of_key("CPU").values() for p in {one.path for one in h})
+        shared = homes.shared_files(key)
+        assert counts
+        assert all((counts[path] < plain[path]) == (path in shared) for path in counts)
 
 
 def test_of_a_composite_operator_the_one_below_is_planned(small: Tree) -> None:

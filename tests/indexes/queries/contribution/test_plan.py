@@ -116,6 +116,9 @@ def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions
     assert found.name.endswith("mul_kernel")
     assert "mul.Tensor" in found.operators
     assert "mul.Tensor" in [op for op, _ in found.tests]
+    around = {step.location.path for step in found.steps if step.role == "around"}
+    assert around
+    assert around.isdisjoint(found.will_change)
 
 
 def test_a_file_and_a_line(contributions: Contributions) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexes.queries.contribution.siblings import siblings
+from indexes.queries.contribution.siblings import relatives, siblings, twins
 
 _FILES = (
     "native/cuda/CompareEQKernel.cu",
@@ -25,3 +25,26 @@ def test_a_name_differs_in_one_word_between_the_first_and_the_last() -> None:
 def test_short_names_and_the_files_themselves_have_none() -> None:
     assert list(siblings(["native/cuda/CrossKernel.cu", "native/cuda/Cross.cu"], _FILES)) == []
     assert list(siblings(_FILES, _FILES)) == []
+
+
+def test_dimensions_are_one_family_also_with_none_in_the_name() -> None:
+    files = [
+        f"native/Adaptive{name}.cpp" for name in ("AvgPooling", "AvgPooling3d", "MaxPooling2d")
+    ]
+    found = siblings(files[:1], [*files, "native/AdaptiveAvgPooling.h", "native/Pooling3d.cpp"])
+    assert [one.path for one in found] == files[1:]
+
+
+def test_a_twin_has_the_name_for_another_device_and_the_same_layout() -> None:
+    native = "aten/src/ATen/native"
+    there = ["UnaryOps.h", "cuda/UnaryOpsKernel.cu", "mps/operations/UnaryOps.mm"]
+    others = ["sparse/SparseUnaryOps.cpp", "BinaryOps.cpp"]
+    found = twins([f"{native}/UnaryOps.cpp"], [f"{native}/{one}" for one in (*there, *others)])
+    assert [one.path for one in found] == [f"{native}/{one}" for one in there]
+
+
+def test_relatives_begin_with_the_first_word_of_the_operator() -> None:
+    files = [f"native/cuda/Foreach{name}.cu" for name in ("BinaryOp", "UnaryOp")]
+    found = list(relatives("_foreach_add.List", files[:1], [*files, "native/cuda/Sum.cu"]))
+    assert [one.path for one in found] == files[1:]
+    assert not list(relatives("add.Tensor", files[:1], files))

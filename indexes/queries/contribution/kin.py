@@ -1,0 +1,57 @@
+"""What stands beside the places of a contribution: files made in the same way, and the functions
+of the same name in the library for C++."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import PurePosixPath
+
+from indexes.model.vocabulary import Location
+from indexes.queries.contribution.siblings import Sibling, relatives, siblings, twins
+from indexes.queries.contribution.steps import Step
+from indexes.store.lookup import Lookup
+
+_HEADERS = (".h", ".hpp", ".cuh")
+_LIBRARY = "torch/csrc/api/include/"
+_MOST = 12
+"""Files of each kind."""
+_SHAPE = "of the same shape as {}: a fix of one may be for all"
+_NAME = "of the same name as {}: what is declared or runs elsewhere"
+_FAMILY = "of the same family as {}: a fix of one may be for all"
+
+
+def beside_operator(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterator[Step]:
+    """What stands beside the kernels of an operator."""
+    native = [s for s in steps if "/native/" in s.location.path]
+    own = [s.location.path for s in native if s.role in ("kernel", "device_kernel")]
+    base = [s.location.path for s in native if s.role in ("kernel", "registration")]
+    named = {step.location.path for step in steps}
+    files = [path for path in facts.paths("cpp") if path not in named]
+    yield from _library(facts, name)
+    yield from _steps(twins(base, files), _NAME)
+    yield from _steps(siblings(own, _sources(files)), _SHAPE)
+    yield from _steps(relatives(name, own, _sources(files)), _FAMILY)
+
+
+def beside_places(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
+    """The files of the shape of those of some places."""
+    own = [step.location.path for step in steps]
+    yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE)
+
+
+def _library(facts: Lookup, name: str) -> Iterator[Step]:
+    public = name.partition(".")[0].rstrip("_")
+    for one in (known.definition for known in facts.named(public)):
+        if one.location.path.startswith(_LIBRARY):
+            yield Step("cpp_api", one.qualified, one.location, "the same in the C++ library")
+
+
+def _steps(found: Iterable[Sibling], rule: str) -> Iterator[Step]:
+    for one in islice(found, _MOST):
+        symbol, where = PurePosixPath(one.path).name, Location(one.path, 1)
+        yield Step("sibling", symbol, where, rule.format(one.of))
+
+
+def _sources(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if not path.endswith(_HEADERS)]
