@@ -173,7 +173,11 @@ _LIBRARIES = (
     ("MAGMA", ("magma_",), regex(r"magma_\w+$")),
     ("CUDA", ("cuLaunch",), regex(r"cuLaunch\w+$")),
     ("NCCL", ("nccl",), regex(r"nccl[A-Z]\w*$")),
-    ("Metal", ("mtl_", "dispatchThread"), regex(r"(?:mtl_\w+|dispatchThread(?:s|groups))$")),
+    (
+        "Metal",
+        ("mtl_", "dispatchThread", "encodeToCommandBuffer"),
+        regex(r"(?:mtl_\w+|dispatchThread(?:s|groups)|encodeToCommandBuffer)$"),
+    ),
     (
         "MKL",
         ("mkl_", "Dfti", "vml", "vms", "vmd", "vsl", "dss_", "pardiso"),

@@ -34,7 +34,7 @@ _SET_UP = regex(
     r"Create|Destroy|Delete|Set(?![a-z])|Get(?![a-z])|Init|Query|Version|Heuristic|Plan(?!e)|Desc"
     r"|Support|String|Status|Info\b|Num[A-Z]|[bB]uffer_?[sS]ize|[wW]ork_?[sS]pace_?[sS]ize|Builder"
     r"|_(?:create|destroy|set|get|init|version|query|strerror|verbose|handle|analysis|is)(?:_|\b)"
-    r"|\b(?:is|has|make|check)_|_t\b|_ptr\b|_iterator\b|_cast\b|\b(?:magma_queue|par|tie|pair|get)\b"
+    r"|\b(?:is|has|make|check)_|_t\b|_ptr\b|_iterator\b|_cast\b|\b(?:magma_queue|par|tie|pair|get|swap)\b"
 )
 """What vendors call functions that prepare, ask and tidy up, and types that they construct."""
 _RUNS = {
@@ -84,7 +84,7 @@ class Works:
         if node.kind == "stub":
             return "dispatches"
         work = self.operator(node.what)
-        answers = work == "dispatches" and self._answers_alone(node.what)
+        answers = work == "dispatches" and self.answers_alone(node.what)
         return "helps" if answers and not self.leads(node) else work
 
     def of_edge(self, edge: Edge, device: str = "") -> Work:
@@ -102,7 +102,7 @@ class Works:
         native = self.facts.native(name)
         return schema_work(native, self.facts.overloads(native.name)) if native else "dispatches"
 
-    def _answers_alone(self, name: str) -> bool:
+    def answers_alone(self, name: str) -> bool:
         """Whether an operator makes and changes no tensor, as ``is_complex``."""
         native = self.facts.native(name)
         schema = _parsed(native.schema) if native else None
@@ -130,7 +130,7 @@ class Works:
     def _checks(self, number: int) -> bool:
         known = self.facts.by_id(number)
         calls = self.facts.calls(known) if known else ()
-        checks = sum(bool(_CHECK.match(call.name)) for call in calls)
+        checks = sum(is_check(call.name) for call in calls)
         return bool(checks) and 2 * checks >= len(calls)
 
     def _computing(self, number: int) -> ComputingKind | None:
@@ -237,6 +237,11 @@ class Works:
             and node.kind == "operator"
             and (self.operator(node.what) != "dispatches")
         )
+
+
+def is_check(macro: str) -> bool:
+    """Whether a macro checks, or raises: ``TORCH_CHECK``, ``AT_ERROR``."""
+    return _CHECK.match(macro) is not None
 
 
 @lru_cache(16384)

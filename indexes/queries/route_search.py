@@ -17,7 +17,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, Node, Step
 from indexes.linking.usual import Defaults, holds, is_special, taken
 from indexes.linking.visible import is_header, path_device
-from indexes.linking.works import ComputingKind, Works, is_generic
+from indexes.linking.works import ComputingKind, Works, is_check, is_generic
 from indexes.model.answers import RouteKind
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -27,6 +27,8 @@ from indexes.store.lookup import Lookup
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
 ASIDE = {"moves": 14.0, "allocates": 14.0, "checks": 20.0, "helps": 10.0}
 """What it costs to pass an operator that stands beside what computes."""
+_MEMORY = ("allocates", "helps")
+"""The work of operators that give memory to others: new tensors and views."""
 _UNUSUAL = 15.0
 _UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
 """What a condition costs of which nothing is known."""
@@ -45,7 +47,7 @@ _HELP = 2.0
 """What a function costs whose name says that it prepares."""
 _HELPER = regex(
     r"_*(?:infer|check|get|is|has|should|can|set|validate|expand|resize|wrap|maybe|make|create"
-    r"|allocate|init|assert|warn|to|convert|will)_"
+    r"|allocate|init|assert|warn|to|convert|will|unpack)_"
 )
 _SHORTEST = 3
 """Letters of a name by which functions are known to be of an operator."""
@@ -154,7 +156,7 @@ class Search:
             if best is not None and cost > best + _REACH:
                 return
             if end is not None:
-                if (end.known.id, end.kind) not in seen:
+                if (end.known.id, end.kind) not in seen and not self._is_beside(walk, node, end):
                     seen.add((end.known.id, end.kind))
                     best = cost if best is None else best
                     yield cost, walk, node, end
@@ -168,11 +170,42 @@ class Search:
             for price, one in self._ends(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
             for step in self._steps(node, walk):
-                if step.lower not in walk.before:
+                if step.lower not in walk.before and not self._only_asks(step, walk):
                     price = self._price(step, walk)
                     heapq.heappush(
                         heap, (cost + price, next(order), step.lower, (node, step), None)
                     )
+
+    def way(self, walk: Walk, node: Node) -> list[Step]:
+        """The steps to a node, from the operator on."""
+        steps, before = [], walk.before[node]
+        while before:
+            steps.append(before[1])
+            before = walk.before[before[0]]
+        return steps[::-1]
+
+    def _is_beside(self, walk: Walk, node: Node, end: End) -> bool:
+        """Whether something computes only in the unusual case of a view or a new tensor on the
+        way, as ``empty`` fills where programs must be deterministic: that is not the answer."""
+        passed = False
+        for step in self.way(walk, node):
+            passed = passed or self._gives_memory(step)
+            choices = self.choices(step.why) if passed and isinstance(step.why, Edge) else ()
+            if any(taken(one, walk.device, walk.defaults) is False for one in choices):
+                return True
+        return passed and any(taken(one, walk.device) is False for one in end.conditions)
+
+    def _gives_memory(self, step: Step) -> bool:
+        lower = step.lower
+        return lower.kind == "operator" and self.works.operator(str(lower.what)) in _MEMORY
+
+    def _only_asks(self, step: Step, walk: Walk) -> bool:
+        """Whether a step leads to an operator that makes and changes no tensor, ``item``, though
+        the one that is asked for does."""
+        if step.lower.kind != "operator" or isinstance(step.why, KernelRow):
+            return False
+        alone = self.works.answers_alone
+        return alone(str(step.lower.what)) and not alone(walk.native.full_name)
 
     def _has_none(self, node: Node, device: str) -> bool:
         """Whether a node is an operator without a kernel for the device."""
@@ -332,7 +365,14 @@ class Search:
         found, edges = known.definition, self.facts.edges(known.id)
         if is_header(found.location.path) or not _DATA.search(found.parameters):
             return False
+        if self.only_checks(known):
+            return False
         return all(one.kind in ("macro", "passed", "unknown") for one in edges)
+
+    def only_checks(self, known: Known) -> bool:
+        """Whether a function does nothing but check, as one that always raises."""
+        uses = self.facts.sites(known)
+        return bool(uses) and all(is_check(use.name) for use in uses)
 
     def _is_of(self, known: Known, device: str) -> bool:
         """Whether a function without a launch can compute on a device: on others than the CPU,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexes.linking.facts import Edge, Known
@@ -25,6 +25,7 @@ _NOTHING = "nothing that computes is seen below it"
 _PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
+_CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
 _GUESSED = "inferred: none is seen in its body"
 _HEAD = regex(r"^(?:if|switch)\s*(?:constexpr\s*)?|^#if\s*")
@@ -75,11 +76,11 @@ class _Finder:
 
     def _goes_aside(self, walk: Walk, node: Node) -> bool:
         """Whether a way passes an operator that stands beside what computes."""
-        return any(self.works.of(one.lower) in ASIDE for one in self._way(walk, node))
+        return any(self.works.of(one.lower) in ASIDE for one in self.search.way(walk, node))
 
     def _is_unusual(self, walk: Walk, node: Node, end: End) -> bool:
         """Whether a way has a condition that does not hold in the usual case."""
-        steps = (one.why for one in self._way(walk, node))
+        steps = (one.why for one in self.search.way(walk, node))
         choices = [c for why in steps if isinstance(why, Edge) for c in self.search.choices(why)]
         return any(taken(one, walk.device) is False for one in (*choices, *end.conditions))
 
@@ -107,6 +108,8 @@ class _Finder:
         name, path = short_name(kernel.definition.qualified), kernel.definition.location.path
         if not (keeps_bodies(path) or library_uses(self.facts, path=path)):
             return f"{name}: {_UNREAD}"
+        if self.search.only_checks(kernel):
+            return f"{name}: {_CHECKED}"
         return f"{name}: {_UNSEEN if keeps_whole_bodies(path) else _UNFOLLOWED}"
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
@@ -136,7 +139,7 @@ class _Finder:
     # ------------------------------------------------------------------------ in words
 
     def _route(self, cost: float, walk: Walk, node: Node, end: End) -> Route:
-        steps = list(self._way(walk, node))
+        steps = self.search.way(walk, node)
         via = [self._place(step.upper, step) for step in steps[:1]]
         via += [self._place(step.lower, step) for step in steps]
         last = self.facts.by_id(node.what) if isinstance(node.what, int) else None
@@ -163,14 +166,6 @@ class _Finder:
             "by rule" if end.guessed else self._confidence(steps),
             note,
         )
-
-    def _way(self, walk: Walk, node: Node) -> Iterator[Step]:
-        steps = []
-        before = walk.before[node]
-        while before:
-            steps.append(before[1])
-            before = walk.before[before[0]]
-        yield from reversed(steps)
 
     def _place(self, node: Node, step: Step | None) -> Way:
         if isinstance(node.what, int):
