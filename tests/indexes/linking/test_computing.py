@@ -30,6 +30,8 @@ from indexes.linking.visible import library_of
         ("mkl_sparse_d_mm", "MKL"),
         ("DftiComputeForward", "MKL"),
         ("Dfti", ""),
+        ("encodeToCommandBuffer", "Metal"),
+        ("commandBuffer", ""),
     ],
 )
 def test_a_name_tells_the_library(name: str, library: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from indexes import Index
+from indexes.linking.works import Works
 from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
+from indexes.queries.route_search import Search
 from indexes.queries.routes import in_words
 
 
@@ -60,6 +62,24 @@ def test_a_launch_ends_in_its_global_function(tree_index: Index) -> None:
 def test_what_computes_nothing_says_so(tree_index: Index, operator: str, note: str) -> None:
     route = usual(tree_index, operator, "CPU")
     assert (route.kind, route.note) == ("none", note)
+
+
+def test_a_function_that_only_raises_computes_nothing(tree_index: Index) -> None:
+    search = Search(tree_index.facts)
+    raises, computes = tree_index.facts.named("mkldnn_gelu")  # without oneDNN, and with it
+    (chosen,) = tree_index.facts.named("apply_cholesky_solve")  # raises without LAPACK
+    checks = [search.only_checks(one) for one in (raises, computes, chosen)]
+    assert checks == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("operator", "alone"),
+    [("is_floating_point", True), ("mul.Tensor", False), ("add_.Tensor", False)],
+)
+def test_an_operator_without_a_tensor_only_answers(
+    tree_index: Index, operator: str, alone: bool
+) -> None:
+    assert Works(tree_index.facts).answers_alone(operator) is alone
 
 
 def test_an_operator_without_a_kernel_for_a_device_has_no_way_there(tree_index: Index) -> None:
