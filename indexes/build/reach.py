@@ -25,19 +25,23 @@ _Steps = dict[int | str, list[int | str]]
 
 
 def keep_reach(store: Store) -> None:
-    """Writes devices and differentiability into the rows of the operator list."""
+    """Writes devices and differentiability into the rows of the operator list, and keeps which
+    operators composite ones are made of."""
     before = {one.full_name: one for one in map(load_summary, store.column(_SUMMARIES))}
     stubs: _Facts = defaultdict(set)
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
     steps = _steps(store)
-    reached = _reached(before, stubs, _callees(store, steps))
+    callees = _callees(store, steps)
+    reached = _reached(before, stubs, callees)
     callers = _callers(store, steps)
     after = [
         _summary(one, reached[name], bool(callers[name] - {name})) for name, one in before.items()
     ]
     changed = [(dump(one), one.full_name) for one in after if one != before[one.full_name]]
     store.db.executemany("UPDATE ops SET summary=? WHERE full_name=?", changed)
+    called = dump({name: sorted(callees[name]) for name in sorted(callees)})
+    store.db.execute("INSERT OR REPLACE INTO documents VALUES('composites',?)", (called,))
 
 
 _SUMMARIES = "SELECT summary FROM ops ORDER BY position"
@@ -84,12 +88,6 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 
 
 # ---------------------------------------------------------------------- what kernels call
-
-
-def composite_calls(store: Store) -> dict[str, set[str]]:
-    """The operators that the composite kernels of each operator call, those that may compute
-    before others."""
-    return _callees(store, _steps(store))
 
 
 def _callees(store: Store, steps: _Steps) -> dict[str, set[str]]:

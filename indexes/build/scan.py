@@ -13,7 +13,7 @@ from typing import Literal
 
 from indexes.build.workers import forking, in_worker, start_workers
 from indexes.model.errors import Cancelled, SourceError
-from indexes.model.files import PythonFact, Roots, placed
+from indexes.model.files import PythonFact, RemarkFact, Roots, placed
 from indexes.model.vocabulary import Definition, Problem
 from indexes.readers.cxx.facts import (
     CppFacts,
@@ -27,13 +27,22 @@ from indexes.readers.messages import MessageFact
 from indexes.readers.python.messages import read_messages
 from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo_tests import TESTING, SuiteFacts, read_suite
+from indexes.readers.python.remarks import read_remarks
 from indexes.readers.python.tests import is_test_file
 from indexes.readers.python.variables import read_variables
 from indexes.source.files import content_hash
 from indexes.source.git import Repository
 from indexes.source.source import folder_at
 from indexes.source.walk import SourceFile
-from indexes.store.rows import Rows, cpp_rows, message_rows, python_rows, suite_rows, test_rows
+from indexes.store.rows import (
+    Rows,
+    cpp_rows,
+    message_rows,
+    python_rows,
+    remark_rows,
+    suite_rows,
+    test_rows,
+)
 
 _READ_KINDS = ("cpp", "python", "test", "page")
 _TEMPLATES = (".cpp", ".h")
@@ -59,6 +68,8 @@ class FileFacts:
     """What the file says of tests that take OpInfos."""
     messages: list[MessageFact] = field(default_factory=list)
     """What a Python file tells its users."""
+    remarks: list[RemarkFact] = field(default_factory=list)
+    """What a Python file or a page says of itself and of names."""
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -157,7 +168,7 @@ def read_rows(places: Places, numbered: Numbered) -> FileRows:
         rows = cpp_rows(number, facts.cpp)
     else:
         rows = python_rows(number, facts.python) | test_rows(number, facts.tests)
-        rows |= message_rows(number, facts.messages)
+        rows |= message_rows(number, facts.messages) | remark_rows(number, facts.remarks)
     if facts.suite:
         rows |= suite_rows(number, facts.suite)
     kept = {table: listed for table, listed in rows.items() if listed}
@@ -192,6 +203,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         is_test = is_test_file(facts.path)
         if kind == "python":
             facts.messages = _messages(facts.path, data)
+        if not is_test:
+            facts.remarks = read_remarks(data, facts.path)
         if is_test or facts.path.startswith(TESTING):
             facts.suite = read_suite(data, facts.path)
         for fact in python:

@@ -4,6 +4,7 @@ before them, and what is read of each, in C++ and in Python."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 MARK = "@"
@@ -142,6 +143,38 @@ class PythonFact(NamedTuple):
     """0 when not known."""
     detail: str = ""
     """``key=value`` pairs joined by ``; `` (see :func:`pack`)."""
+
+
+RemarkKind = Literal["arguments", "role", "file link", "untyped", "internal call"]
+
+
+class RemarkFact(NamedTuple):
+    """What a Python file or a page says of itself or of a name."""
+
+    kind: RemarkKind
+    name: str
+    """Of a function or class with documented ``arguments``; what a ``role`` or a ``file link``
+    leads to; the comment that leaves a file ``untyped``; of the function of an ``internal call``.
+    """
+    line: int
+    """0 for what is said of the whole file."""
+    detail: str = ""
+    """Of ``arguments`` the JSON of ``ArgumentDocs``; of a role its own name; of an untyped file
+    how many lines and functions it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentDocs:
+    """What a docstring says of arguments, held against the signature."""
+
+    parameters: tuple[str, ...]
+    """Those that a caller may give."""
+    said: tuple[str, ...]
+    """Those that the docstring documents."""
+    lines: dict[str, int]
+    """The line on which each of these is documented."""
+    wrong: tuple[str, str] | None
+    """What it says wrong, and why that is wrong; None where nothing is."""
 
 
 def pack(**pairs: str | int) -> str:

@@ -172,7 +172,7 @@ class Lookup(Bodies, Operators):
         return tuple(whole for (whole,) in rows)
 
     def document(self, name: str) -> Sequence[Any]:
-        """One of the lists that are kept whole: ``tensorimpl``, ``engine``."""
+        """One of the answers that are kept whole: ``tensorimpl``, ``engine``, ``composites``."""
         found = self.store.column("SELECT data FROM documents WHERE name=?", (name,))
         return next((load(data, DOCUMENTS[name]) for data in found), ())
 

@@ -10,7 +10,7 @@ from indexes.model.idioms import stub_of
 from indexes.store.tables import FIELD, PASSED, dump, first_number
 
 if TYPE_CHECKING:
-    from indexes.model.files import PythonFact
+    from indexes.model.files import PythonFact, RemarkFact
     from indexes.readers.cxx.facts import CppFacts, DefinitionFact, LibraryFact, UseFact
     from indexes.readers.messages import MessageFact
     from indexes.readers.python.opinfo_tests import SuiteFacts
@@ -48,6 +48,11 @@ def python_rows(file: int, facts: Iterable[PythonFact], made: int = 0) -> Rows:
 def message_rows(file: int, facts: Iterable[MessageFact]) -> Rows:
     """What a file tells its users."""
     return {"messages": [(file, *fact) for fact in facts]}
+
+
+def remark_rows(file: int, facts: Iterable[RemarkFact]) -> Rows:
+    """What a file says of itself and of names."""
+    return {"remarks": [(file, *fact) for fact in facts]}
 
 
 def test_rows(file: int, facts: Iterable[PythonFact]) -> Rows:

@@ -76,6 +76,7 @@ CREATE TABLE python(file INTEGER, kind TEXT, target TEXT, symbol TEXT, line INTE
 CREATE TABLE tests(file INTEGER, kind TEXT, symbol TEXT, line INTEGER, end_line INTEGER);
 CREATE TABLE suites(file INTEGER, data TEXT);
 CREATE TABLE messages(file INTEGER, line INTEGER, end_line INTEGER, kind TEXT, text TEXT);
+CREATE TABLE remarks(file INTEGER, kind TEXT, name TEXT, line INTEGER, detail TEXT);
 CREATE TABLE includes(file INTEGER, names TEXT);
 CREATE TABLE ops(position INTEGER PRIMARY KEY, full_name TEXT UNIQUE, base TEXT, data TEXT,
   derivative INTEGER, derivative_rule TEXT, grad_fns TEXT, summary TEXT, library INTEGER);
@@ -105,6 +106,7 @@ OF_A_FILE = (
     "suites",
     "includes",
     "messages",
+    "remarks",
 )
 """Tables whose rows name the file that they were read from."""
 BY_YAML = 2
@@ -140,6 +142,7 @@ CREATE INDEX IF NOT EXISTS python_file ON python(file);
 CREATE INDEX IF NOT EXISTS suites_file ON suites(file);
 CREATE INDEX IF NOT EXISTS includes_file ON includes(file);
 CREATE INDEX IF NOT EXISTS messages_file ON messages(file);
+CREATE INDEX IF NOT EXISTS remarks_file ON remarks(file);
 CREATE INDEX IF NOT EXISTS tests_file ON tests(file);
 CREATE INDEX IF NOT EXISTS ops_base ON ops(base);
 CREATE INDEX IF NOT EXISTS nodes_name ON nodes(grad_fn);
@@ -216,8 +219,13 @@ def numbers(listed: str) -> list[int]:
 # ------------------------------------------------------------------------------- JSON
 
 
-DOCUMENTS: dict[str, Any] = {"tensorimpl": tuple[Member, ...], "engine": tuple[EngineFunction, ...]}
-"""What each of ``documents`` holds."""
+DOCUMENTS: dict[str, Any] = {
+    "tensorimpl": tuple[Member, ...],
+    "engine": tuple[EngineFunction, ...],
+    "composites": dict[str, tuple[str, ...]],
+}
+"""What each of ``documents`` holds; ``composites`` has the operators that each one calls in its
+composite kernels."""
 
 
 def dump(entity: object) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexes.linking.python.paths import FactTable, Found, bindings, entries, operator_targets
 from indexes.model.errors import SourceError
-from indexes.model.files import SKIPPED, PythonFact, unpack
+from indexes.model.files import SKIPPED, PythonFact, RemarkKind, unpack
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, SchemaKind, parse_schema
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
@@ -36,6 +36,10 @@ _KINDS = (
     "opinfo",
     "binding_skip",
     "lowering",
+)
+_REMARKS = (
+    "SELECT f.path,r.name,r.line,r.detail FROM remarks r JOIN files f ON f.id=r.file"
+    " WHERE r.kind=? ORDER BY f.kind,f.path,r.rowid"
 )
 _FUNCTIONS = ("function", "impl_func", "meta_func", "method", "macro_use")
 _DOTTED = regex(r"\b(?:torch\.[\w.]+|F\.\w+)")
@@ -230,6 +234,11 @@ class Tree:
         return found
 
     # ----------------------------------------------------------------- Python
+
+    def remarks(self, kind: RemarkKind) -> Iterator[tuple[Location, str, str]]:
+        """(place, name, detail) of each remark of a kind, those of pages first."""
+        for path, name, line, detail in self.store.query(_REMARKS, (kind,)):
+            yield Location(path, line), name, detail
 
     @cached_property
     def python(self) -> FactTable:

@@ -2,258 +2,66 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexes.model.files import module_name
-from indexes.model.regex import MULTILINE, regex
+from indexes.model.files import ArgumentDocs, module_name
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
-from indexes.readers.python.blocks import parse
+from indexes.store.tables import load
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
-_PARAMETERS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_DOCSTRING = r"[^\S\n]*[rRuU]{0,2}(\"\"\"|''')"
-_HEAD = regex(
-    rf"^([^\S\n]*)(?:(?:async[ \t]+)?(def)|(class))[ \t]+([A-Za-z]\w*)[ \t]*({_PARAMETERS})?"
-    rf"[^:\n]*:[^\S\n]*(?:\#[^\n]*)?\n{_DOCSTRING}",
-    MULTILINE,
-)
-_SAID = regex(r"Arg|Parameters:")
-_INIT = regex(rf"^[^\S\n]+def[ \t]+__init__[ \t]*({_PARAMETERS})", MULTILINE)
-_SECTION = regex(r"^([^\S\n]*)(?:Args|Arguments|Parameters|Keyword [Aa]rgs|Keyword [Aa]rguments):")
-_ENTRY = regex(r"([^\S\n]*)((?:\\?\*){0,2}\w+(?:\s*,\s*(?:\\?\*){0,2}\w+)*)\s*(?:\(([^\n]*))?:?")
-_DEFAULT = regex(
-    r"[Dd]efaults?(?: is| to|:|=|: is| value is)?:?[ \t]*(``?[^`\n]+``?|[-+\w.]+)", re.ASCII
-)
 _MANY = 3
 """So many functions of a folder have a custom."""
-_CLASS = regex(r"\nclass[ \t]+(\w+)")
-_PRIVATE = regex(r"/_(?!_init__)|/testing/")
-_DECORATOR = regex(r"@(?!staticmethod|classmethod)[\w.]*(?:overload|property|setter)")
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What the argument sections of a docstring say."""
-
-    names: tuple[str, ...]
-    defaults: dict[str, str] = field(default_factory=dict)
-    """The literal given as default, by parameter."""
-    lines: dict[str, int] = field(default_factory=dict)
-    """On which line, from 0, each is documented."""
-
-
-def said(docstring: str) -> Said:
-    """The parameters that a docstring in Google's style documents. Empty where an entry is of
-    another form: then no more is known of it."""
-    names: list[str] = []
-    defaults: dict[str, str] = {}
-    lines: dict[str, int] = {}
-    indent, entry_indent, current = -1, -1, ""
-    for number, line in enumerate(docstring.splitlines()):
-        depth = len(line) - len(line.lstrip())
-        if section := _SECTION.match(line):
-            indent, entry_indent = len(section[1]), -1
-        elif not line.strip() or indent < 0:
-            continue
-        elif depth <= indent:
-            indent = -1
-        else:
-            entry_indent = depth if entry_indent < 0 else entry_indent
-            entry = _ENTRY.match(line) if depth == entry_indent else None
-            if depth < entry_indent or (depth == entry_indent and not _is_entry(line, entry)):
-                return Said(())
-            if entry:
-                found = re.findall(r"\w+", entry[2])
-                names += found
-                lines |= dict.fromkeys(found, number)
-                current = found[0] if len(found) == 1 else ""
-            if current and (default := _DEFAULT.search(line)):
-                defaults.setdefault(current, default[1].strip("`"))
-    return Said(tuple(dict.fromkeys(names)), defaults, lines)
-
-
-def _is_entry(line: str, entry: re.Match[str] | None) -> bool:
-    return entry is not None and ":" in line
-
-
-@dataclass(frozen=True, slots=True)
-class Documented:
-    """A function or class with a docstring that has a section of arguments."""
-
-    name: str
-    """With the class that it is a method of."""
-    line: int
-    parameters: ast.arguments
-    said: Said
-    docstring: int
-    """The line on which its docstring begins."""
-
-
-def documented(text: str) -> Iterator[Documented]:
-    """The public functions and classes of a file whose docstrings document arguments."""
-    line, counted = 1, 0
-    for found in _heads(text):
-        end = text.find(found[6], found.end())
-        docstring = text[found.end() : end]
-        line += text.count("\n", counted, found.start(4))
-        counted = found.start(4)
-        written = found[5] if found[2] else _written_init(text, end, len(found[1]))
-        parameters = _arguments(written) if written else None
-        known = said(docstring)
-        if parameters and known.names and not _is_special(text, found.start()):
-            owner = _owner(text, found.start()) if found[1] else ""
-            if owner[:1] != "_":
-                begun = line + text.count("\n", counted, found.end())
-                yield Documented(f"{owner}{found[4]}", line, parameters, known, begun)
-
-
-def _heads(text: str) -> Iterator[re.Match[str]]:
-    """The heads behind which a docstring speaks of arguments: found from there, since to look at
-    every head takes ten times longer."""
-    begun = -1
-    for said in _SAID.finditer(text):
-        start = max(text.rfind(quotes, 0, said.start()) for quotes in ('"""', "'''"))
-        if start != begun:
-            begun = start
-            head = max(text.rfind("def ", 0, start), text.rfind("class ", 0, start))
-            found = _HEAD.match(text, text.rfind("\n", 0, head) + 1, start + 3)
-            if found and found.end() == start + 3:
-                yield found
-
-
-def _owner(text: str, at: int) -> str:
-    """The class that an indented function stands in, with its dot."""
-    found = _CLASS.match(text, text.rfind("\nclass ", 0, at))
-    return f"{found[1]}." if found else ""
-
-
-def _is_special(text: str, start: int) -> bool:
-    """Whether decorators make something else of a function."""
-    before = text[max(0, start - 200) : start].rstrip("\n").rpartition("\n")[2]
-    return bool(_DECORATOR.search(before))
-
-
-def _written_init(text: str, start: int, indent: int) -> str:
-    """The parameters of a class's ``__init__``; empty where it has none of its own."""
-    found = _INIT.search(text, start)
-    if found is None:
-        return ""
-    left = re.compile(rf"^[^\S\n]{{0,{indent}}}[^\s#)\]]", re.MULTILINE)
-    after = left.search(text, start + 3, found.start())
-    return "" if after else found[1]
-
-
-def _arguments(written: str) -> ast.arguments | None:
-    try:
-        function = parse(f"def f{written}: pass").body[0]
-    except SyntaxError:
-        return None
-    return function.args if isinstance(function, ast.FunctionDef) else None
 
 
 def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each public function or class whose docstring says otherwise."""
-    rows = [(path, one) for path in _files(tree) for one in documented(tree.text(path))]
-    customs = _Customs(rows)
-    for path, one in rows:
-        if found := disagreement(one) or customs.omission(path, one):
-            yield _gap(path, one, *found)
-
-
-def _files(tree: Tree) -> Iterator[str]:
-    for path in tree.index.facts.paths("python"):
-        if path.startswith("torch/") and "Arg" in tree.text(path) and not _PRIVATE.search(path):
-            yield path
+    remarks = tree.remarks("arguments")
+    rows = [(place, name, load(text, ArgumentDocs)) for place, name, text in remarks]
+    customs = _Customs((place.path, one) for place, _, one in rows)
+    for place, name, one in rows:
+        if found := one.wrong or customs.omission(place.path, one):
+            yield _gap(place, name, one, *found)
 
 
 class _Customs:
     """Which parameters the docstrings of a folder leave out by custom: ``device`` of modules."""
 
-    def __init__(self, rows: Iterable[tuple[str, Documented]]) -> None:
+    def __init__(self, rows: Iterable[tuple[str, ArgumentDocs]]) -> None:
         self._there: Counter[tuple[str, str]] = Counter()
         self._said: Counter[tuple[str, str]] = Counter()
         for path, one in rows:
             folder = os.path.dirname(path)
-            self._there.update((folder, name) for name in _names(one))
-            self._said.update((folder, name) for name in _names(one) if name in one.said.names)
+            self._there.update((folder, name) for name in one.parameters)
+            self._said.update((folder, name) for name in one.parameters if name in one.said)
 
-    def omission(self, path: str, one: Documented) -> tuple[str, str] | None:
+    def omission(self, path: str, one: ArgumentDocs) -> tuple[str, str] | None:
         """The parameters that a docstring leaves out though others of its folder, or none,
         would; None where it has them all."""
         folder = os.path.dirname(path)
-        missing = [name for name in _names(one) if name not in one.said.names]
+        missing = [name for name in one.parameters if name not in one.said]
         missing = [name for name in missing if not self._is_left_out((folder, name))]
         if not missing:
             return None
-        rule = f"its docstring documents {', '.join(one.said.names)} and leaves that out"
+        rule = f"its docstring documents {', '.join(one.said)} and leaves that out"
         return f"does not document {', '.join(missing)}", rule
 
     def _is_left_out(self, where: tuple[str, str]) -> bool:
         return self._there[where] >= _MANY and 2 * self._said[where] < self._there[where]
 
 
-def _names(one: Documented) -> list[str]:
-    """The parameters that a caller may give."""
-    given = one.parameters
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    return [a.arg for a in every if a.arg not in ("self", "cls") and a.arg[0] != "_"]
-
-
-def disagreement(one: Documented) -> tuple[str, str] | None:
-    """What a docstring says wrong, and why that is wrong; None where nothing is."""
-    given = one.parameters
-    stars = [star.arg for star in (given.vararg, given.kwarg) if star]
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-    unknown = [name for name in one.said.names if name not in (*(a.arg for a in every), *stars)]
-    if unknown and not stars:
-        has = ", ".join(_names(one)) or "none"
-        return f"documents {', '.join(unknown)}", f"it has no parameter of that name: it has {has}"
-    return _wrong_default(given, one.said.defaults)
-
-
-def _wrong_default(arguments: ast.arguments, documented: dict[str, str]) -> tuple[str, str] | None:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    given = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-    pairs = [*given.items(), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    for parameter, default in pairs:
-        words = documented.get(parameter.arg, "")
-        if default is not None and words and _differs(words, default):
-            real = ast.unparse(default)
-            what = f"documents {parameter.arg}={words}"
-            return what, f"its signature has {parameter.arg}={real}"
-    return None
-
-
-def _differs(words: str, default: ast.expr) -> bool:
-    """Whether two literals are unequal: what is no literal is not compared, and None may stand
-    for any value, which the body chooses."""
-    try:
-        one, other = ast.literal_eval(words.rstrip(".,;)")), ast.literal_eval(default)
-    except (ValueError, SyntaxError, TypeError, MemoryError):
-        return False
-    if isinstance(one, str) and isinstance(other, str):
-        return one != other
-    same_kind = isinstance(one, bool) == isinstance(other, bool)
-    numbers = isinstance(one, (int, float)) and isinstance(other, (int, float))
-    return same_kind and numbers and one != other
-
-
-def _gap(path: str, one: Documented, what: str, rule: str) -> Gap:
-    name = f"{module_name(path)}.{one.name}"
-    place = Location(path, one.line)
+def _gap(place: Location, symbol: str, one: ArgumentDocs, what: str, rule: str) -> Gap:
+    name = f"{module_name(place.path)}.{symbol}"
     told = set(re.findall(r"\w+", what))
-    wrong = [line for word, line in one.said.lines.items() if word in told]
-    lines = wrong or [max(one.said.lines.values())]
-    entries = dict.fromkeys(Location(path, one.docstring + line) for line in lines)
+    wrong = [line for word, line in one.lines.items() if word in told]
+    lines = wrong or [max(one.lines.values())]
+    entries = dict.fromkeys(Location(place.path, line) for line in lines)
     return Gap(place, f"{name} {what}", rule, (place, *entries), name=name)
 
 

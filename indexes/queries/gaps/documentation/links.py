@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.python.modules import holds, modules, split
 from indexes.queries.python_names.finding import Finder
+from indexes.readers.python.remarks.links import read_file_links
 from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.queries.gaps.tree import Tree
 
-_ROLE = regex(
-    r":(?:py:)?(func|class|meth|mod|exc|data|attr):`(?:[^`<]*<)?[~!.]*(torch\.[\w.]+?)(?:\(\))?>?`"
-)
-_FILE = regex(r"github\.com/pytorch/pytorch/(?:blob|tree)/(?:main|master)/([\w./+-]*\w)")
-_RELATIVE = regex(r"\[[^\]\n]*\]\((?![a-z]+:|[/#<{$])([^()\s#]+\.\w+)(?:#[^()\s]*)?\)")
-_CODE = regex(r"```[\s\S]*?```|`[^`\n]*`")
 _TYPE = regex(r"\w+Tensor\b")
 """``torch.FloatTensor``: made when torch is imported."""
 _TENSOR = "torch.Tensor"
 _STUBS = ("torch/_C/__init__.pyi.in", "tools/pyi/gen_pyi.py")
-_TESTING = "torch/testing/_internal/"
-
-
-class Reference(NamedTuple):
-    """A name that a role of a docstring or a page makes a link."""
-
-    role: str
-    name: str
-    place: Location
-
-
-def references(text: str, path: str) -> Iterator[Reference]:
-    """The whole names of torch that roles link: ``:class:`~torch.nn.Linear```."""
-    line, counted = 1, 0
-    for found in _ROLE.finditer(text):
-        line += text.count("\n", counted, found.start())
-        counted = found.start()
-        yield Reference(found[1], found[2], Location(path, line))
 
 
 def lacks(tree: Tree) -> str:
@@ -56,18 +32,15 @@ def lacks(tree: Tree) -> str:
 def find_names(tree: Tree) -> Iterator[Gap]:
     """One gap for each place at which a role names what Python does not find."""
     exists = _Names(tree)
-    for path in (*tree.index.facts.paths("page"), *tree.index.facts.paths("python")):
-        text = tree.text(path)
-        if ":`" in text and _TESTING not in path:
-            for one in references(text, path):
-                if not exists.has(one.name):
-                    yield _dead(one)
+    for place, name, role in tree.remarks("role"):
+        if not exists.has(name):
+            yield _dead(place, name, role)
 
 
-def _dead(one: Reference) -> Gap:
-    what = f":{one.role}:`{one.name}` leads nowhere"
+def _dead(place: Location, name: str, role: str) -> Gap:
+    what = f":{role}:`{name}` leads nowhere"
     rule = "no module, class, function or generated binding of this tree has that name"
-    return Gap(one.place, what, rule, (one.place,), name=one.name)
+    return Gap(place, what, rule, (place,), name=name)
 
 
 # ------------------------------------------------------------------------------ files
@@ -76,32 +49,19 @@ def _dead(one: Reference) -> Gap:
 def find_files(tree: Tree) -> Iterator[Gap]:
     """One gap for each link to a file of PyTorch that this tree does not have."""
     holds = cache(tree.source.holds)
-    top = (name for name in tree.source.listed("") if name.endswith(".md"))
-    paths = (*top, *tree.index.facts.paths("page"), *tree.index.facts.paths("python"))
-    for path in paths:
-        for target, at in _file_links(tree.text(path), path):
-            if not holds(target):
-                line = tree.text(path).count("\n", 0, at) + 1
-                what = f"a link leads to {target}, which is not there"
-                rule = f"no file or folder {target} is in this tree"
-                place = Location(path, line)
-                yield Gap(place, what, rule, (place,), name=path)
+    indexed = ((place, target) for place, target, _ in tree.remarks("file link"))
+    for place, target in (*_of_top(tree), *indexed):
+        if not holds(target):
+            what = f"a link leads to {target}, which is not there"
+            rule = f"no file or folder {target} is in this tree"
+            yield Gap(place, what, rule, (place,), name=place.path)
 
 
-def _file_links(text: str, path: str) -> Iterator[tuple[str, int]]:
-    """(path in the tree, offset) of the links to files: by GitHub's address on the main branch,
-    or from a Markdown page to what stands beside it."""
-    if "pytorch/pytorch/" in text:
-        for found in _FILE.finditer(text):
-            if not text.startswith(("{", "<", "*"), found.end()):
-                yield found[1], found.start()
-    if path.endswith(".md"):
-        code = [one.span() for one in _CODE.finditer(text)]
-        for found in _RELATIVE.finditer(text):
-            if not any(start <= found.start() < end for start, end in code):
-                target = os.path.normpath(os.path.join(os.path.dirname(path), found[1]))
-                if not target.startswith(".."):
-                    yield target, found.start()
+def _of_top(tree: Tree) -> Iterator[tuple[Location, str]]:
+    """The links of what stands at the top for people to read: README.md, CONTRIBUTING.md ..."""
+    for path in (name for name in tree.source.listed("") if name.endswith(".md")):
+        for one in read_file_links(tree.text(path), path):
+            yield Location(path, one.line), one.name
 
 
 # ------------------------------------------------------------------------------ names

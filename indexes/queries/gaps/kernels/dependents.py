@@ -7,14 +7,9 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from indexes.build.reach import composite_calls
 from indexes.model.regex import regex
 from indexes.queries.gaps.tree import Tree
 
-_LIBRARY = "torch/%.py"
-_INTERNAL = regex(r"/_|^torch/testing/")
-_USED = (regex(r"torch\.(?<!\wtorch\.)(_[a-z]\w*)\("), regex(r"_VF\.(?<!\w_VF\.)(\w+)\("))
-"""Literals first: the engine skips to them."""
 _CALL = regex(r"(?<![.\w>])(?:at::)?(\w+)(?=\()")
 
 
@@ -62,7 +57,7 @@ class Dependents:
     @cached_property
     def _callers(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for caller, called in composite_calls(self._tree.store).items():
+        for caller, called in dict(self._tree.index.facts.document("composites")).items():
             for one in called:
                 found.setdefault(one, []).append(caller)
         return found
@@ -85,11 +80,8 @@ class Dependents:
     def _library(self) -> dict[str, set[str]]:
         """The files that call ``torch._name(...)``, without those that are internal themselves."""
         found: dict[str, set[str]] = {}
-        for path in self._tree.paths(_LIBRARY):
-            if not _INTERNAL.search(path):
-                text = self._tree.text(path)
-                for name in (name for used in _USED for name in used.findall(text)):
-                    found.setdefault(name, set()).add(path)
+        for place, name, _ in self._tree.remarks("internal call"):
+            found.setdefault(name, set()).add(place.path)
         return found
 
 

@@ -9,8 +9,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty, Gap, Kind
 from indexes.queries.gaps.python.modules import modules
 from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.remarks.marks import size_of
 
-_MARK = regex(r"^#\s*(?:mypy|pyrefly|pyre):\s*(allow-untyped-defs|ignore-errors)\b", MULTILINE)
 _SECTION = regex(r"^\[mypy-([^\]\n]+)\]\n((?:(?!\[)[^\n]*\n?)*)", MULTILINE)
 _IGNORES = regex(r"^\s*(ignore_errors|allow_untyped_defs)\s*=\s*True", MULTILINE)
 CONFIG = "mypy.ini"
@@ -26,13 +26,9 @@ def lacks(tree: Tree) -> str:
 def find(tree: Tree) -> Iterator[Gap]:
     """One gap for each file of the packages that says so at its top, or that mypy.ini names."""
     config = tree.text(CONFIG)
-    for path in tree.index.facts.paths("python"):
-        text = tree.text(path)
-        if "# mypy:" in text or "# py" in text:
-            found = _MARK.search(text)
-            if found:
-                line = text.count("\n", 0, found.start()) + 1
-                yield _gap(tree, path, Location(path, line), found[1])
+    for place, mark, size in tree.remarks("untyped"):
+        lines, functions = map(int, size.split())
+        yield _gap(place.path, place, mark, lines, functions)
     known = modules(tree)
     for section in _SECTION.finditer(config):
         if said := _IGNORES.search(section[2]):
@@ -47,12 +43,10 @@ def _configured(
     that is many changes."""
     path = known.get(pattern.removesuffix(".*"))
     if path and not path.endswith("/__init__.py"):
-        yield _gap(tree, path, place, said.replace("_", "-"))
+        yield _gap(path, place, said.replace("_", "-"), *size_of(tree.text(path)))
 
 
-def _gap(tree: Tree, path: str, place: Location, said: str) -> Gap:
-    text = tree.text(path)
-    lines, functions = text.count("\n"), text.count(" def ") + text.count("\ndef ")
+def _gap(path: str, place: Location, said: str, lines: int, functions: int) -> Gap:
     whole = said == "ignore-errors"
     what = f"{path} ({lines:,} lines, {functions} functions) is not checked for types"
     rule = f'"{said}" at {place}: '

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from indexes.queries.gaps.documentation.docstrings import documented, said
 from indexes.queries.gaps.model import Gap, GapList
 from indexes.queries.index import Index
 
@@ -26,28 +23,6 @@ def test_docstrings_against_signatures(answer: GapList) -> None:
 def test_a_gap_of_a_docstring_stands_at_its_function(answer: GapList, grown: Index) -> None:
     gap = of(answer, "docstring")["torch.words.said.leaves"]
     assert grown.read(gap.location.path).splitlines()[gap.location.line - 1].startswith("def leav")
-
-
-@pytest.mark.parametrize(
-    ("docstring", "names"),
-    [
-        ("Args:\n    a (int, optional): one\n        a: no entry\n    b, c: two", ("a", "b", "c")),
-        ("    Args:\n        *args: some\n    Returns:\n        x: no", ("args",)),
-        ("Args:\n    - a: a list is another form", ()),
-        ("Args:\n    words that go on\n    over lines", ()),
-        ("Keyword args:\n    a: one", ("a",)),
-    ],
-)
-def test_sections_of_arguments(docstring: str, names: tuple[str, ...]) -> None:
-    assert said(docstring).names == names
-
-
-def test_a_class_is_held_against_its_own_init() -> None:
-    text = (
-        'class A(B):\n    """Args:\n        x: one\n    """\n\n\n'
-        'class C:\n    """Args:\n        y: one\n    """\n    def __init__(self, y): pass\n'
-    )
-    assert [one.name for one in documented(text)] == ["C"]
 
 
 def test_names_that_roles_link_and_that_are_nowhere(answer: GapList) -> None:

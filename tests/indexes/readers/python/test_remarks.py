@@ -1,0 +1,63 @@
+"""What Python files and pages say of themselves and of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from indexes.readers.python.remarks import read_remarks
+from indexes.readers.python.remarks.docstrings import documented, said
+
+
+@pytest.mark.parametrize(
+    ("docstring", "names"),
+    [
+        ("Args:\n    a (int, optional): one\n        a: no entry\n    b, c: two", ("a", "b", "c")),
+        ("    Args:\n        *args: some\n    Returns:\n        x: no", ("args",)),
+        ("Args:\n    - a: a list is another form", ()),
+        ("Args:\n    words that go on\n    over lines", ()),
+        ("Keyword args:\n    a: one", ("a",)),
+    ],
+)
+def test_sections_of_arguments(docstring: str, names: tuple[str, ...]) -> None:
+    assert said(docstring).names == names
+
+
+def test_a_class_is_held_against_its_own_init() -> None:
+    text = (
+        'class A(B):\n    """Args:\n        x: one\n    """\n\n\n'
+        'class C:\n    """Args:\n        y: one\n    """\n    def __init__(self, y): pass\n'
+    )
+    assert [one.name for one in documented(text)] == ["C"]
+
+
+FILE = b"""# mypy: allow-untyped-defs
+def f(a):
+    '''See :func:`torch.never` and https://github.com/pytorch/pytorch/blob/main/torch/away.py
+
+    Args:
+        b: not there
+    '''
+    return torch._convert(a) + torch._convert(a) + my_torch._other(a)
+"""
+
+
+def test_a_file_says_what_leads_where_and_what_it_is_excused_from() -> None:
+    found = [(one.kind, one.name, one.line) for one in read_remarks(FILE, "torch/words.py")]
+    assert found == [
+        ("arguments", "f", 2),
+        ("role", "torch.never", 3),
+        ("file link", "torch/away.py", 3),
+        ("untyped", "allow-untyped-defs", 1),
+        ("internal call", "_convert", 0),
+    ]
+
+
+def test_what_is_internal_itself_needs_no_other() -> None:
+    kinds = {one.kind for one in read_remarks(FILE, "torch/_words.py")}
+    assert kinds == {"role", "file link", "untyped"}
+
+
+def test_a_page_links_what_stands_beside_it() -> None:
+    text = b"[one](beside.md) `[no](code.md)` :class:`~torch.Tensor`"
+    found = [(one.kind, one.name) for one in read_remarks(text, "docs/source/notes/page.md")]
+    assert found == [("role", "torch.Tensor"), ("file link", "docs/source/notes/beside.md")]
