@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """``navigator.trace`` is there without being imported: ``with navigator.trace() as t: ...``.
-    So is ``navigator.inspect(tensor)``."""
+    So are ``navigator.inspect(tensor)`` and ``navigator.graph(loss)``."""
     if name == "trace":
         import importlib
 
@@ -21,4 +21,8 @@ def __getattr__(name: str) -> Any:
         from navigator.objects.tensor import inspect
 
         return inspect
+    if name == "graph":
+        from navigator.objects.linked_graph import graph
+
+        return graph
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -42,6 +42,7 @@ COMMANDS = {
     "tensorimpl": ("internals:tensorimpl", "The data members of TensorImpl."),
     "engine": ("internals:engine", "The functions of the autograd engine."),
     "inspect": ("inspect:inspect", "A live tensor, member by member."),
+    "graph": ("inspect:graph", "The backward graph of a program."),
     "trace": ("trace:trace", "Run a program and record its operators."),
     "open": ("trace:open_", "Show a recorded trace."),
     "ranks": ("ranks:ranks", "Summarise the traces of many ranks."),

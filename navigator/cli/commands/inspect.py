@@ -1,9 +1,10 @@
-"""``torchnav inspect``: what a tensor holds, in the Python that has torch."""
+"""``torchnav inspect`` and ``graph``: live objects, looked at in the Python that has torch."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -16,9 +17,10 @@ _START = (
     " from navigator.objects.command import main; sys.exit(main(sys.argv[2 + count :]))"
 )
 """Our own folders come last: the program's modules are its own."""
+_PROGRAM = {"ignore_unknown_options": True}
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(context_settings=_PROGRAM)
 @click.argument("what")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @json_option
@@ -29,11 +31,38 @@ def inspect(settings: Settings, what: str, arguments: tuple[str, ...]) -> int:
     WHAT is an expression, `torch.ones(2, 3).t()`, or SCRIPT.py:NAME: the script is run
     with ARGUMENTS, and then NAME is looked at, which may be an expression too.
     """
+    return _ask(settings, "inspect", (), what, arguments)
+
+
+@click.command(context_settings=_PROGRAM)
+@click.argument("what")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--to", default="", metavar="NAME", help="The chain rule for one variable.")
+@click.option("--order", is_flag=True, help="Run the backward pass, for the order of its nodes.")
+@click.option("--dot", is_flag=True, help="In Graphviz' language: ... | dot -Tsvg -o graph.svg")
+@json_option
+@pass_settings
+def graph(
+    settings: Settings, what: str, arguments: tuple[str, ...], to: str, order: bool, dot: bool
+) -> int:
+    """The graph of a backward pass: nodes, formulas, what is saved, the lines that made them.
+
+    WHAT is SCRIPT.py, which is run with ARGUMENTS up to its first `backward()`, or
+    SCRIPT.py:NAME, or an expression.
+    """
+    options = (*(["--to", to] if to else []), *["--order"] * order, *["--dot"] * dot)
+    return _ask(settings, "graph", options, what, arguments)
+
+
+def _ask(
+    settings: Settings, question: str, options: Sequence[str], what: str, arguments: Sequence[str]
+) -> int:
+    """Runs the program and answers, in a process of the target Python; its exit code."""
     target = target_python()
     if target.torch is None:
         raise SourceError("no Python with torch was found: name one with --python")
     own = [path for path in sys.path if path]
-    options = ["--tree", settings.tree] if settings.tree else []
-    options += ["--json"] if settings.json else []
-    command = [target.path, "-c", _START, str(len(own)), *own, *options, what, *arguments]
+    given = [question, *(["--tree", settings.tree] if settings.tree else []), *options]
+    given += ["--json"] if settings.json else []
+    command = [target.path, "-c", _START, str(len(own)), *own, *given, what, *arguments]
     return subprocess.run(command, check=False).returncode

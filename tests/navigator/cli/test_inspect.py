@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "navigator", "--python", sys.executable, "inspect", *arguments]
+def run(*arguments: str, cwd: Path, question: str = "inspect") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "navigator", "--python", sys.executable, question, *arguments]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(cwd)}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=cwd, env=environment, check=False
@@ -49,5 +49,31 @@ def test_what_is_no_tensor_is_one_line(tmp_path: Path) -> None:
         (f"{tmp_path}/ends.py:w", f"torchnav: {tmp_path}/ends.py ended with SystemExit: 3"),
     ]:
         done = run(what, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.splitlines()[-1] == said
+
+
+def test_the_graph_of_a_program_up_to_its_first_backward(tmp_path: Path, tree: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\nw = torch.ones(3, requires_grad=True)\n"
+        "def step():\n    loss = w * w\n    loss.sum().backward()\nstep()\nprint('never')\n"
+    )
+    done = run(str(script), cwd=tmp_path, question="graph")
+
+    assert done.returncode == 0, done.stderr
+    assert "AccumulateGrad w" in done.stdout
+    assert f"called at {script}:4" in done.stdout
+    assert "never" not in done.stderr
+
+
+def test_a_program_without_a_backward_is_one_line(tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text("import torch\nx = torch.ones(3)\n")
+    for what, said in [
+        (str(script), f"torchnav: {script} calls no tensor.backward(): name one, {script}:loss"),
+        (f"{script}:x", "torchnav: it has no grad_fn: nothing that made it needs a gradient"),
+    ]:
+        done = run(what, cwd=tmp_path, question="graph")
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.splitlines()[-1] == said

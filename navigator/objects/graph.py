@@ -1,0 +1,278 @@
+"""``navigator.graph(loss)``: the graph of a backward pass, as torch holds it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from navigator.objects.members import REFUSALS, describe, first_line
+
+_SAVED = "_saved_"
+_LAST = 2**64 - 1
+"""The sequence number of AccumulateGrad, which runs as soon as it can."""
+_TRACEBACK = "traceback_"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a node keeps from the forward pass."""
+
+    name: str
+    value: str
+    is_variable: str
+    """The variable of the program that it is; empty where it is none that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where one gradient that a node computes goes."""
+
+    number: int | None
+    """The node that receives it; None where the input needs no gradient."""
+    input_nr: int
+    """As which of its incoming gradients."""
+
+
+@dataclass(slots=True)
+class GraphNode:
+    """A step of the backward pass."""
+
+    number: int
+    """From 0, the node of the loss, in the order in which a walk finds them."""
+    name: str
+    sequence: int | None
+    """Counts the forward calls of a thread; None of what has none, AccumulateGrad."""
+    gradients: tuple[str, ...]
+    """Shape and type of each gradient that comes in."""
+    saved: tuple[Saved, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    variable: str = ""
+    """Of AccumulateGrad: the variable, or its shape where it has no name."""
+    code: tuple[str, int] | None = None
+    """Of a Function of the program: the file and line of its ``backward``."""
+    called_at: tuple[str, int] | None = None
+    """The line of the program whose call made it, where that was noted."""
+    hooks: tuple[str, ...] = ()
+    """Of AccumulateGrad: the hooks of the variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """All nodes from a tensor on, each once."""
+
+    nodes: tuple[GraphNode, ...]
+    live: Mapping[int, Any] = field(repr=False, default_factory=dict)
+    """The nodes themselves, by number."""
+
+
+class Backward(BaseException):
+    """Ends a program where it would begin a backward pass."""
+
+    def __init__(self, tensor: torch.Tensor, names: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.tensor = tensor
+        self.names = names
+        """The variables where ``backward`` was called."""
+
+
+class Lines(TorchFunctionMode):  # type: ignore[misc]
+    """Notes the line of the program whose call made each node, while it is entered.
+
+    Parameters:
+        ends: Raise ``Backward`` at the first ``tensor.backward()``.
+    """
+
+    def __init__(self, *, ends: bool = False) -> None:
+        super().__init__()
+        self._ends = ends
+        self.of: dict[Any, tuple[str, int]] = {}
+        """By node, which is kept alive by this."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if self._ends and func is torch.Tensor.backward:
+            frame = _program_frame(inspect.currentframe())
+            names = {**frame.f_globals, **frame.f_locals} if frame else {}
+            raise Backward(args[0], names)
+        before = {one.grad_fn for one in _tensors([args, [*(kwargs or {}).values()]])}
+        made = func(*args, **(kwargs or {}))
+        frame = _program_frame(inspect.currentframe())
+        for tensor in _tensors(made):
+            if frame is not None:
+                self._note(tensor.grad_fn, (frame.f_code.co_filename, frame.f_lineno), before)
+        return made
+
+    def _note(self, node: Any, line: tuple[str, int], before: set[Any]) -> None:
+        """A call of a composite operator makes several nodes: all up to those of its inputs."""
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if one is None or one in before or one in self.of or _is_leaf(one):
+                continue
+            self.of[one] = line
+            waiting += [following for following, _ in one.next_functions]
+
+
+def read_graph(
+    tensor: torch.Tensor,
+    names: Mapping[str, torch.Tensor] | None = None,
+    lines: Mapping[Any, tuple[str, int]] | None = None,
+) -> Graph:
+    """The graph behind a tensor; before its backward pass, which frees what is saved.
+
+    Parameters:
+        names: Variables of the program by name: leaves and saved tensors are told by them.
+        lines: The line that made each node, from ``Lines``; those that anomaly mode noted are
+            taken too.
+
+    Raises:
+        ValueError: The tensor has no ``grad_fn``.
+    """
+    if tensor.grad_fn is None:
+        raise ValueError("it has no grad_fn: nothing that made it needs a gradient")
+    named = {id(one): name for name, one in (names or {}).items()}
+    order = _ordered(tensor.grad_fn)
+    numbers = {node: number for number, node in enumerate(order)}
+    nodes = tuple(_node(node, numbers, named, lines or {}) for node in order)
+    return Graph(nodes, dict(enumerate(order)))
+
+
+def _ordered(root: Any) -> list[Any]:
+    """All nodes, each before those that it leads to along the first way."""
+    found: dict[Any, None] = {}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found[node] = None
+            waiting += [following for following, _ in reversed(node.next_functions)]
+    return list(found)
+
+
+def _node(
+    node: Any,
+    numbers: Mapping[Any, int],
+    named: Mapping[int, str],
+    lines: Mapping[Any, tuple[str, int]],
+) -> GraphNode:
+    sequence = node._sequence_nr() if hasattr(node, "_sequence_nr") else _LAST
+    variable = getattr(node, "variable", None) if _is_leaf(node) else None
+    return GraphNode(
+        numbers[node],
+        node.name().rpartition("::")[2],
+        None if sequence == _LAST else sequence,
+        tuple(map(_gradient, getattr(node, "_input_metadata", ()))),
+        tuple(_saved(node, named)),
+        tuple(Edge(numbers.get(following), at) for following, at in node.next_functions),
+        "" if variable is None else named.get(id(variable), describe(variable)),
+        _code(node),
+        lines.get(node) or _from_anomaly(node),
+        () if variable is None else tuple(_hooks(variable)),
+    )
+
+
+def _is_leaf(node: Any) -> bool:
+    return bool(node.name().endswith("AccumulateGrad"))
+
+
+def _gradient(metadata: Any) -> str:
+    return f"{tuple(metadata.shape)} {str(metadata.dtype).removeprefix('torch.')}"
+
+
+def _saved(node: Any, named: Mapping[int, str]) -> Iterator[Saved]:
+    """The values that torch's own nodes keep, and the tensors of a Function of the program."""
+    for attribute in dir(node):
+        if attribute.startswith(_SAVED):
+            yield from _read(node, attribute, named)
+    if hasattr(node, "saved_tensors"):
+        yield from _read(node, "saved_tensors", named)
+
+
+def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved]:
+    name = attribute.removeprefix(_SAVED)
+    raw = getattr(node, f"_raw{attribute}", None)
+    packed = raw if isinstance(raw, tuple) else (raw,)
+    if any(getattr(one, "unpack_hook", None) for one in packed):  # to unpack it would run the hook
+        yield Saved(name, "packed by a hook, such as a checkpoint's", "")
+        return
+    try:
+        value = getattr(node, attribute)
+    except REFUSALS as error:
+        yield Saved(name, f"unknown: {first_line(error)}", "")
+        return
+    several = isinstance(value, tuple) and any(isinstance(one, torch.Tensor) for one in value)
+    for at, one in enumerate(value if several else (value,)):
+        own = f"{name}[{at}]" if several else name
+        yield Saved(own, describe(one), named.get(id(one), ""))
+
+
+def _code(node: Any) -> tuple[str, int] | None:
+    """The place of ``backward`` of an ``autograd.Function`` of the program."""
+    written = getattr(type(node), "_forward_cls", None)
+    backward = getattr(written, "backward", None)
+    code = getattr(inspect.unwrap(backward), "__code__", None) if backward else None
+    return (code.co_filename, code.co_firstlineno) if code else None
+
+
+def _from_anomaly(node: Any) -> tuple[str, int] | None:
+    """The innermost line of the program that anomaly mode noted."""
+    for text in reversed(getattr(node, "metadata", {}).get(_TRACEBACK, ())):
+        file, _, rest = text.strip().removeprefix('File "').partition('", line ')
+        number = rest.partition(",")[0]
+        if number.isdigit() and not _is_torch(file):
+            return file, int(number)
+    return None
+
+
+def _hooks(variable: torch.Tensor) -> Iterator[str]:
+    own = (variable._backward_hooks, getattr(variable, "_post_accumulate_grad_hooks", None))
+    for hooks in own:
+        for hook in (hooks or {}).values():
+            code = getattr(hook, "__code__", None)
+            place = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+            yield f"{getattr(hook, '__qualname__', type(hook).__name__)}{place}"
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _tensors(one)
+
+
+def _program_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside of torch and of this file."""
+    while frame is not None and (_is_torch(frame.f_code.co_filename) or _is_own(frame)):
+        frame = frame.f_back
+    return frame
+
+
+def _is_own(frame: FrameType) -> bool:
+    return frame.f_code.co_filename == __file__
+
+
+_TORCH = (torch.__file__ or "").rpartition("/")[0] + "/"
+
+
+def _is_torch(file: str) -> bool:
+    return file.startswith(_TORCH)
+
+
+def variables(names: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """The tensors among variables of a program, and the parameters of its modules:
+    ``model.0.weight``."""
+    found: dict[str, torch.Tensor] = {}
+    for name, value in names.items():
+        if isinstance(value, torch.nn.Module):
+            found |= {f"{name}.{inner}": one for inner, one in value.named_parameters()}
+        elif isinstance(value, torch.Tensor):
+            found.setdefault(name, value)
+    return found
