@@ -23,7 +23,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     """The plan as plain text."""
     yield clean(f"{plan.change.id}: {plan.change.title}")
     if plan.there:
-        yield from wrap("it is there already, and nothing has to be done:", "  ")
+        rest = "the steps are what a change of it edits" if plan.steps else "nothing has to be done"
+        yield from wrap(f"it is there already, and {rest}:", "  ")
         yield clean(f"      {plan.there}")
     if plan.change.why:
         yield from wrap(f"because {plan.change.why}", "  ")

@@ -140,7 +140,7 @@ class Parts:
     title: str = ""
     """In place of the change's own."""
     there: Location | None = None
-    """Where it already is: there is nothing to do then."""
+    """Where it already is: the steps are then what a change of it edits, if anything."""
 
 
 Maker = Callable[["Tree", Change], Parts]

@@ -65,13 +65,13 @@ class Changes:
             return plans[0]
         change = plans[0].change
         together = ", ".join(dict.fromkeys(plan.change.name for plan in plans))
-        open_ones = [plan for plan in plans if plan.there is None]
+        open_ones = [plan for plan in plans if plan.there is None or plan.steps]
         parts = Parts(
             tuple(dict.fromkeys(step for plan in open_ones for step in plan.steps)),
             tuple(one for plan in open_ones for one in plan.neighbours),
             tuple(dict.fromkeys(test for plan in open_ones for test in plan.tests)),
             tuple(dict.fromkeys(line for plan in plans for line in plan.missing)),
-            there=None if open_ones else plans[0].there,
+            there=None if any(plan.there is None for plan in plans) else plans[0].there,
         )
         title = f"{change.kind} of {together}"
         return self._plan(Change(change.kind, together, title, change.key), parts)

@@ -121,10 +121,12 @@ class RulePlan:
     def parts(self) -> Parts:
         """The steps in the order of work, the neighbours and the tests."""
         title = f"{self._rule.noun} of {self._name}"
+        rows = self._lists.rows(self._own, self._near, self._subject)
         there = self._there()
         if there and not self._change.gap:
-            return Parts((), title=title, there=there)
-        rows = self._lists.rows(self._own, self._near, self._subject)
+            edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
+            left = (edit, *self._list_steps(rows))
+            return Parts(left, tests=tuple(self._tests()), title=title, there=there)
         steps = (*self._to_read(), *self._to_write(), *self._list_steps(rows))
         return Parts(
             steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title

@@ -39,3 +39,6 @@ def test_what_is_there_is_said(changes: Changes) -> None:
     plan = changes.of_op("whole", "decomposition")
     assert plan.there is not None
     assert plan.there.path == "torch/_decomp/decompositions.py"
+    assert plan.steps[0].action == "edit"
+    assert plan.steps[0].location == plan.there
+    assert plan.tests
