@@ -154,6 +154,24 @@ def _take_all() -> list[Any]:
     return [_pop_mode() for _ in _get_current_function_mode_stack()][::-1]
 
 
+_asked = torch.overrides.has_torch_function
+
+
+def has_torch_function(arguments: Any) -> bool:
+    """What torch's own of this name answers, but that our mode is none: modules ask it by
+    attribute to choose between an operator for all of them and the longer way."""
+    modes = _take_all()
+    try:
+        for mode in modes:
+            if not isinstance(mode, CallMode):
+                _push_mode(mode)
+        return bool(_asked(arguments))
+    finally:
+        _take_all()
+        for mode in modes:
+            _push_mode(mode)
+
+
 class BetweenCalls:
     """Does something in the main thread, between two instructions of its Python: from within a
     call no mode can be taken off, for torch puts it back when the call ends."""

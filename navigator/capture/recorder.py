@@ -24,17 +24,19 @@ import torch
 from .calls import CallLog
 from .compat import run_as_it_is
 from .follow import (
+    Undo,
     follow_backward,
     follow_parameters,
     follow_process_groups,
     follow_profilers,
     follow_threads,
+    hide_mode,
 )
 from .frames import Stacks
 from .hiding.graph_lines import hide_from_graphs
 from .limits.options import Limits
 from .limits.window import Part
-from .mode import BetweenCalls, CallMode, put_over, put_under, take_off
+from .mode import BetweenCalls, CallMode, has_torch_function, put_over, put_under, take_off
 from .modules import ModulePaths, follow_modules, torch_folder
 from .profiler import Profiler, Window, accelerator_in_use, places_in, read_saved
 from .rows.seen import Seen
@@ -108,6 +110,7 @@ class Recorder(Session):
         self._stopped = False
         """Whether windows are given up for good."""
         self._has_compiled = False
+        self._show_mode: Undo = lambda: None
         self._aside_ns = 0
         """Since when the program has run a profiler of its own; 0 where it runs none."""
         self._told_aside: set[str] = set()
@@ -161,6 +164,8 @@ class Recorder(Session):
         self._undo = [*follow_modules(self.paths), follow_backward(self), follow_parameters(self)]
         self._undo += [*follow_threads(self), *follow_profilers(self), *self._definitions.follow()]
         self._undo += follow_process_groups(self)
+        self._show_mode = hide_mode(has_torch_function)
+        self._undo.append(self._show_mode)
         if self._options.memory:
             self._uncount += self._storages.follow()
         self._announcer.start()
@@ -227,6 +232,7 @@ class Recorder(Session):
     def _compiles(self) -> None:
         if not self._has_compiled:
             self._has_compiled = True
+            self._show_mode()
             self.note_elsewhere()  # tensors that are fake are of no device
             run_as_it_is(CallMode.__torch_function__)
             self._undo.append(hide_from_graphs())

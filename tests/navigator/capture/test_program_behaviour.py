@@ -475,6 +475,33 @@ def test_what_the_programs_own_profiler_saw_has_its_calls_and_lines(tmp_path: Pa
     assert any("joined with calls by time" in problem for problem in trace.meta.problems)
 
 
+SHORT_WAYS = """\
+import torch
+from torch.profiler import ProfilerActivity, profile
+layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+x = torch.ones(2, 3, 8)
+with torch.no_grad():
+    layer(x)
+    torch.jit.script(layer)(x)
+class Mode(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+with torch.no_grad(), Mode(), profile(activities=[ProfilerActivity.CPU]) as own:
+    layer(x)
+print("aten::_transformer_encoder_layer_fwd" in {event.key for event in own.key_averages()})
+"""
+
+
+def test_modules_take_the_way_that_they_take_without_us(tmp_path: Path) -> None:
+    """In evaluation an encoder runs one operator for all of it, unless there is a mode."""
+    plain, recorded = run(tmp_path, SHORT_WAYS, record=False), run(tmp_path, SHORT_WAYS)
+    assert (recorded.returncode, recorded.stdout) == (0, plain.stdout), recorded.stderr
+    assert plain.stdout == "False\n"
+    made = [op.name for op in read_trace(tmp_path / "trace.json").ops() if op.kind == "op"]
+    assert made.count("aten::_transformer_encoder_layer_fwd") == 2
+    assert made.count("aten::_native_multi_head_attention") == 2
+
+
 FAILS = """\
 import traceback
 import torch
