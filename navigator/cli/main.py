@@ -44,7 +44,7 @@ COMMANDS = {
     "inspect": ("inspect:inspect", "A live tensor, member by member."),
     "graph": ("inspect:graph", "The backward graph of a program."),
     "trace": ("trace:trace", "Run a program and record its operators."),
-    "open": ("trace:open_", "Show a recorded trace."),
+    "open": ("export_trace:open_", "Show a recorded trace."),
     "ranks": ("ranks:ranks", "Summarise the traces of many ranks."),
     "contribute": ("contribute:contribute", "Plan a change: files, tests, reviewers."),
     "pr": ("pr:pr", "Draft a pull request of your changes."),

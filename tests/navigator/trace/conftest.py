@@ -15,6 +15,7 @@ from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
+from navigator.tui.session import Opener
 from tests.navigator.trace.programs import MIXED, STEP, run
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
@@ -64,3 +65,9 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Trace:
 def profile_file(request: pytest.FixtureRequest) -> Path:
     """A profile of a real GPU run, recorded by others."""
     return TRACES / str(request.param)
+
+
+@pytest.fixture
+def opener(small_tree: tuple[str, ...], wheel_index: str) -> Opener:
+    assert wheel_index == small_tree[3]
+    return Opener(small_tree[1], Path(small_tree[3]))

@@ -1,12 +1,10 @@
-"""Somebody looks at traces on the screen: a recorded one, a GPU profile, a running program."""
+"""Somebody looks at traces on the screen: recorded ones and GPU profiles."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -18,66 +16,15 @@ from navigator.trace.running import RunningProgram
 from navigator.trace.table import OP, Table
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS, Column, Row, View
-from navigator.tui.chain.chain_pane import ChainPane
-from navigator.tui.config import Config
 from navigator.tui.session import Opener
-from navigator.tui.trace.app import TraceApp
-from navigator.tui.trace.output_log import Answer, OutputLog
-from navigator.tui.trace.recordings import RecordedFile, RecordedProgram, Recording, Show
-from navigator.tui.trace.screen import TraceScreen
+from navigator.tui.trace.recordings import Show
 from navigator.tui.trace.view_tabs import ViewTabs
 from tests.navigator.trace.conftest import TRACES
-from tests.navigator.trace.programs import RECORDER
+from tests.navigator.trace.sitting import opened, opens, screen_of, sit
 from tests.navigator.tui.conftest import Person
 
 LOOKS = Path(__file__).parent / "looks"
 Story = Callable[[Person], Awaitable[None]]
-
-TEN_LINES = """\
-import torch
-
-print("name?")
-name = input()
-x = torch.randn(4, 8, requires_grad=True)
-y = x.mul(x)
-loss = y.sum()
-loss.backward()
-print("hello", name)
-"""
-
-
-@pytest.fixture
-def opener(small_tree: tuple[str, ...], wheel_index: str) -> Opener:
-    assert wheel_index == small_tree[3]
-    return Opener(small_tree[1], Path(small_tree[3]))
-
-
-@asynccontextmanager
-async def sit(
-    opener: Opener, recording: Recording, width: int = 120, height: int = 40
-) -> AsyncIterator[Person]:
-    app = TraceApp(opener, Config(), recording)
-    async with app.run_test(size=(width, height), notifications=True) as pilot:
-        yield Person(pilot)
-
-
-def screen_of(person: Person) -> TraceScreen:
-    screen = person.app.screen_stack[0]
-    assert isinstance(screen, TraceScreen)
-    return screen
-
-
-def opened(file: Path) -> Recording:
-    return RecordedFile(file)
-
-
-async def opens(person: Person) -> None:
-    """Wait until the whole trace is there and the cursor stands where the time goes."""
-    pane = screen_of(person).pane
-    await person.until(lambda: pane.trace is not None and len(pane.trace) and pane.is_done)
-    assert pane.trace is not None
-    row = hottest(pane.trace)
-    await person.until(lambda: pane.ops.current == row, "the hottest row")
 
 
 async def test_it_opens_below_the_line_that_costs_most(opener: Opener, tmp_path: Path) -> None:
@@ -443,137 +390,6 @@ async def test_a_row_without_keys_says_so(opener: Opener, step_folder: Path) -> 
         screen.pane.ops.select(next(op.id for op in screen.pane.trace.ops() if op.kind == "op"))
         await person.presses("d")
         await person.sees("its key set was not recorded")
-
-
-@asynccontextmanager
-async def running(
-    opener: Opener, folder: Path, text: str, width: int = 120, height: int = 40
-) -> AsyncIterator[tuple[Person, RunningProgram]]:
-    (folder / "program.py").write_text(text)
-    file = folder / "trace.json"
-    program = RunningProgram(
-        [sys.executable, str(RECORDER), "-o", str(file), "--", str(folder / "program.py")]
-    )
-    try:
-        recording = RecordedProgram(file, program, "program.py")
-        async with sit(opener, recording, width, height) as person:
-            yield person, program
-    finally:
-        program.stop()
-
-
-async def test_a_program_is_followed_while_it_runs(opener: Opener, tmp_path: Path) -> None:
-    async with running(opener, tmp_path, TEN_LINES) as (person, program):
-        await person.sees("name?")
-        assert program.is_running
-        await person.pilot.click("#stdin")
-        await person.types("you")
-        await person.presses("enter")
-        await person.sees("torch.Tensor.mul", "program.py:6", "backward", "hello you")
-        await person.sees("ended with status 0")
-        screen = screen_of(person)
-        await person.until(lambda: screen.pane.trace and screen.pane.trace.meta.complete)
-        assert screen.pane.trace is not None
-        assert "MulBackward0" in {op.name for op in screen.pane.trace.ops()}
-
-
-ASKING = """\
-import getpass, sys
-import torch
-
-for step in range(3):
-    print(f"\\rstep {step} of 3", end="")
-print()
-name = input("your name? ")
-print("hello", name)
-print("of", len(getpass.getpass("password: ")))
-torch.ones(2).add(1)
-print("read", repr(sys.stdin.read()))
-"""
-
-
-async def test_a_program_that_asks_is_answered(opener: Opener, tmp_path: Path) -> None:
-    async with running(opener, tmp_path, ASKING, 80, 24) as (person, _):
-        screen = screen_of(person)
-        await person.sees("step 2 of 3", "your name?", "waits for input")
-        assert "step 1 of 3" not in person.screen()
-        await person.presses("tab")
-        await person.types("you")
-        await person.presses("enter")
-        await person.sees("hello you", "password:")
-        line = screen.query_one(Answer)
-        await person.until(lambda: line.password, "what is typed for a password is not shown")
-        await person.presses("escape", "a")
-        await person.types("secret")
-        await person.presses("enter")
-        await person.sees("of 6")
-        assert "secret" not in person.screen()
-        await person.until(lambda: screen.query_one(OutputLog).asks)
-        assert not line.password
-        await person.types("some")
-        await person.presses("ctrl+d", "ctrl+d")
-        await person.until(lambda: screen.query_one(OutputLog).status == 0)
-        await person.sees("read 'some'")
-
-
-ENDLESS = """\
-import time
-import torch
-
-torch.ones(2).add(1)
-while True:
-    try:
-        print("working")
-        time.sleep(60)
-    except KeyboardInterrupt:
-        print("not yet")
-"""
-
-
-async def test_ctrl_c_interrupts_the_program_and_then_ends_the_screen(
-    opener: Opener, tmp_path: Path
-) -> None:
-    async with running(opener, tmp_path, ENDLESS) as (person, program):
-        await person.sees("working")
-        await person.presses("ctrl+c")
-        await person.sees("not yet")
-        assert program.is_running
-        await person.presses("ctrl+c")
-        await person.until(lambda: person.app.return_value == 128 + 15, "the end of the screen")
-        assert not program.is_running
-
-
-async def test_the_input_of_a_program_that_reads_nothing_never_blocks(tmp_path: Path) -> None:
-    sleeps = "import time; print('ready', flush=True); time.sleep(60)"
-    program = RunningProgram([sys.executable, "-c", sleeps])
-    try:
-        assert b"ready" in program.read()
-        program.type("x" * 1_000_000)
-        assert program.is_running
-        program.interrupt()
-        while program.read():  # the echo of what was typed, then its traceback
-            pass
-        assert program.wait() == -2
-    finally:
-        program.stop()
-
-
-async def test_in_few_rows_the_output_makes_room_at_the_end(opener: Opener, tmp_path: Path) -> None:
-    text = TEN_LINES.replace("input()", "'you'")
-    async with running(opener, tmp_path, text, 80, 24) as (person, _):
-        screen = screen_of(person)
-        await person.until(lambda: not screen.query_one(OutputLog).display)
-        await person.sees("Tensor.backward")
-        await person.until(lambda: screen.query_one(ChainPane).region.height > 0)
-        assert screen.pane.ops.size.height >= 6
-        await person.presses("O")
-        await person.sees("hello you")
-        await person.until(lambda: screen.query_one(ChainPane).region.height == 0)
-
-
-async def test_in_few_rows_the_output_of_a_failure_stays(opener: Opener, tmp_path: Path) -> None:
-    async with running(opener, tmp_path, "raise ValueError('no')", 80, 24) as (person, _):
-        await person.sees("ended with status 1", "ValueError: no")
 
 
 async def test_the_device_on_which_a_call_ran_is_marked(opener: Opener, step_folder: Path) -> None:
