@@ -79,12 +79,6 @@ def reaching(facts: Lookup, starts: Iterable[Node]) -> tuple[ReachingWay, ...]:
     )
 
 
-def called_by(facts: Lookup, operator: str) -> tuple[str, ...]:
-    """The operators whose own code calls an operator, the nearest first."""
-    ways = ways_to([Node("operator", operator)], facts)
-    return tuple(dict.fromkeys(way.op for way in ways if way.op != operator))
-
-
 def _via(facts: Lookup, way: Way) -> Iterator[Waypoint]:
     for step in way.steps:
         if known := _known(facts, step.upper):

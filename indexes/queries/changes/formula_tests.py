@@ -96,10 +96,7 @@ class FormulaTests:
     def _expected(self) -> Iterator[ChangeStep]:
         """Rows of tests that expect it to fail."""
         names, seen = self.tree.opinfo_names(self.op), set()
-        for path in (
-            *self.tree.paths("test/functorch/test_%.py"),
-            *self.tree.paths("functorch/test/test_%.py"),
-        ):
+        for path in (path for like in _EXPECTING for path in self.tree.paths(like)):
             found = list(about(expected_failures(self.tree.text(path), path), names))
             for one in found:
                 said = f"{one.group} {one.comment}"

@@ -140,6 +140,18 @@ def _kernels(
     places = [(key, definition) for definition, key in found.items()]
     if not places:
         return
+    first = places[0][1].location
+    what = f"Write the meta function of {out.full_name}: shape, dtype and checks alone."
+    place, code = Location(first.path, first.line), _meta_function(tree, out)
+    yield ChangeStep("add", place, what, code, like=_meta(tree, model))
+    for key, definition in places:
+        what = f"Make the {key} kernel {definition.name} a TORCH_IMPL_FUNC({definition.name})."
+        yield ChangeStep("edit", definition.location, what)
+    yield from _removed(tree, change, set(found))
+
+
+def _meta_function(tree: Tree, out: NativeFunction) -> tuple[str, ...]:
+    """The meta function of an out overload, still to be filled in."""
     name = f"{out.name}, {out.overload}" if out.overload != "out" else out.name
     macro = f"TORCH_META_FUNC2({name})" if "," in name else f"TORCH_META_FUNC({name})"
     schema = tree.schemas[out.full_name]
@@ -148,18 +160,11 @@ def _kernels(
         for a in schema.arguments
         if not a.is_out
     )
-    code = (
+    return (
         f"{macro}({given}) {{",
         "  // check the arguments, then set_output_raw_strided or build_...",
         "}",
     )
-    first = places[0][1].location
-    what = f"Write the meta function of {out.full_name}: shape, dtype and checks alone."
-    yield ChangeStep("add", Location(first.path, first.line), what, code, like=_meta(tree, model))
-    for key, definition in places:
-        what = f"Make the {key} kernel {definition.name} a TORCH_IMPL_FUNC({definition.name})."
-        yield ChangeStep("edit", definition.location, what)
-    yield from _removed(tree, change, set(found))
 
 
 def _removed(tree: Tree, change: Change, kept: set[Definition]) -> Iterator[ChangeStep]:
