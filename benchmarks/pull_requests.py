@@ -41,7 +41,7 @@ class Outcome:
     sources: Hits
     tests: Hits
     likely: Hits
-    """The sources again, held against the files that the answer says will change."""
+    """Both again, held against the files that the answer says will change."""
     note: str = ""
 
 
@@ -64,7 +64,9 @@ def outcomes(root: Path, cases: Sequence[Case], keep: Path) -> Iterator[Outcome]
         changed = [path for path in case.commit.sources if (root / path).exists()]
         sources = [path for path in changed if not _is_given(case, path)]
         there = [path for path in case.commit.tests if (root / path).exists()]
-        found = (compared(files, sources), compared(tests, there), compared(likely, sources))
+        said = [path for path in likely if not _is_given(case, path)]
+        right = compared(said, [*sources, *there])
+        found = (compared(files, sources), compared(tests, there), right)
         yield Outcome(case, *found, note)
 
 
@@ -76,29 +78,31 @@ def _is_given(case: Case, path: str) -> bool:
 def planned(index: Index, case: Case) -> tuple[set[str], set[str], set[str], str]:
     """The files that the answer names, those of them that it says will change, those that it names
     as tests or at all, and a note. What is there already is asked for by its name alone too."""
+    parts = [_asked(index, subject, case.wanted) for subject in case.subjects]
+    files, likely, tests = (set[str]().union(*some) for some in list(zip(*parts, strict=True))[:3])
+    return files, likely, tests, "; ".join(dict.fromkeys(part[3] for part in parts if part[3]))
+
+
+def _asked(index: Index, name: str, wanted: str) -> tuple[set[str], set[str], set[str], str]:
+    """The same of one name."""
     note = ""
-    files, there, likely, tests = set[str](), set[str](), set[str](), set[str]()
-    if case.wanted:
+    read, tests = set[str](), set[str]()
+    if wanted:
         try:
-            plan = Changes(index, histories=0).of_ops(case.subjects, case.wanted)
-            files = {step.location.path for step in plan.steps}
-            tests = {*files, *(test.path for test in plan.tests)}
+            plan = Changes(index, histories=0).of_op(name, wanted)
+            read = {step.location.path for step in plan.steps}
+            tests = {*read, *(test.path for test in plan.tests)}
             if plan.there is None:
-                return files, set(plan.files), tests, ""
-            note, there = f"it is there: {plan.there}", set(files)
+                return read, set(plan.files), tests, ""
+            note = f"it is there: {plan.there}"
         except (NotFound, UsageError) as error:
-            note = f"--for {case.wanted}: {error}"
-    contributions = Contributions(index)
-    for subject in case.subjects:
-        try:
-            answer = contributions.of(subject, histories=0)
-        except NotFound as error:
-            note = f"{note} {error}"
-            continue
-        files.update(answer.files)
-        likely.update(answer.will_change)
-        tests.update(_tests(answer))
-    return files, there or likely, tests, note
+            note = f"--for {wanted}: {error}"
+    try:
+        answer = Contributions(index).of(name, histories=0)
+    except NotFound as error:
+        return read, read, tests, f"{note} {error}"
+    files = {*read, *answer.files}
+    return files, read or set(answer.will_change), {*tests, *_tests(answer)}, note
 
 
 def _tests(answer: Contribution) -> Iterator[str]:

@@ -41,6 +41,8 @@ _MOST_ALIKE = 4
 _FIRST = 3
 """Overloads that are looked at."""
 _DEVICES = (None, "CPU", "CUDA")
+_ELSEWHERE = ("MPS", "XPU")
+"""Devices whose kernels take the place of those that check."""
 _APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
 """Folders of kernels for other tensors, which check for themselves."""
 _CHECKED = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck|\w*check\w*)\(")
@@ -55,7 +57,7 @@ def error_message(tree: Tree, change: Change) -> Parts:
         steps = list(_edits(tree, change))
     else:
         steps = list(_checking_places(tree, change))
-    steps += [*_twins(tree, change), *_alike(tree, steps)]
+    steps += [*_twins(tree, change), *_elsewhere(tree, change), *_alike(tree, steps)]
     told, runs = _tests(tree, change, steps)
     return Parts((*steps, *told), tuple(_model(tree, steps)), tuple(runs), _missing(runs))
 
@@ -246,6 +248,15 @@ def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
             if "check(" in body or "raise " in body:
                 what = f"{found[1].symbol} checks the same in Python: keep both alike."
                 yield ChangeStep("read", where, what)
+
+
+def _elsewhere(tree: Tree, change: Change) -> Iterator[ChangeStep]:
+    """The kernels for devices that do not run what checks."""
+    rows = tree.kernels.get(change.op or "", {})
+    for key in (key for key in _ELSEWHERE if key in rows):
+        for one in rows[key].definitions[:1]:
+            what = f"{one.name} computes it for {key}: see whether it checks the same."
+            yield ChangeStep("read", one.location, what)
 
 
 def _alike(tree: Tree, steps: list[ChangeStep]) -> Iterator[ChangeStep]:

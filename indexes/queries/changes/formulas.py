@@ -90,6 +90,8 @@ class _NewFormula:
             yield ChangeStep("read", one.location, f"{', '.join(one.inputs)}: {one.text}")
         for found in self._called(self.entry):
             yield ChangeStep("read", found.location, f"{found.name} is called there")
+            if place := self._declared(found):
+                yield ChangeStep("read", place, f"{found.name} is declared here")
         called = {name for one in formulas for name in _CALL.findall(one.text)}
         for op in (op for name in sorted(called) for op in self.tree.overloads.get(name, ())[:1]):
             rows = self.tree.kernels.get(op, {})
@@ -236,12 +238,15 @@ class _NewFormula:
             what = f"write {self._symbol}; this is {one.name}"
             why = "a formula that is more than an expression calls a function of this file"
             yield ChangeStep("add", after(one), what, code, why, one.location)
-            header = re.sub(r"\.cpp$", ".h", one.location.path)
-            lines = self.tree.lines(header)
-            at = next((n for n, t in enumerate(lines, 1) if re.search(rf"\b{one.name}\(", t)), 0)
-            if at and header != one.location.path:
-                place = Location(header, at)
+            if place := self._declared(one):
                 yield ChangeStep("add", place, f"declare {self._symbol}", (), "", place)
+
+    def _declared(self, one: Definition) -> Location | None:
+        """Where the header beside a function's file declares it."""
+        header = re.sub(r"\.cpp$", ".h", one.location.path)
+        lines = self.tree.lines(header) if header != one.location.path else []
+        at = next((n for n, t in enumerate(lines, 1) if re.search(rf"\b{one.name}\(", t)), 0)
+        return Location(header, at) if at else None
 
     def _called(self, entry: DerivativeEntry | None) -> list[Definition]:
         """The functions of hand-written C++ that its formulas call."""

@@ -57,6 +57,9 @@ def _row(new: NewKernel) -> Iterator[ChangeStep]:
     code = edited(new.tree, path, entries.edits(new.tree, new.rows))
     what = f"name the {new.key} kernel in the entry of {said}"
     yield ChangeStep("edit", Location(path, line), what, code, why, first.like)
+    for one in new.own[:1] if native.dispatch is None and not native.structured_delegate else ():
+        what = f"see {one.name}, which it runs for all tensors until now: it may have to divide"
+        yield ChangeStep("read", one.location, what)
 
 
 def _known_key(new: NewKernel) -> Iterator[ChangeStep]:
@@ -180,6 +183,9 @@ def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
             place = Location(path, found[-1])
             yield ChangeStep("add", place, what, code, why, Location(path, found[0]))
             yield from _special_math(new, "\n".join(code))
+        elif lines:
+            what = "see whether it needs a function of its own in Metal: they stand here"
+            yield ChangeStep("read", Location(path, 1), what, (), f"{new.model.path} runs them")
 
 
 def _special_math(new: NewKernel, code: str) -> Iterator[ChangeStep]:

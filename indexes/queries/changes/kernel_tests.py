@@ -24,6 +24,7 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from rows
     yield from flags
     yield from _python(new)
+    yield from _cxx(new)
     if not rows and not flags:
         yield from _test(new)
     yield from _docs(new)
@@ -134,6 +135,21 @@ def _python(new: NewKernel) -> Iterator[ChangeStep]:
             place = Location(path, at)
             what = f"add {new.base}, as {new.near.base} is here"
             yield ChangeStep("add", place, what, (), "Python of this layout", place)
+
+
+def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
+    """A test in C++, where the neighbour has one in a file for the back end."""
+    words = backends.words_of(new.key)
+    called = re.compile(rf"\b{re.escape(new.near.base)}\(")
+    for path in new.tree.index.facts.paths("cpp", "aten/src/ATen/test/%"):
+        lines = enumerate(new.tree.lines(path), 1) if _begins(path, words) else ()
+        if at := next((n for n, text in lines if called.search(text)), 0):
+            place, what = Location(path, at), f"test {new.base}, as {new.near.base} is tested here"
+            yield ChangeStep("add", place, what, (), "tests of this back end in C++", place)
+
+
+def _begins(path: str, words: Sequence[str]) -> bool:
+    return path.rpartition("/")[2].startswith(tuple(f"{word}_" for word in words))
 
 
 def _test(new: NewKernel) -> Iterator[ChangeStep]:

@@ -1,8 +1,8 @@
 """Which places of a contribution a change of its subject most likely edits: those that compute.
 
-Of pull requests to PyTorch most edit the function that the YAML file names for a device, or the
-Python function that stands under the operator's name; entries, registrations, docstrings and what
-kernels use are edited seldom."""
+Of pull requests to PyTorch most edit the function that the YAML file names, what computes for CUDA,
+or the Python function that stands under the operator's name; entries, registrations, docstrings and
+what kernels use are edited seldom."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from indexes.model.regex import regex
+
 if TYPE_CHECKING:
     from indexes.queries.contribution.steps import Step
 
-_MOST_KERNELS = 2
+_COMPUTING = ("kernel", "registration", "device_kernel")
+_COMPUTED = regex(r"/native/(|cuda/)[^/]+\.(?:cpp|cu)$")
+"""Of ordinary tensors: what begins, checks and allocates, and what computes on a GPU; loops for the
+CPU change less often than either."""
 _OTHERS = ("docs", "operator", "around", "sibling")
 """Of a file or symbol: what leads to it, or is beside it."""
 _LISTS = "overrides.py"
@@ -23,9 +28,12 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
     """The files that a change most likely edits; of a file or symbol its own."""
     if not of_operator:
         return frozenset(step.location.path for step in steps if step.role not in _OTHERS)
-    kernels = _files(steps, "kernel")
+    devices: dict[str, str] = {}
+    for match in filter(None, map(_COMPUTED.search, _files(steps, *_COMPUTING))):
+        devices.setdefault(match[1], match.string)
+    kernels = list(devices.values()) or islice(_files(steps, "kernel"), 1)
     defined = (path for path in _files(steps, "python") if _defines(path))
-    found = {*islice(kernels, _MOST_KERNELS), *islice(defined, 1)}
+    found = {*kernels, *islice(defined, 1)}
     return frozenset(found or islice(_files(steps, "delegate", "derivative", "decomposition"), 1))
 
 

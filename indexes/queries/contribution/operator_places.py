@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from indexes.linking.graph import Graph, Node
 from indexes.linking.python.around import names_of
 from indexes.model.answers import Chain, Hop
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.kin import beside_operator, beside_places
 from indexes.queries.contribution.python_beside import namesakes, types_of
 from indexes.queries.contribution.steps import Step
-from indexes.queries.contribution.test_rows import test_rows
+from indexes.queries.contribution.test_rows import cxx_tests, test_rows
 from indexes.queries.corpus import Corpus
 from indexes.store.registrations import StoredPython
 
@@ -54,6 +55,7 @@ _COMPUTING = (
     "formula_function",
     "batch_rule",
 )
+_CALL = regex(r"(?<![\w.])(\w+_backward\w*)\(")
 _MAX_AROUND = 3
 _MAX_GRADIENTS = 2
 _MAX_OVERLOADS = 4
@@ -75,9 +77,7 @@ class OperatorPlaces:
         what their kernels and formulas use; at last the operators that they call."""
         names = [*overloads[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [_own(self._index.chain(op)) for op in names]
-        parts = (hop.symbol for hops, _ in walks for hop in hops if hop.role == "schema")
-        gradients = (op for op in dict.fromkeys(parts) if "_backward" in op and op not in names)
-        walks += [_own(self._index.chain(op)) for op in islice(gradients, _MAX_GRADIENTS)]
+        walks += [_own(self._index.chain(op)) for op in self._gradients(overloads[0])]
         own = [hop for hops, _ in walks for hop in hops]
         called = [hop for _, hops in walks for hop in hops]
         bare = any(not any(hop.role == "kernel" for hop in hops) for hops, _ in walks)
@@ -85,11 +85,24 @@ class OperatorPlaces:
         steps += [*self._used(steps), *_called_steps(called), *self._in_python(overloads[0], steps)]
         if not any(step.role == "opinfo" for step in steps):
             steps += self._test_rows(overloads[0])
+        for row in cxx_tests(self._corpus, overloads[0].partition(".")[0].rstrip("_")):
+            rule = f"calls it on {_lines(row.lines)}: a test in C++"
+            symbol = PurePosixPath(row.location.path).name
+            steps.append(Step("cxx_test", symbol, row.location, rule))
         steps += beside_operator(self._index.facts, overloads[0], steps)
         first: dict[tuple[str, int], Step] = {}
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
         return list(first.values())
+
+    def _gradients(self, overload: str) -> Iterator[str]:
+        """The operators of its name that its formulas call: ``tanh_backward``."""
+        entry = self._index.derivative(overload)
+        formulas = [one for some in entry.sets for one in some.formulas] if entry else []
+        called = dict.fromkeys(name for one in formulas for name in _CALL.findall(one.text))
+        mine = (name for name in called if _is_part(name, overload.partition(".")[0]))
+        for found in islice(filter(None, map(self._index.facts.overloads, mine)), _MAX_GRADIENTS):
+            yield found[0].full_name
 
     def _in_python(self, overload: str, steps: Sequence[Step]) -> Iterator[Step]:
         """The Python functions of its name, and the types of what is defined in Python."""

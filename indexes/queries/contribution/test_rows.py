@@ -11,6 +11,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.corpus import Corpus
 
 _FOLDER = "torch/testing/"
+_CXX_TESTS = "/ATen/test/"
+_MOST_CXX = 3
 _FEWEST_LETTERS = 2
 
 
@@ -25,9 +27,22 @@ class InputRow(NamedTuple):
 def test_rows(corpus: Corpus, names: Iterable[str]) -> Iterator[InputRow]:
     """For each file of the library's tests that quotes one of some names its first such row."""
     words = {one for one in names if len(one) >= _FEWEST_LETTERS}
-    pattern = re.compile(rf"""(["'])({"|".join(map(re.escape, sorted(words)))})\1""".encode())
+    either = "|".join(map(re.escape, sorted(words)))
+    pattern = re.compile(rf"""(["'])({either})\1""".encode(), re.IGNORECASE)  # MSELoss of mse_loss
     for path in corpus.paths("python") if words else ():
         text = corpus.text(path) if path.startswith(_FOLDER) else b""
         if found := list(pattern.finditer(text)):
             line = text.count(b"\n", 0, found[0].start()) + 1
             yield InputRow(Location(path, line), found[0][2].decode(), len(found))
+
+
+def cxx_tests(corpus: Corpus, name: str) -> Iterator[InputRow]:
+    """The tests in C++ that call a function most, each with the first call."""
+    pattern = re.compile(rf"\b{re.escape(name)}\(".encode())
+    found: list[InputRow] = []
+    for path in (one for one in corpus.paths("cpp") if _CXX_TESTS in one):
+        calls = list(pattern.finditer(corpus.text(path)))
+        if calls:
+            line = corpus.text(path).count(b"\n", 0, calls[0].start()) + 1
+            found.append(InputRow(Location(path, line), name, len(calls)))
+    return iter(sorted(found, key=lambda row: -row.lines)[:_MOST_CXX])

@@ -17,6 +17,13 @@ def test_a_bare_check_gets_a_message(changes: Changes) -> None:
     assert made == '+  TORCH_CHECK(size > 0, "lonely: expected size > 0, but got size = ", size);'
 
 
+def test_kernels_that_run_in_place_of_what_checks_are_read(changes: Changes) -> None:
+    plan = changes.of_op("sin", "error-message")
+    read = [step for step in plan.steps if step.action == "read"]
+    assert any("/mps/" in step.location.path and "MPS" in step.what for step in read)
+    assert not any("/mps/" in path for path in plan.files)
+
+
 def test_without_a_gap_the_places_that_check_are_named(changes: Changes) -> None:
     plan = changes.of_op("whole", "error-message")
     assert next(step.location.path for step in plan.steps if step.action == "edit") == _FILE

@@ -58,6 +58,13 @@ def test_an_operator_that_carries_its_name_is_a_part_of_it(contributions: Contri
     assert any("softmax_cpu_out" in step.symbol for step in steps if step.role == "kernel")
 
 
+def test_a_gradient_that_bears_its_name_is_a_part_of_it(contributions: Contributions) -> None:
+    steps = contributions.of("_softmax", histories=0).steps
+    entries = [step.symbol for step in steps if step.role == "schema"]
+    assert entries[0] == "_softmax"
+    assert "_softmax_backward_data" in entries
+
+
 def test_all_overloads_of_a_name_belong_to_it_the_first_one_before(
     contributions: Contributions,
 ) -> None:

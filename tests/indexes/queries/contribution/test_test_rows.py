@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
+from indexes.queries.contribution.test_rows import cxx_tests
 from indexes.queries.contribution.test_rows import test_rows as rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
 
+_TEST = b"""TEST(Dict, Copies) {
+  at::median(a);
+  median_of(at::median(b));
+}
+"""
 _TABLE = b"""tests = [
     ('median', (S, S), NO_ARGS),
     ('median', (S,), (0,), 'dim'),
@@ -22,3 +31,13 @@ def test_the_first_row_of_each_file_of_the_librarys_tests(tree_index: Index) -> 
     assert all(one.location.path.startswith("torch/testing/") for one in (row, *more))
     assert {one.location.line for one in rows(corpus, ["max_pool2d", "MaxPool2d"])} == {4}
     assert list(rows(corpus, ["", "absent"])) == []
+    assert {one.word for one in rows(corpus, ["maxpool2d"])} == {"MaxPool2d"}
+
+
+def test_tests_in_cxx_that_call_a_function_most() -> None:
+    texts = {f"aten/src/ATen/test/{at}_test.cpp": _TEST * at for at in range(1, 6)}
+    texts["aten/src/ATen/native/Sort.cpp"] = _TEST * 9
+    corpus = cast("Corpus", SimpleNamespace(paths=lambda kind: texts, text=texts.__getitem__))
+    found = list(cxx_tests(corpus, "median"))
+    assert [(one.location.line, one.lines) for one in found] == [(2, 10), (2, 8), (2, 6)]
+    assert not list(cxx_tests(corpus, "mode"))

@@ -1,0 +1,34 @@
+"""What a change most likely edits."""
+
+from __future__ import annotations
+
+from indexes.model.vocabulary import Location
+from indexes.queries.contribution.likely import will_change
+from indexes.queries.contribution.steps import Step
+
+NATIVE = "aten/src/ATen/native"
+
+
+def step(role: str, path: str) -> Step:
+    return Step(role, "", Location(path, 1), "")
+
+
+def test_of_an_operator_it_is_where_its_kernel_begins_and_what_computes_on_a_gpu() -> None:
+    paths = ("UnaryOps.cpp", "quantized/cpu/qtanh.cpp", "cpu/UnaryOpsKernel.cpp")
+    steps = [step("schema", f"{NATIVE}/native_functions.yaml")]
+    steps += [step("kernel", f"{NATIVE}/{path}") for path in paths]
+    steps += [step("registration", f"{NATIVE}/cuda/UnaryGeometricTanhKernel.cu")]
+    steps += [step("device_kernel", f"{NATIVE}/cuda/jit_utils.cpp")]
+    expected = {f"{NATIVE}/UnaryOps.cpp", f"{NATIVE}/cuda/UnaryGeometricTanhKernel.cu"}
+    assert will_change(steps, True) == expected
+
+
+def test_without_kernels_of_ordinary_tensors_it_is_the_first_there_is() -> None:
+    sparse = f"{NATIVE}/sparse/SparseTensorMath.cpp"
+    assert will_change([step("kernel", sparse)], True) == {sparse}
+    assert will_change([step("derivative", "d.yaml")], True) == {"d.yaml"}
+
+
+def test_of_a_place_it_is_the_place() -> None:
+    steps = [step("error", "a.cpp"), step("operator", "n.yaml"), step("around", "b.cpp")]
+    assert will_change(steps, False) == {"a.cpp"}
