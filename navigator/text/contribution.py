@@ -10,16 +10,16 @@ from indexes.model.vocabulary import Location, SourceInfo
 from indexes.queries.contribution.additions import Addition
 from indexes.queries.contribution.guides import Command, Convention
 from indexes.queries.contribution.neighbours import Neighbour
-from indexes.queries.contribution.new_operator import Check, NewOperator, TestToRun
+from indexes.queries.contribution.new_operator import Check, NewOperator
 from indexes.queries.contribution.plan import Contribution, PlaceHistory
 from indexes.queries.contribution.precedents import Precedent
 from indexes.queries.contribution.reviewers import MEANING, Review
 from indexes.queries.contribution.steps import Step
 from indexes.queries.contribution.tiers import run_now
 from indexes.queries.impact.rebuild import Cost
-from indexes.queries.operator_tests import OperatorTests, Selection
+from indexes.queries.operator_tests import NOW, OperatorTests, Selection
 from indexes.source.git_history import Change
-from navigator.text.answers import source_lines, wrap
+from navigator.text.answers import WIDTH, source_lines, wrap
 from navigator.text.clean import clean
 from navigator.text.markdown import code, heading, words
 
@@ -27,6 +27,7 @@ _MAX_NAMED = 8
 _MAX_PEOPLE = 5
 _REBUILT = "files rebuilt after a change"
 _DRAFT = "entries for native_functions.yaml in the shape of the first one's"
+_SHORT = "in the order of work; below, with its condition and the lines to go by"
 _SURELY = "most operators like it stand there, or the commits that added them touched it"
 _PERHAPS = "some do"
 _PRECEDENTS = "commits that added an operator like it"
@@ -192,15 +193,16 @@ def plan_sections(plan: NewOperator) -> tuple[Section, ...]:
     checks = sorted(plan.checks, key=lambda one: one.good)  # what is wrong first
     found = (
         ("Checks", map(_check, checks), ""),
-        ("Operators like it", map(_neighbour, plan.neighbours), ""),
+        ("What to write", map(_short, surely), _SHORT),
         ("Draft", [Row("", code=plan.draft)] if plan.draft else [], _DRAFT),
         ("To add", map(_addition, surely), _SURELY),
-        ("Perhaps to add", map(_addition, perhaps), _PERHAPS),
-        ("Tests", map(_new_test, plan.tests), ""),
-        ("Rebuild", map(_cost, plan.costs), _REBUILT),
+        ("Tests", _new_tests(plan), ""),
         ("Commands", _commands(plan.commands), ""),
-        ("Reviewers", _reviews(plan.reviews), ""),
+        ("Perhaps to add", map(_addition, perhaps), _PERHAPS),
+        ("Operators like it", map(_neighbour, plan.neighbours), ""),
         ("Added before", map(_precedent, plan.precedents), plan.history_missing or _PRECEDENTS),
+        ("Rebuild", _rebuilt(plan.costs), _REBUILT),
+        ("Reviewers", _reviews(plan.reviews), ""),
         ("Conventions and traps", map(_convention, plan.conventions), ""),
     )
     made = (Section(title, tuple(rows), note) for title, rows, note in found)
@@ -216,15 +218,35 @@ def _check(one: Check) -> Row:
     return Row(f"{'good' if one.good else 'WRONG'}: {one.what}: {one.text}", one.location)
 
 
+def _short(one: Addition) -> Row:
+    return Row(one.title, one.location)
+
+
 def _addition(one: Addition) -> Row:
     like = f"as {one.neighbour} has it" if one.neighbour else ""
-    detail = "; ".join(part for part in (one.when or "always", like, one.why) if part)
+    detail = "; ".join(part for part in (one.when, like, one.why) if part)
     return Row(one.title, one.location, detail, code=one.shape)
 
 
-def _new_test(one: TestToRun) -> Row:
-    perhaps = "perhaps: " if one.certainty == "perhaps" else ""
-    return Row(one.path, one.location, f"{perhaps}{one.why}", one.command)
+def _new_tests(plan: NewOperator) -> Iterator[Row]:
+    """The files to add tests to, the first of those that its OpInfo fills, and how many more."""
+    made = [one for one in plan.tests if one.location is None]
+    for one in plan.tests:
+        if one.location is not None:
+            perhaps = "perhaps: " if one.certainty == "perhaps" else ""
+            yield Row(f"add to {one.path}", one.location, f"{perhaps}{one.why}", one.command)
+    for one in made[:NOW]:
+        yield Row(one.path, None, one.why, one.command)
+    if rest := made[NOW:]:
+        yield Row(f"for CI: {len(rest)} more", None, ", ".join(one.path for one in rest))
+
+
+def _rebuilt(costs: Sequence[Cost]) -> Iterator[Row]:
+    """What is compiled again with more than a file itself; the rest in one row."""
+    alone = [one for one in costs if one.kind not in ("codegen", "unknown") and one.objects <= 1]
+    yield from (_cost(one) for one in costs if one not in alone)
+    if sources := sum(one.objects for one in alone):
+        yield Row(f"{sources} sources more", None, "each compiled alone")
 
 
 def _precedent(one: Precedent) -> Row:
@@ -262,6 +284,10 @@ def _section_lines(found: Iterable[Section]) -> Iterator[str]:
 
 
 def _text_row(row: Row) -> Iterator[str]:
+    short = f"  {row.text}  {row.location}"
+    if row == Row(row.text, row.location) and row.location and len(short) <= WIDTH:
+        yield clean(short)
+        return
     yield from wrap(row.text, "    " if row.text.startswith("  ") else "  ")
     if row.location:
         yield clean(f"      {row.location}")

@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.answers import Hop
+from indexes.model.regex import regex
 from indexes.model.schema import Schema
 from indexes.model.vocabulary import Location, NativeFunction
+from indexes.queries.contribution.drafts import Draft
 from indexes.queries.contribution.evidence import Certainty, FileEvidence, rank
 from indexes.queries.contribution.family import (
     Members,
@@ -75,16 +77,19 @@ class _Part(NamedTuple):
     when: str = ""
 
 
+_META = "_meta_registrations"
 _BUILD_LIST = r"\.(bzl|bazel)$|CMakeLists\.txt$"
 _MOST_LINES = 10_000
 _COMPOSITE = "unless it is composite, and made of operators that have one"
+_SHAPED = regex(r"structured|Composite|Meta")
+"""What an entry says that has a Meta kernel of itself."""
 _PUBLIC = "if it is public"
 _PARTS = (
     _Part("native_functions.yaml", "schema", r"native_functions\.yaml$"),
     _Part("Meta function", "meta", when="if it is structured"),
     _Part("Stub", "stub", when="if a kernel for the CPU is compiled for each capability"),
     _Part("Kernel", "kernel"),
-    _Part("Registration of the stub", "registration", r"/native/.*\.(cpp|cu|mm)$", "with a stub"),
+    _Part("Registration of the stub", "registration", when="with a stub"),
     _Part("Device kernel", "device_kernel", when="with a stub"),
     _Part("Kernel", path=r"/native/.*\.(cpp|cu|mm|metal)$"),
     _Part("Header beside the kernels", path=r"/(native|cpu|cuda)/.*\.(h|cuh)$"),
@@ -94,9 +99,7 @@ _PARTS = (
         "Functions of formulas", path=r"FunctionsManual\.", when="if the formula calls a new one"
     ),
     _Part("Rules of autograd's code generation", path=r"^tools/autograd/.*\.py$"),
-    _Part(
-        "Meta registration", "meta_registration", "_meta_registrations", "if it is not structured"
-    ),
+    _Part("Meta registration", "meta_registration", _META, "if it is not structured"),
     _Part(
         "Decomposition",
         "decomposition",
@@ -111,21 +114,21 @@ _PARTS = (
         r"^torch/_inductor/",
         "if torch.compile shall not fall back to it",
     ),
-    _Part("Batch rule", "batch_rule", r"functorch/|Batch(ing|Rules)", _COMPOSITE),
+    _Part("Batch rule", "batch_rule", r"ATen/functorch/|Batch(ing|Rules)", _COMPOSITE),
     _Part("Autocast policy", "autocast", "autocast", "if it must run in a certain dtype"),
     _Part("C++ API", path=r"^torch/csrc/api/", when=_PUBLIC),
     _Part("Compiler and JIT", path=r"^torch/csrc/(jit|lazy|inductor)/|torchgen/aoti/"),
     _Part("Overrides", path=r"^torch/_?overrides\.py$", when=_PUBLIC),
     _Part("Names", path=r"interned_strings|NamedRegistrations|__init__\.py$|allow", when=_PUBLIC),
     _Part("Docs", "docs", r"_docs\.py$", _PUBLIC),
-    _Part("Docs page", path=r"\.(rst|md)$", when=_PUBLIC),
-    _Part("OpInfo", "opinfo", r"^torch/testing/_internal/"),
+    _Part("Docs page", "docs", r"\.(rst|md)$", when=_PUBLIC),
+    _Part("OpInfo", "opinfo", r"common_methods_invocations\.py$|/opinfo/definitions/"),
     _Part("Expected output", path=r"\.expect$", when="what `--accept` writes when the test is run"),
     _Part("Python", path=r"^torch/.*\.pyi?(\.in)?$", when=_PUBLIC),
     _Part("Code generation", path=r"^(tools|torchgen)/"),
     _Part("Build list", path=_BUILD_LIST, when="with a new file"),
-    _Part("Tests", path=r"^test/|/test/"),
-    _Part("Names it", path=""),
+    _Part("Tests", path=r"^test/|/test/|^torch/testing/"),
+    _Part("Elsewhere"),
 )
 
 
@@ -138,17 +141,19 @@ class Additions:
         schema: Schema,
         near: Sequence[Neighbour],
         precedents: Sequence[Precedent],
+        draft: Draft = (),
     ) -> None:
         self._index = index
         self._schema = schema
         self._near = near
         self._precedents = precedents
+        self._needs_meta = _needs_meta(draft)
         self._read = _Files(index)
 
     def find(self) -> tuple[Addition, ...]:
         """All places in the order of work; those of tests among them."""
         found = [self._addition(one) for one in self._ranked()]
-        found += self._of_kernels({one.location.path for one in found})
+        found += self._of_kernels(found)
         found += self._build_lists({one.location.path for one in found})
         order = [part.title for part in _PARTS]
         surely = [one for one in found if one.certainty == "surely"]
@@ -183,7 +188,8 @@ class Additions:
         yield from (replace(one, certainty="surely") for one in found if one.path == yaml)
         for one in found:
             if one.path != yaml and self._index.source.holds(one.path):
-                yield one
+                needed = self._needs_meta and _META in one.path
+                yield replace(one, certainty="surely") if needed else one
 
     @cached_property
     def _space(self) -> str:
@@ -226,9 +232,9 @@ class Additions:
     def _hop(self, path: str, model: str) -> Hop | None:
         """What the chain of the model, or of another one that is near, says of a file."""
         for name in sorted(self._hops, key=lambda one: one != model):
-            for hop in self._hops[name]:
-                if hop.location and hop.location.path == path:
-                    return hop
+            there = [one for one in self._hops[name] if one.location and one.location.path == path]
+            if there:
+                return next((one for one in there if _fits(one, path)), there[0])
         return None
 
     @cached_property
@@ -236,13 +242,16 @@ class Additions:
         """The hops of the nearest operators that are theirs alone."""
         found: dict[str, tuple[Hop, ...]] = {}
         for one in self._near[:_CHAINS]:
-            chain = self._index.chain(one.native.full_name)
-            found[one.native.full_name] = tuple(hop for hop in chain.hops if _is_own(hop, one))
+            hops = self._index.chain(one.native.full_name).hops
+            found[one.native.full_name] = tuple(_own(hops, one.native.full_name))
         return found
 
-    def _of_kernels(self, known: set[str]) -> Iterator[Addition]:
+    def _of_kernels(self, before: Sequence[Addition]) -> Iterator[Addition]:
         """The kernels of the nearest operator that has any, its formula and its OpInfo, in files
-        that nothing else named. Where no history says more, those that the draft names are sure."""
+        that nothing else named. Where no history says more, and nothing else a place for the same,
+        those that the draft names are sure."""
+        known = {one.location.path for one in before}
+        placed = {one.title for one in before if one.certainty == "surely"}
         for name, hops in self._hops.items():
             wanted = [hop for hop in hops if hop.role in _OF_KERNELS]
             for hop in wanted:
@@ -251,7 +260,7 @@ class Additions:
                     continue
                 known.add(where.path)
                 title = f"{part.title} for {hop.device}" if hop.device else part.title
-                sure = hop.device in _DRAFTED and not self._precedents
+                sure = hop.device in _DRAFTED and not self._precedents and title not in placed
                 certainty: Certainty = "surely" if sure else "perhaps"
                 shape = self._read.shape(where)
                 yield Addition(title, part.when, where, name, shape, certainty, hop.rule)
@@ -311,13 +320,18 @@ class _Files:
 
 
 def _part(hop: Hop | None, path: str) -> _Part:
-    """What a place is: by the hop that leads there, or else by its path."""
-    if hop:
-        for part in _PARTS:
-            if part.role == hop.role and (hop.role != "registration" or re.search(part.path, path)):
-                return part
-    fits = (part for part in _PARTS if part.path and re.search(part.path, path))
-    return next(fits, _PARTS[-1])
+    """What a place is: by the hop that leads there, and by its path."""
+    by_path = [part for part in _PARTS if part.path and re.search(part.path, path)]
+    by_role = [part for part in _PARTS if hop and part.role == hop.role]
+    if hop and hop.role == "registration" and "/native/" not in path:
+        by_role = [part for part in by_role if part in by_path]
+    both = (part for part in by_role if part in by_path)
+    return next(both, next(iter([*by_role, *by_path]), _PARTS[-1]))
+
+
+def _fits(hop: Hop, path: str) -> bool:
+    """Whether its path says the same of a place as the hop that leads there."""
+    return re.search(_part(hop, path).path or "$^", path) is not None
 
 
 def _is_own_file(path: str, names: set[str]) -> bool:
@@ -326,14 +340,22 @@ def _is_own_file(path: str, names: set[str]) -> bool:
     return "/native/" in path and any(len(one) > 2 and one.lower() in name for one in names)
 
 
-def _is_own(hop: Hop, model: Neighbour) -> bool:
-    """Whether a hop is the neighbour's alone: chains also lead to other operators' entries and
-    to functions that many share."""
-    if hop.role == "schema":
-        return hop.symbol == model.native.full_name
-    if hop.role in _OF_CODE:
-        return model.native.name.strip("_").rpartition("_")[2] in hop.symbol
-    return any(part.role == hop.role for part in _PARTS)
+def _needs_meta(draft: Draft) -> bool:
+    """Whether an entry has kernels for devices alone: FakeTensor then needs one for Meta."""
+    return any("  dispatch:" in one.lines and not _SHAPED.search(str(one.lines)) for one in draft)
+
+
+def _own(hops: Sequence[Hop], name: str) -> Iterator[Hop]:
+    """The hops that are an operator's alone: chains also lead to other operators' entries, with all
+    that is below those, and to functions that many share."""
+    word = name.partition(".")[0].strip("_").rpartition("_")[2]
+    roles = {part.role for part in _PARTS}
+    others: set[int] = set()
+    for hop in hops:
+        if hop.parent in others or (hop.role == "schema" and hop.symbol != name):
+            others.add(hop.id)
+        elif word in hop.symbol if hop.role in _OF_CODE else hop.role in roles:
+            yield hop
 
 
 def is_test(path: str) -> bool:

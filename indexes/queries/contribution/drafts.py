@@ -91,6 +91,12 @@ class Drafts:
             "nn" if model.python_module == "nn" and not self._namespaces.of(name) else ""
         )
 
+    def has_inplace(self, module: str) -> bool:
+        """Whether operators of a ``python_module`` have in-place variants: torch.special's have
+        none."""
+        named = (one.name for one in self._natives if one.python_module == module)
+        return not module or any(name.endswith("_") for name in named)
+
     def _entries(self, group: _Group, keys: frozenset[str]) -> Iterator[DraftEntry]:
         for kind, schema in group.schemas.items():
             model = group.models.get(kind, group.model)
@@ -154,6 +160,8 @@ class _Group:
         self.base = schema.base
         self.models = drafts.variants_of(model)
         self.module = drafts.module(schema.name, model)
+        if not drafts.has_inplace(self.module):
+            self.models.pop(SchemaKind.INPLACE, None)
         self.schemas = self._schemas(schema)
         out = self.schemas.get(SchemaKind.OUT)
         mine = self.models.get(SchemaKind.OUT)
@@ -296,9 +304,12 @@ def _dispatch(
 
 def _symbol(symbol: str, old: str, new: str, key: str) -> str:
     """The name of a kernel of the new operator: the model's with the name put in."""
-    renamed = _renamed(symbol, old.strip("_"), new.strip("_"))
-    if renamed != symbol:
-        return renamed
+    olds, news = old.strip("_").split("_"), new.strip("_").split("_")
+    shared = olds[0] == news[0] and len(olds) > 1 and len(news) > 1
+    for at in (0, 1) if shared else (0,):  # foreach_tensor_sin_cuda has no foreach_sin
+        renamed = _renamed(symbol, "_".join(olds[at:]), "_".join(news[at:]))
+        if renamed != symbol:
+            return renamed
     ending = "_out" if symbol.endswith("_out") else "_" if symbol.endswith("_") else ""
     return f"{new}_{key.lower()}{ending}" if key else f"{new}{ending}"
 
@@ -311,7 +322,8 @@ def _renamed(text: str, old: str, new: str) -> str:
 def _autogen(schema: Schema, model: NativeFunction, group: _Group) -> Iterator[str]:
     """The variants that torchgen makes of this one, where it makes any of the model."""
     is_view = any(one.annotation for one in schema.returns)
-    if schema.kind is SchemaKind.OUT or (is_view and schema.kind is SchemaKind.FUNCTIONAL):
+    has_out = any(one.base_type == _TENSOR for one in schema.returns) and not is_view
+    if schema.kind is SchemaKind.OUT or (schema.kind is SchemaKind.FUNCTIONAL and not has_out):
         return
     out = f"{schema.overload}_out" if schema.overload else "out"
     plain = f".{schema.overload}" if schema.overload else ""

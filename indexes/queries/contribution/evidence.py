@@ -24,12 +24,15 @@ _NAMED_KERNEL, _NAMED_LIST = 0.5, 0.3
 """How much names count beside history: a kernel goes where the neighbour's is, whereas lists of
 names gather what has been added in ten years."""
 _SURELY, _PERHAPS, _SURELY_FOLDER = 0.35, 0.15, 0.5
-_SURELY_NAMED, _PERHAPS_NAMED = 0.7, 0.4
+_SURELY_NAMED, _PERHAPS_NAMED = 0.65, 0.35
 _SURELY_KERNEL, _PERHAPS_KERNEL = 0.5, 0.25
 """Without history: the part of the operators like it that are named in a file.
 
 All of these are where recall and precision were best on pull requests that added operators
 (``python -m benchmarks.new_operators``)."""
+
+_LIKE = 0.5
+"""Operators that are less like the new one say little of where it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ def rank(
     before = precedents if len(precedents) >= _ENOUGH else ()
     touched = _touched(before)
     polls = _votes(family), _votes(relatives)
+    trust = min(1.0, max((one.likeness for one in family), default=0.0) / _LIKE)
     found = {}
     for path in {*mentions, *touched}:
         is_kernel = path.rpartition("/")[0] in kernel_folders
@@ -83,7 +87,7 @@ def rank(
         named.sort(key=lambda one: -votes[one.member])
         share = sum(votes[one.member] for one in named)
         weight = _NAMED_KERNEL if is_kernel else _NAMED_LIST
-        score = weight * share + (1 - weight) * touched[path] if before else share
+        score = weight * share + (1 - weight) * touched[path] if before else trust * share
         if certainty := _certainty(score, bool(before), is_kernel):
             count = sum(path in one.files for one in before)
             if before and not count:  # what nobody has had to change lately is not sure

@@ -19,12 +19,16 @@ _PYTHON = (".py", ".pyi", ".py.in", ".pyi.in")
 _LISTS = (".yaml", ".rst", ".md", ".bzl", ".bazel", ".expect", ".txt", ".json", ".cwrap")
 _LARGEST = 4_000_000
 """Bytes; larger files are nobody's lists."""
+_GENERATED = re.compile(rb"(?i)auto-?generated|@generated")
+_HEAD = 500
+"""Bytes at the start, in which a file says that nobody writes it by hand."""
 
 _CALLED = regex(r"\s*(?:<[^<>;]*>)?\s*\(")
 _MACRO = regex(r"(?:^|\W)(?:[A-Z][A-Z0-9_]+|_|m\.impl|m\.def)\s*\((?:[^;{}]*)$")
 _TYPED = regex(r"(?:^|[\w>&*\])])\s+$")
 _KEYWORDS = ("return", "else", "case", "throw", "new", "co_return", "and", "or", "not", "in", "if")
 _PAGE_LINE = regex(r"(?:[-*.|]|\.\. \w+::)?\s*(?:[\w.]+\.)?(\w+)(?:\(.*\))?\s*")
+_WORDS = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _YAML_ITEM = regex(r"\s*-\s*(?:\w+:\s*)?([\w.]+)|\s*(?:\w+:)\s*([\w.]+)\s*$")
 
 
@@ -42,14 +46,18 @@ class Members:
 
     def __init__(self, names: Iterable[str], operators: Iterable[str], spaces: Iterable[str]):
         """``operators`` are all bases of the tree: the token of a longer name is not a member's.
-        ``spaces`` are namespaces that may be left out of a name."""
+        ``spaces`` are namespaces that may be left out of a name; so may the underscore before a
+        private one of several words, as in ``weight_int8pack_mm_kernel``."""
         self._owner: dict[str, str] = {}
+        self._operators = frozenset(operators)
         for name in names:
             self._owner[name] = name
+            public = name.lstrip("_")
+            if public != name and "_" in public and public not in self._operators:
+                self._owner.setdefault(public, name)
             for space in spaces:
                 if name.startswith(f"{space}_"):
                     self._owner.setdefault(name[len(space) + 1 :], name)
-        self._operators = frozenset(operators)
         dotted = (name.replace("_", ".", 1) for name in self._owner if not name.startswith("_"))
         self._sought = tuple(dict.fromkeys([*self._owner, *dotted]))
 
@@ -170,7 +178,7 @@ def is_of_space(path: str, space: str) -> bool:
     ``native/cuda/ForeachUnaryOp.cu``. There ``linalg_inv`` is ``inv``; elsewhere that is some
     variable."""
     word = space.strip("_").lower()
-    return bool(word) and word in path.lower()
+    return bool(word) and word in (one.lower() for one in _WORDS.findall(path))
 
 
 def hand_written(top: str) -> Iterator[str]:
@@ -191,7 +199,7 @@ def family_mentions(
     names in a file, by its path."""
     for path in hand_written(top):
         data = read(path)
-        if len(data) > _LARGEST:
+        if len(data) > _LARGEST or _GENERATED.search(data, 0, _HEAD):
             continue
         if found := tuple(mentions(members_in(path), path, data.decode("utf-8", "replace"))):
             yield path, found

@@ -116,7 +116,7 @@ class Planner:
         choices = drafts.choices(schema, [one.native for one in near[:_SHOWN]])
         history = History(self._index.source)
         before = precedents(history, schema, self._natives)
-        found = Additions(self._index, schema, near, before).find()
+        found = Additions(self._index, schema, near, before, choices[0]).find()
         additions = tuple(one for one in found if not one.is_test)
         paths = tuple(dict.fromkeys(one.location.path for one in additions if _is_sure(one)))
         rebuild, guides = Rebuild(self._index.source, self._index.facts), self._guides

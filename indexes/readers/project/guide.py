@@ -70,9 +70,10 @@ def read_comments(text: str) -> tuple[Paragraph, ...]:
 def read_paragraphs(text: str) -> tuple[Paragraph, ...]:
     """The paragraphs of a guide; lists of links, such as tables of contents, are left out."""
     found: list[Paragraph] = []
-    section, open_ = "", False
+    section, open_, code = "", False, False
     for number, line in enumerate(text.splitlines(), 1):
-        if heading := _HEADING.match(line):
+        code ^= line.lstrip().startswith("```")  # there "# ..." is a comment
+        if not code and (heading := _HEADING.match(line)):
             section, open_ = heading[2], False
             continue
         words = line.strip()

@@ -87,6 +87,10 @@ def test_a_new_operator_is_validated_by_torchgen(torchnav: Run) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "good: torchgen: this tree has no torchgen; that of the installed torch" in done.stdout
     assert "- func: abs2(Tensor self) -> Tensor" in done.stdout
+    titles = [line for line in done.stdout.splitlines() if line[:1].isupper()]
+    assert titles[:4] == ["Checks", "What to write", "Draft", "To add"]
+    first = done.stdout.split("What to write")[1].splitlines()[2]
+    assert first.startswith("  native_functions.yaml  aten/src/ATen/native/native_functions.yaml:")
 
 
 def test_what_is_wrong_with_a_schema_is_said(torchnav: Run) -> None:

@@ -73,7 +73,7 @@ async def test_a_new_operator_is_planned_and_its_checklist_copied(sit: Sit) -> N
         await person.sees("write its schema and press enter")
         await person.types("sin9(Tensor self) -> Tensor")
         await person.presses("enter")
-        await person.sees("Checks", "Operators like it", "To add")
+        await person.sees("Checks", "What to write", "Draft")
         await person.presses("m")
         await person.until(lambda: "# New operator `sin9" in person.app.clipboard, "Markdown")
         await person.presses("G", "enter")

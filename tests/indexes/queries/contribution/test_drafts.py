@@ -93,9 +93,37 @@ def test_a_structured_group_with_its_backward() -> None:
     assert "CPU, CUDA: foo_backward" in draft["foo_backward"]
 
 
+def test_a_module_without_in_place_variants_gets_none() -> None:
+    assert "special_foo_" in _draft("special_foo(Tensor self) -> Tensor", "mish")
+    special = natives("- func: special_i0(Tensor self) -> Tensor\n  python_module: special\n")
+    drafted = Drafts([*NATIVES, *special]).group(
+        parse_schema("special_foo(Tensor self) -> Tensor"), [BY_NAME["mish"]]
+    )
+    assert [one.name for one in drafted] == [
+        "special_foo",
+        "special_foo.out",
+        "special_foo_backward",
+    ]
+
+
 def test_kernels_that_do_not_hold_the_name_get_it() -> None:
     draft = _draft("foo(Tensor self, int[1] shifts) -> Tensor", "roll")
     assert "    CPU: foo_cpu\n    CUDA: foo_cuda\n  autogen: foo.out" in draft["foo"]
+
+
+def test_a_family_whose_kernels_are_named_apart_from_it() -> None:
+    foreach = """- func: _foreach_sin(Tensor[] self) -> Tensor[]
+  dispatch:
+    CompositeExplicitAutograd: foreach_tensor_sin_slow
+    CUDA: foreach_tensor_sin_cuda
+"""
+    found = natives(foreach)
+    schema = parse_schema("_foreach_gelu(Tensor[] self) -> Tensor[]")
+    (entry,) = Drafts(found).group(schema, found)
+    assert entry.lines[2:] == (
+        "    CompositeExplicitAutograd: foreach_tensor_gelu_slow",
+        "    CUDA: foreach_tensor_gelu_cuda",
+    )
 
 
 def test_outs_are_named_as_what_is_returned() -> None:

@@ -44,6 +44,12 @@ def test_by_names_alone() -> None:
     assert found["half.py"].why == "it names 2 of the 4 operators most like it"
 
 
+def test_operators_that_are_hardly_like_it_make_nothing_sure() -> None:
+    far = [Neighbour(one.native, 0.2) for one in FAMILY]
+    found = {one.path: one.certainty for one in rank(MENTIONS, far, far, (), KERNELS)}
+    assert found == {"all.py": "perhaps"}
+
+
 def test_with_history_lists_that_nobody_touches_any_more_are_left_out() -> None:
     commits = [_commit("half.py", "new.cpp"), _commit("half.py"), _commit("half.py")]
     found = {one.path: one for one in rank(MENTIONS, FAMILY, FAMILY, commits, KERNELS)}

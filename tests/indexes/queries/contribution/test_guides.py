@@ -228,6 +228,8 @@ def test_reading_a_guide() -> None:
         ("c", 5, ""),
         ("d", 7, "H"),
     ]
+    fenced = read_paragraphs("# H\n```\n# comment\n```\nx\n")
+    assert {one.section for one in fenced} == {"H"}
     assert [one.text for one in read_comments("# a\n# b\nx = 1\n  # c\n")] == ["a b", "c"]
 
 
