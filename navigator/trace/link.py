@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain, islice
-from pathlib import Path
 
 from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import (
-    Definition,
-    DerivativeEntry,
-    Formula,
-    KernelRow,
-    OperatorSummary,
-    SourceInfo,
-)
+from indexes.model.vocabulary import Definition, KernelRow, OperatorSummary
 from indexes.queries.index import Index
 from indexes.serialize.answers import Object
-from indexes.source.source import Source, clone_of
-from indexes.source.torch_install import installed_torch, torch_in
 from navigator.trace.compiling.answers import compiler_places
 from navigator.trace.dispatch_path import DispatchPath, DispatchPaths
 from navigator.trace.evidence import Around, Evidence
 from navigator.trace.keys import backend_keys, serving_keys
-from navigator.trace.model import DeviceKernel, TraceMeta, TraceOp
+from navigator.trace.links import GENERATED, NodeLink, OpLink, Possible, no_node, one_of_several
+from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.overloads import Overloads
 from navigator.trace.program_code import RULE, ProgramCode
 from navigator.trace.table import OP
 from navigator.trace.trace import Trace
+from navigator.trace.versions import version_note
 
 _ASSUMED = (
     "worked out for a thread without autocast, transforms and modes: torchnav trace --compiled "
@@ -42,87 +34,8 @@ _NO_KEYS = (
     "thread includes and excludes"
 )
 
-_GENERATED = "GeneratedBackwardFor_"
-
 Overload = tuple[tuple[str, ...], str]
 """The full names that an operator can be, and by which rule."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeLink:
-    """The autograd Node an operator of a backward pass runs in, and where it is defined."""
-
-    grad_fn: str
-    entry: DerivativeEntry | None
-    """Its entry in derivatives.yaml; None for a Node that is written by hand."""
-    formulas: tuple[Formula, ...]
-    definition: Definition | None
-    """The class of a Node that is written by hand in C++, or the function of the program."""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OpLink:
-    """Where one operator call leads."""
-
-    full_name: str
-    """``add.Tensor``; empty when the overload is not certain."""
-    candidates: tuple[str, ...]
-    """Full names it could be, when the trace does not decide."""
-    overload_rule: str
-    schema: OperatorSummary | None
-    keys: tuple[str, ...]
-    """The backend's dispatch key; several when the trace does not say on which device it ran."""
-    kernel: KernelRow | None
-    derivative: DerivativeEntry | None
-    """Of the operator itself: how its gradient is computed."""
-    node: NodeLink | None
-    """In a backward pass: the Node it is part of."""
-    reasons: tuple[str, ...]
-    """Why something above is missing, one line each; empty when all is resolved."""
-    note: str = ""
-
-    @property
-    def resolved(self) -> bool:
-        return not self.reasons
-
-
-@dataclass(frozen=True, slots=True)
-class Possible:
-    """What an operator call may be, by all that is known of it."""
-
-    schemas: tuple[OperatorSummary, ...]
-    kernels: tuple[KernelRow, ...]
-
-
-def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None:
-    """The index of the torch that recorded a trace, where its source is here.
-
-    Returns:
-        None when the tree of ``index`` is of that version itself, or that source is not here.
-
-    Raises:
-        SourceError: It cannot be indexed.
-    """
-    commit = trace.meta.torch_git
-    if not commit or commit == index.info.commit:
-        return None
-    source = recorded_source(trace.meta, cache)
-    return Index.open(source, cache) if source else None
-
-
-def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None:
-    """The source of the torch that recorded: a clone at its commit, the package that it was, or
-    the installed one; None where none of them is here."""
-    if not meta.torch_git:
-        return None
-    if clone := clone_of(meta.torch_git, cache):
-        return Source.find(str(clone.root), cache)
-    package = torch_in(Path(meta.torch_root)) if meta.torch_root else None
-    for torch in (package, installed_torch()):
-        if torch and torch.commit == meta.torch_git:
-            return Source.find(str(torch.root), cache)
-    return None
 
 
 class Linker:
@@ -145,7 +58,7 @@ class Linker:
         self._node = cache(self._new_node)
         self._device_name = cache(index.kernel_name)
         self._compiler = cache(self._new_compiler_places)
-        self.note = _version_note(trace, index, self.schemas)
+        self.note = version_note(trace, index, self.schemas)
         """How the source differs from the torch that ran; empty when it does not."""
 
     def link(self, op: TraceOp) -> OpLink:
@@ -333,11 +246,11 @@ class Linker:
         if len(found) == 1:
             return KernelRow("", "", found[0].qualified, "plain", found, "exact", RULE)
         if found:
-            reasons.append(_one_of(op.name, found))
+            reasons.append(one_of_several(op.name, found))
         return None
 
     def _no_schema(self, op: TraceOp, candidates: tuple[str, ...]) -> str:
-        if op.kind != "op" and op.name.startswith(_GENERATED):
+        if op.kind != "op" and op.name.startswith(GENERATED):
             return "not an operator: torch.library's autograd.Function around a custom operator"
         if op.kind != "op":
             return "not an operator: a timed region of the program or of torch"
@@ -431,11 +344,11 @@ class Linker:
             return NodeLink(name, entry, formulas, None)
         own = self._code.methods("backward", name)
         if len(own) > 1:
-            return NodeLink(name, None, (), None, _one_of(name, own))
+            return NodeLink(name, None, (), None, one_of_several(name, own))
         definition = next(iter(own or self.index.definitions(_cpp_class(name))), None)
         if definition is not None:
             return NodeLink(name, None, (), definition)
-        return NodeLink(name, None, (), None, _no_node(name))
+        return NodeLink(name, None, (), None, no_node(name))
 
     # ------------------------------------------------------------------------- tables
 
@@ -482,55 +395,9 @@ class Linker:
         return table
 
 
-def _one_of(name: str, found: tuple[Definition, ...]) -> str:
-    places = ", ".join(str(one.location) for one in found)
-    return f"the program has several classes of the name {name}: {places}"
-
-
 def _functions(row: KernelRow) -> tuple[str, tuple[Definition, ...]]:
     return row.symbol, row.definitions
 
 
 def _cpp_class(name: str) -> str:
     return name if "::" in name else f"torch::autograd::{name}"
-
-
-def _no_node(name: str) -> str:
-    if name.startswith(_GENERATED):
-        return (
-            f"{name} is made by torch.library for a custom operator; this trace does not name "
-            "the function that was registered"
-        )
-    if name.startswith("CompiledFunction"):
-        return f"{name} runs a compiled graph: its formulas were compiled into it"
-    return f"{name} is not in derivatives.yaml: an autograd.Function of the program or of a library"
-
-
-def source_line(meta: TraceMeta, info: SourceInfo) -> str:
-    """Whether the source is that of the torch that ran, for a summary."""
-    here = f"PyTorch {info.version} in {info.root}"
-    if not meta.torch:
-        return f"{here}; the trace does not say which torch ran"
-    if meta.torch_git and meta.torch_git == info.commit:
-        return f"{here}: that of the torch that ran" + ", edited since" * info.dirty
-    commit = f", torchnav clone {meta.torch_git}" if meta.torch_git else ""
-    return f"{here}: not that of torch {meta.torch}, which ran{commit}"
-
-
-def _version_note(trace: Trace, index: Index, schemas: Index) -> str:
-    """What a reader must know when the source is not that of the torch that ran."""
-    meta = trace.meta
-    if not meta.torch or meta.torch_git == index.info.commit:
-        return ""
-    if schemas is not index:
-        return (
-            f"schema and formula from the torch that ran, {schemas.info.version}; kernel from "
-            f"the tree {index.info.version}"
-        )
-    if _public(meta.torch) == _public(index.info.version):
-        return ""
-    return f"recorded with torch {meta.torch}; the source is that of {index.info.version}"
-
-
-def _public(version: str) -> str:
-    return version.partition("+")[0]

@@ -10,7 +10,8 @@ from indexes.serialize.answers import Object, shape, to_object
 from navigator.trace.compiling.answers import compiled_row, kernel_row_of
 from navigator.trace.compiling.graphs import is_told
 from navigator.trace.dispatch_path import DispatchPath, DispatchStep
-from navigator.trace.link import Linker, OpLink
+from navigator.trace.link import Linker
+from navigator.trace.links import OpLink
 from navigator.trace.model import Allocation, DeviceKernel, StackFrame, TraceOp
 from navigator.trace.overloads import common_form
 from navigator.trace.trace import Trace

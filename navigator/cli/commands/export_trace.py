@@ -150,7 +150,8 @@ def export_trace(
 
 
 def _linker(settings: Settings, trace: Trace) -> Linker:
-    from navigator.trace.link import Linker, schema_index
+    from navigator.trace.link import Linker
+    from navigator.trace.versions import schema_index
 
     index = _nearest(settings, trace).index()
     return Linker(trace, index, schema_index(trace, index, settings.cache))
@@ -176,7 +177,7 @@ def _nearest(settings: Settings, trace: Trace) -> Settings:
 
 
 def _sources(settings: Settings, trace: Trace) -> str:
-    from navigator.trace.link import source_line
+    from navigator.trace.versions import source_line
 
     try:
         return source_line(trace.meta, _nearest(settings, trace).source().info)

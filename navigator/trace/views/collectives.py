@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexes.model.vocabulary import Location
 from navigator.trace.figures.collectives import NO_CAUSE, Collective, collectives
-from navigator.trace.link import OpLink
+from navigator.trace.links import OpLink
 from navigator.trace.trace import Trace
 from navigator.trace.views.view import Column, Links, Row, View
 from navigator.trace.wording import duration, size

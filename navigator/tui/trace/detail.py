@@ -11,7 +11,7 @@ from textual.widget import Widget
 from indexes.model.answers import DeviceKernelAnswer
 from indexes.model.vocabulary import Formula
 from navigator.trace.figures.pairs import Pair
-from navigator.trace.link import OpLink
+from navigator.trace.links import OpLink
 from navigator.trace.model import DeviceKernel, TraceOp
 from navigator.trace.wording import duration
 from navigator.tui.text import one_line, place, shorten

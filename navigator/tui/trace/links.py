@@ -9,10 +9,12 @@ from indexes.queries.index import Index
 from navigator.trace.compiling.words import compiled_words
 from navigator.trace.dispatch_path import DispatchPath
 from navigator.trace.groups import line_totals
-from navigator.trace.link import Linker, NodeLink, OpLink, schema_index
+from navigator.trace.link import Linker
+from navigator.trace.links import NodeLink, OpLink
 from navigator.trace.model import TraceOp
 from navigator.trace.program_code import RULE
 from navigator.trace.trace import Trace
+from navigator.trace.versions import schema_index
 from navigator.trace.wording import duration
 from navigator.tui.chain.route_rows import Ran
 from navigator.tui.history import Visit

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
-from navigator.trace.link import Linker, OpLink
+from navigator.trace.link import Linker
+from navigator.trace.links import OpLink
 from navigator.trace.readers import read_trace
 
 

@@ -11,7 +11,8 @@ import pytest
 from indexes.model.schema import parse_schema
 from indexes.queries.index import Index
 from navigator.trace.inputs import parse_inputs
-from navigator.trace.link import Linker, OpLink
+from navigator.trace.link import Linker
+from navigator.trace.links import OpLink
 from navigator.trace.model import Input
 from navigator.trace.overloads import Overloads, common_form
 from navigator.trace.readers import read_trace

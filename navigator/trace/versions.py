@@ -1,0 +1,72 @@
+"""Whether a source is that of the torch that recorded a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexes.model.vocabulary import SourceInfo
+from indexes.queries.index import Index
+from indexes.source.source import Source, clone_of
+from indexes.source.torch_install import installed_torch, torch_in
+from navigator.trace.model import TraceMeta
+from navigator.trace.trace import Trace
+
+
+def schema_index(trace: Trace, index: Index, cache: Path | None) -> Index | None:
+    """The index of the torch that recorded a trace, where its source is here.
+
+    Returns:
+        None when the tree of ``index`` is of that version itself, or that source is not here.
+
+    Raises:
+        SourceError: It cannot be indexed.
+    """
+    commit = trace.meta.torch_git
+    if not commit or commit == index.info.commit:
+        return None
+    source = recorded_source(trace.meta, cache)
+    return Index.open(source, cache) if source else None
+
+
+def recorded_source(meta: TraceMeta, cache: Path | None = None) -> Source | None:
+    """The source of the torch that recorded: a clone at its commit, the package that it was, or
+    the installed one; None where none of them is here."""
+    if not meta.torch_git:
+        return None
+    if clone := clone_of(meta.torch_git, cache):
+        return Source.find(str(clone.root), cache)
+    package = torch_in(Path(meta.torch_root)) if meta.torch_root else None
+    for torch in (package, installed_torch()):
+        if torch and torch.commit == meta.torch_git:
+            return Source.find(str(torch.root), cache)
+    return None
+
+
+def source_line(meta: TraceMeta, info: SourceInfo) -> str:
+    """Whether the source is that of the torch that ran, for a summary."""
+    here = f"PyTorch {info.version} in {info.root}"
+    if not meta.torch:
+        return f"{here}; the trace does not say which torch ran"
+    if meta.torch_git and meta.torch_git == info.commit:
+        return f"{here}: that of the torch that ran" + ", edited since" * info.dirty
+    commit = f", torchnav clone {meta.torch_git}" if meta.torch_git else ""
+    return f"{here}: not that of torch {meta.torch}, which ran{commit}"
+
+
+def version_note(trace: Trace, index: Index, schemas: Index) -> str:
+    """What a reader must know when the source is not that of the torch that ran."""
+    meta = trace.meta
+    if not meta.torch or meta.torch_git == index.info.commit:
+        return ""
+    if schemas is not index:
+        return (
+            f"schema and formula from the torch that ran, {schemas.info.version}; kernel from "
+            f"the tree {index.info.version}"
+        )
+    if _public(meta.torch) == _public(index.info.version):
+        return ""
+    return f"recorded with torch {meta.torch}; the source is that of {index.info.version}"
+
+
+def _public(version: str) -> str:
+    return version.partition("+")[0]
