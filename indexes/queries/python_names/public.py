@@ -3,6 +3,7 @@ module that calls it, the method, the quantized ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound
@@ -14,22 +15,28 @@ if TYPE_CHECKING:
 
 
 def public_names(stored: StoredPython, name: str, exact: bool = False) -> list[str]:
-    """The names that have a docstring or a page, or stand in a module of which a page lists names,
-    and are a name's in the way of their place: ``torch.nn.functional.layer_norm``,
+    """The names that have a docstring or a page, or that a package of which a page lists names may
+    have, and that are a name's in the way of their place: ``torch.nn.functional.layer_norm``,
     ``torch.nn.LayerNorm``, ``torch.Tensor.add_``, ``torch.ao.nn.quantized.LayerNorm``.
 
     The shortest first. ``exact``: only those that are spelled as the name is."""
     rows = [fact for _, fact in stored.of_kinds("docs", "page")]
-    modules = {fact.target.rpartition(".")[0] for fact in rows if fact.kind == "page"}
-    defined = [fact.symbol for _, fact in stored.of_kinds("public")]
-    exported = [one for one in defined if one.rpartition(".")[0] in modules]
+    pages = {fact.target.rpartition(".")[0] for fact in rows if fact.kind == "page"}
     bare = str if exact else _bare
-    found = {
-        one
-        for one in [*(fact.target for fact in rows), *exported]
-        if bare(one.rpartition(".")[2]) == bare(name)
-    }
-    return sorted(found, key=lambda one: (one.count("."), one))
+    names = [*(fact.target for fact in rows), *(f.symbol for _, f in stored.of_kinds("public"))]
+    alike = [one for one in names if bare(one.rpartition(".")[2]) == bare(name)]
+    exported = {one for name in alike for one in _exports(name) if one.rpartition(".")[0] in pages}
+    documented = exported.union(fact.target for fact in rows).intersection({*alike, *exported})
+    return sorted(documented, key=lambda one: (one.count("."), one))
+
+
+def _exports(name: str) -> Iterator[str]:
+    """The names under which a module and the packages around it may have something:
+    ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear`` too."""
+    module, _, last = name.rpartition(".")
+    while "." in module:
+        yield f"{module}.{last}"
+        module = module.rpartition(".")[0]
 
 
 def _bare(name: str) -> str:

@@ -96,8 +96,21 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     names = [change.name] if "." in change.name else []
     if change.bare or not names:
         names += public_names(StoredPython(tree.store), change.name.rpartition(".")[2])
-    for name in dict.fromkeys(names):
-        yield from _of_name(tree, name)
+    places = {name: definition(name, tree.index) for name in dict.fromkeys(names)}
+    listed = {place for name, place in places.items() if _pages(tree, name)}
+    for name, place in places.items():
+        if _is_meant(change, place == places[names[0]]):
+            yield from _of_name(tree, name, place)
+            if place and place not in listed:
+                listed.add(place)
+                yield from _page_of_module(tree, name)
+
+
+def _is_meant(change: Change, is_same: bool) -> bool:
+    """Whether a name like that of a change is about it too: an operator and a class stand for what
+    is computed, under every name; a function that is no operator for itself alone."""
+    last = change.name.rpartition(".")[2]
+    return is_same or bool(change.op) or last[:1].isupper() or "." not in change.name
 
 
 def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
@@ -110,7 +123,7 @@ def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
     stored = StoredPython(tree.store)
     names = [name.rpartition(".")[2] for name in _documented_at(tree, path, line)]
     for twin in dict.fromkeys(twin for name in names for twin in public_names(stored, name)):
-        yield from _of_name(tree, twin)
+        yield from _of_name(tree, twin, definition(twin, tree.index))
 
 
 def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:
@@ -134,19 +147,15 @@ def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
     return list(dict.fromkeys([*listed, *(place.name for place in places)]))
 
 
-def _of_name(tree: Tree, name: str) -> Iterator[ChangeStep]:
-    """The docstring of a Python name, and the pages that list it, or that list its neighbours."""
+def _of_name(tree: Tree, name: str, where: Location | None) -> Iterator[ChangeStep]:
+    """The docstring of a Python name, which is defined somewhere, and the pages that list it."""
     rows = StoredPython(tree.store).by_target(name)
     for path, fact in (found for found in rows if found[1].kind == "docs"):
         yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {name}.")
-    where = definition(name, tree.index)
     if where and not where.path.endswith("overrides.py"):
         yield ChangeStep("edit", where, f"The docstring of {name}.")
-    pages = _pages(tree, name)
-    for path, fact in pages:
+    for path, fact in _pages(tree, name):
         yield ChangeStep("edit", Location(path, fact.line), f"{path} lists it.")
-    if where and not pages:
-        yield from _page_of_module(tree, name)
 
 
 def _page_of_module(tree: Tree, name: str) -> Iterator[ChangeStep]:
