@@ -1,5 +1,4 @@
-"""What ``torchnav inspect`` and ``graph`` run in the Python that has torch: an expression, or a
-program and then a name in it."""
+"""What ``torchnav inspect``, ``graph`` and ``why`` run in the Python that has torch."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import contextlib
 import runpy
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from indexes.model.errors import TorchnavError
 
 if TYPE_CHECKING:
     from navigator.objects.graph import Lines
+    from navigator.objects.writes import Writes
 
 _OUTPUT = contextlib.redirect_stdout
 """What the program prints is no answer."""
@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
     """Prints the answer; the exit code."""
     given = _parser().parse_args(arguments)
     try:
-        answer = _graph(given) if given.question == "graph" else _inspection(given)
+        answer = _ANSWERS[given.question](given)
     except (TorchnavError, TypeError, ValueError, ImportError) as error:
         print(f"torchnav: {error}", file=sys.stderr)
         return 1
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="torchnav")
-    parser.add_argument("question", choices=["inspect", "graph"])
+    parser.add_argument("question", choices=[*_ANSWERS])
     parser.add_argument("--tree")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--dot", action="store_true")
@@ -73,6 +73,44 @@ def _graph(given: argparse.Namespace) -> str:
     if given.to:
         return "\n".join(chain_lines(found, given.to))
     return found.as_json() if given.json else found.dot() if given.dot else str(found)
+
+
+def _cause(given: argparse.Namespace) -> str:
+    from indexes.queries.index import Index
+    from indexes.source.source import Source
+    from navigator.objects.graph import variables
+    from navigator.objects.why import explain
+    from navigator.objects.writes import Writes
+
+    writes = Writes()
+    error = _error(given.what, given.arguments, writes)
+    if error is None:
+        return "it ended without an error"
+    names = variables(_variables_of(error))
+    found = explain(error, writes, names, Index.open(Source.find(given.tree)))
+    return found.as_json() if given.json else str(found)
+
+
+def _error(script: str, arguments: list[str], writes: Writes) -> BaseException | None:
+    """How a program ends that is run while writes are noted; None without an error."""
+    try:
+        with _OUTPUT(sys.stderr), writes:
+            _started(script, arguments)
+    except OSError as error:
+        raise TypeError(f"{script}: {error.strerror or error}") from error
+    except SystemExit as error:
+        return error if error.code else None
+    except Exception as error:  # noqa: BLE001 - whatever the program raises is asked about
+        return error
+    return None
+
+
+def _variables_of(error: BaseException) -> dict[str, Any]:
+    """The variables of all frames that an error went through, the outermost first."""
+    names: dict[str, Any] = {}
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        names |= {**frame.f_globals, **frame.f_locals}
+    return names
 
 
 def _loss(
@@ -119,15 +157,27 @@ def _value(name: str, names: dict[str, Any]) -> object:
         raise TypeError(f"{name}: {type(error).__name__}: {error}") from error
 
 
-def _run(script: str, arguments: list[str]) -> dict[str, Any]:
-    """The names that a program leaves; its own error is shown as Python shows it."""
+def _started(script: str, arguments: list[str]) -> dict[str, Any]:
+    """Runs a program as Python would; the names that it leaves."""
     sys.argv = [script, *arguments]
     sys.path.insert(0, str(Path(script).resolve().parent))
+    return runpy.run_path(script, run_name="__main__")
+
+
+def _run(script: str, arguments: list[str]) -> dict[str, Any]:
+    """The names that a program leaves; its own error is shown as Python shows it."""
     try:
-        return runpy.run_path(script, run_name="__main__")
+        return _started(script, arguments)
     except OSError as error:
         raise TypeError(f"{script}: {error.strerror or error}") from error
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit):
             traceback.print_exc()
         raise TypeError(f"{script} ended with {type(error).__name__}: {error}") from error
+
+
+_ANSWERS: dict[str, Callable[[argparse.Namespace], str]] = {
+    "inspect": _inspection,
+    "graph": _graph,
+    "why": _cause,
+}

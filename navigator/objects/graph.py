@@ -98,13 +98,14 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         if self._ends and func is torch.Tensor.backward:
-            frame = _program_frame(inspect.currentframe())
+            frame = program_frame(inspect.currentframe())
             names = {**frame.f_globals, **frame.f_locals} if frame else {}
             raise Backward(args[0], names)
-        before = {one.grad_fn for one in _tensors([args, [*(kwargs or {}).values()]])}
+        given = [*tensors_in([args, [*(kwargs or {}).values()]])]
+        before = {one.grad_fn for one in given}
         made = func(*args, **(kwargs or {}))
-        frame = _program_frame(inspect.currentframe())
-        for tensor in _tensors(made):
+        frame = program_frame(inspect.currentframe())
+        for tensor in (*tensors_in(made), *given):  # those that are written to get new nodes
             if frame is not None:
                 self._note(tensor.grad_fn, (frame.f_code.co_filename, frame.f_lineno), before)
         return made
@@ -191,15 +192,13 @@ def _saved(node: Any, named: Mapping[int, str]) -> Iterator[Saved]:
     for attribute in dir(node):
         if attribute.startswith(_SAVED):
             yield from _read(node, attribute, named)
-    if hasattr(node, "saved_tensors"):
+    if hasattr(type(node), "saved_tensors"):
         yield from _read(node, "saved_tensors", named)
 
 
 def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved]:
     name = attribute.removeprefix(_SAVED)
-    raw = getattr(node, f"_raw{attribute}", None)
-    packed = raw if isinstance(raw, tuple) else (raw,)
-    if any(getattr(one, "unpack_hook", None) for one in packed):  # to unpack it would run the hook
+    if any(one.unpack_hook for one in packed(node, f"_raw{attribute}")):  # which would run
         yield Saved(name, "packed by a hook, such as a checkpoint's", "")
         return
     try:
@@ -211,6 +210,15 @@ def _read(node: Any, attribute: str, named: Mapping[int, str]) -> Iterator[Saved
     for at, one in enumerate(value if several else (value,)):
         own = f"{name}[{at}]" if several else name
         yield Saved(own, describe(one), named.get(id(one), ""))
+
+
+def packed(node: Any, attribute: str) -> tuple[Any, ...]:
+    """The saved tensors of a node, not unpacked; none where they were freed."""
+    try:
+        raw = getattr(node, attribute, ())
+    except REFUSALS:
+        return ()
+    return raw if isinstance(raw, tuple) else (raw,)
 
 
 def _code(node: Any) -> tuple[str, int] | None:
@@ -240,26 +248,28 @@ def _hooks(variable: torch.Tensor) -> Iterator[str]:
             yield f"{getattr(hook, '__qualname__', type(hook).__name__)}{place}"
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in a value, also in lists in it."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (tuple, list)):
         for one in value:
-            yield from _tensors(one)
+            yield from tensors_in(one)
 
 
-def _program_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame outside of torch and of this file."""
+def program_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the program: outside of torch and of this folder."""
     while frame is not None and (_is_torch(frame.f_code.co_filename) or _is_own(frame)):
         frame = frame.f_back
     return frame
 
 
 def _is_own(frame: FrameType) -> bool:
-    return frame.f_code.co_filename == __file__
+    return frame.f_code.co_filename.startswith(_OWN)
 
 
 _TORCH = (torch.__file__ or "").rpartition("/")[0] + "/"
+_OWN = __file__.rpartition("/")[0] + "/"
 
 
 def _is_torch(file: str) -> bool:
@@ -276,3 +286,8 @@ def variables(names: Mapping[str, Any]) -> dict[str, torch.Tensor]:
         elif isinstance(value, torch.Tensor):
             found.setdefault(name, value)
     return found
+
+
+def place_json(place: tuple[str, int] | None) -> dict[str, Any] | None:
+    """A line of the program in JSON."""
+    return {"file": place[0], "line": place[1]} if place else None

@@ -16,7 +16,7 @@ from indexes.queries.node_formulas import NodeSource, node_source
 from indexes.serialize.answers import envelope, to_object
 from indexes.source.source import Source
 from navigator.objects.backward_order import reasons, recorded_order
-from navigator.objects.graph import Edge, GraphNode, Saved, read_graph, variables
+from navigator.objects.graph import Edge, GraphNode, Saved, place_json, read_graph, variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def _node_json(
         "entry": to_object(entry, "op path line") if entry else None,
         "definition": to_object(definition, "name path line") if definition else None,
         "operators": [*source.operators],
-        "code": _place(node.code),
-        "called_at": _place(node.called_at),
+        "code": place_json(node.code),
+        "called_at": place_json(node.called_at),
         "gradients": [*node.gradients],
         "saved": [_saved_json(one) for one in node.saved],
         "hooks": [*node.hooks],
@@ -136,7 +136,3 @@ def _saved_json(one: Saved) -> dict[str, Any]:
 def _edge_json(edge: Edge, argument: str | None, formula: Any) -> dict[str, Any]:
     told = to_object(formula, "text path line") if formula else None
     return {"to": edge.number, "input_nr": edge.input_nr, "input": argument, "formula": told}
-
-
-def _place(place: tuple[str, int] | None) -> dict[str, Any] | None:
-    return {"file": place[0], "line": place[1]} if place else None

@@ -1,4 +1,4 @@
-"""``torchnav inspect`` and ``graph``: live objects, looked at in the Python that has torch."""
+"""``torchnav inspect``, ``graph``, ``why``: live objects, looked at in the Python with torch."""
 
 from __future__ import annotations
 
@@ -52,6 +52,20 @@ def graph(
     """
     options = (*(["--to", to] if to else []), *["--order"] * order, *["--dot"] * dot)
     return _ask(settings, "graph", options, what, arguments)
+
+
+@click.command(context_settings=_PROGRAM)
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@json_option
+@pass_settings
+def why(settings: Settings, script: str, arguments: tuple[str, ...]) -> int:
+    """Why a program fails with "modified by an inplace operation" and the like.
+
+    SCRIPT is run again with ARGUMENTS, without anomaly mode: who wrote to a value that
+    the backward pass needed, through which view, and which formula needed it.
+    """
+    return _ask(settings, "why", (), script, arguments)
 
 
 def _ask(

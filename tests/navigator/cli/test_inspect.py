@@ -77,3 +77,22 @@ def test_a_program_without_a_backward_is_one_line(tmp_path: Path) -> None:
         done = run(what, cwd=tmp_path, question="graph")
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.splitlines()[-1] == said
+
+
+def test_why_names_who_wrote(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\ny[0] = 1.0\n"
+        "y.sum().backward()\n"
+    )
+    done = run(str(script), cwd=tmp_path, question="why")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == f"written to at {script}:4 by Tensor.__setitem__"
+
+
+def test_why_of_a_program_that_ends_well(tmp_path: Path) -> None:
+    script = tmp_path / "fine.py"
+    script.write_text("import torch\n")
+
+    assert run(str(script), cwd=tmp_path, question="why").stdout == "it ended without an error\n"

@@ -1,0 +1,202 @@
+"""``torchnav why``: after an error about in-place writes, who saved the value, who wrote to it
+afterwards, and which formula needed it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from indexes.model.regex import regex
+from indexes.model.vocabulary import SCHEMA_VERSION, Formula
+from indexes.queries.index import Index
+from indexes.queries.node_formulas import NodeSource, node_source
+from indexes.serialize.answers import to_object
+from navigator.objects.graph import Graph, GraphNode, packed, place_json, program_frame, read_graph
+from navigator.objects.members import REFUSALS
+from navigator.objects.writes import Write, Writes, storage_of
+
+_MODIFIED = regex(r"is at version (\d+); expected version (\d+)")
+_IN_PLACE = regex(
+    r"a leaf Variable that requires grad|view of a leaf Variable|is a view and (?:is|its base)"
+    r"|modified inplace|A view was created in"
+)
+_RAW = "_raw_saved_"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A value that a node saved and that was written to before the node used it."""
+
+    node: GraphNode
+    saved: tuple[str, ...]
+    """The names of the value in the formulas."""
+    shape: tuple[int, ...]
+    source: NodeSource
+    formulas: tuple[Formula, ...]
+    """Those that need the value."""
+    writes: tuple[Write, ...]
+    """What was written to it since, the first one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a program ended with an error."""
+
+    error: str
+    raised_at: tuple[str, int] | None
+    """The line of the program."""
+    causes: tuple[Cause, ...]
+    made: tuple[tuple[str, tuple[str, int]], ...] = ()
+    """Where the tensors of the failed call were made: what each is, and the line."""
+    note: str = ""
+
+    def __str__(self) -> str:
+        from navigator.text.why import why_lines
+
+        return "\n".join(why_lines(self))
+
+    def as_json(self) -> str:
+        """All of it as one line of JSON, by the contract in docs/json.md."""
+        return json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "error": self.error,
+                "raised_at": place_json(self.raised_at),
+                "causes": [_cause_json(one) for one in self.causes],
+                "made": [{"what": what, **(place_json(line) or {})} for what, line in self.made],
+                "note": self.note,
+            }
+        )
+
+
+def _cause_json(cause: Cause) -> dict[str, Any]:
+    entry = cause.source.entry
+    return {
+        "node": cause.node.name,
+        "made_at": place_json(cause.node.called_at),
+        "saved": [*cause.saved],
+        "shape": [*cause.shape],
+        "entry": to_object(entry, "op path line") if entry else None,
+        "formulas": [to_object(one, "text path line") for one in cause.formulas],
+        "writes": [_write_json(one) for one in cause.writes],
+    }
+
+
+def _write_json(write: Write) -> dict[str, Any]:
+    keys = "call through before after with_grad"
+    return {**to_object(write, keys), "at": place_json(write.line)}
+
+
+def explain(
+    error: BaseException, writes: Writes, names: Mapping[str, torch.Tensor], index: Index
+) -> Explanation:
+    """The cause of an error, as far as what was noted and the live graph tell it.
+
+    Parameters:
+        writes: What was noted while the program ran.
+        names: The variables of the program by name.
+    """
+    raised = _raised_at(error.__traceback__)
+    modified = _MODIFIED.search(str(error))
+    if modified is not None:
+        found = tuple(_causes(writes, names, index))
+        note = "" if found else "the graph of the failed pass was not found"
+        return Explanation(str(error), raised, found, note=note)
+    if _IN_PLACE.search(str(error)):
+        return Explanation(str(error), raised, (), tuple(_made(error, writes, names)))
+    return Explanation(str(error), raised, (), note="it is no error about in-place writes")
+
+
+def _raised_at(traceback: TracebackType | None) -> tuple[str, int] | None:
+    """The innermost line of the program in a traceback."""
+    found = None
+    while traceback is not None:
+        if program_frame(traceback.tb_frame) is traceback.tb_frame:
+            found = (traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found
+
+
+def _graphs(writes: Writes, names: Mapping[str, torch.Tensor]) -> Iterator[Graph]:
+    """That of the last backward pass; where no call of it was seen, those of all variables."""
+    for tensor in writes.roots or names.values():
+        if tensor.grad_fn is not None:
+            yield read_graph(tensor, names, writes.of)
+
+
+def _causes(writes: Writes, names: Mapping[str, torch.Tensor], index: Index) -> Iterator[Cause]:
+    """Every saved value that its node refuses to use; one that is saved twice is one."""
+    for graph in _graphs(writes, names):
+        for node in graph.nodes:
+            source = node_source(index, node.name, len(node.edges))
+            refused = [*_refused(graph.live[node.number])]
+            for storage in dict.fromkeys(storage_of(tensor) for _, tensor, _ in refused):
+                same = [one for one in refused if storage_of(one[1]) == storage]
+                saved = tuple(name for name, _, _ in same)
+                _, tensor, expected = same[0]
+                written = tuple(writes.to(storage, expected))
+                needing = tuple(_needing(source, saved))
+                yield Cause(node, saved, tuple(tensor.shape), source, needing, written)
+
+
+def _refused(node: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
+    """The saved tensors whose version is not the one that was saved, with that one."""
+    for attribute in dir(node):
+        if attribute.startswith(_RAW):
+            name = attribute.removeprefix("_raw_saved_")
+            read = "saved_tensors" if name == "tensors" else f"_saved_{name}"
+            several = packed(node, attribute)
+            expected = _expected(node, read, several)
+            if expected is not None:
+                yield from ((name, one.data, expected) for one in several if _has_data(one))
+
+
+def _expected(node: Any, attribute: str, saved: Sequence[Any]) -> int | None:
+    """The version that was saved, where torch refuses to give the value for it."""
+    if any(one.unpack_hook is not None for one in saved):  # to unpack it would run the hook
+        return None
+    try:
+        getattr(node, attribute)
+    except REFUSALS as error:
+        refused = _MODIFIED.search(str(error))
+        return int(refused[2]) if refused else None
+    return None
+
+
+def _has_data(saved: Any) -> bool:
+    return isinstance(saved.data, torch.Tensor)
+
+
+def _needing(source: NodeSource, saved: Sequence[str]) -> Iterator[Formula]:
+    """The formulas that name a saved value."""
+    for formula in dict.fromkeys(one for _, one in source.formulas if one is not None):
+        if any(re.search(rf"\b{re.escape(name)}\b", formula.text) for name in saved):
+            yield formula
+
+
+def _made(
+    error: BaseException, writes: Writes, names: Mapping[str, torch.Tensor]
+) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Where the tensors that the failing line could mean were made."""
+    for name, tensor in _near(error, names).items():
+        for what, one in ((name, tensor), (f"the base of {name}", tensor._base)):
+            line = writes.of.get(one.grad_fn) if one is not None else None
+            if line is not None:
+                yield what, line
+
+
+def _near(error: BaseException, names: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The variables of the innermost frame of the program."""
+    found: dict[str, Any] = {}
+    traceback = error.__traceback__
+    while traceback is not None:
+        if program_frame(traceback.tb_frame) is traceback.tb_frame:
+            found = {**traceback.tb_frame.f_locals}
+        traceback = traceback.tb_next
+    return {name: one for name, one in found.items() if isinstance(one, torch.Tensor)} or {**names}

@@ -1,0 +1,94 @@
+"""Who wrote to which storage: noted call by call while a program runs, without anomaly mode."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from navigator.objects.graph import Lines, program_frame, tensors_in
+from navigator.objects.members import REFUSALS
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A call that changed a tensor in place."""
+
+    storage: int
+    """Which storage it wrote to."""
+    before: int
+    after: int
+    """The version of the tensor, before and after it."""
+    call: str
+    """``Tensor.mul_``."""
+    through: str
+    """The tensor that it wrote through: its shape, and whether that is a view."""
+    line: tuple[str, int] | None
+    """Of the program."""
+    with_grad: bool
+    """Whether gradients were recorded."""
+
+
+class Writes(Lines):
+    """Notes, besides the lines that made nodes, every write and the roots of backward passes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[Write] = []
+        self.roots: list[torch.Tensor] = []
+        """The tensors whose backward pass was begun, the last one last."""
+        self._kept: dict[int, StorageWeakRef] = {}
+        """Their addresses are given to no other storage while these are kept."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func is torch.Tensor.backward:
+            self.roots = [args[0]]
+        given = [*tensors_in([args, [*(kwargs or {}).values()]])]
+        before = [(one, version) for one in given if (version := _version(one)) is not None]
+        made = super().__torch_function__(func, types, args, kwargs)
+        frame = program_frame(inspect.currentframe())
+        line = (frame.f_code.co_filename, frame.f_lineno) if frame else None
+        for one, version in before:
+            self._note_write(one, version, func, line)
+        return made
+
+    def _note_write(
+        self, tensor: torch.Tensor, before: int, func: Any, line: tuple[str, int] | None
+    ) -> None:
+        after, storage = _version(tensor), storage_of(tensor)
+        if after is None or after == before or storage is None:
+            return
+        if storage not in self._kept:
+            self._kept[storage] = StorageWeakRef(tensor.untyped_storage())
+        shape = tuple(tensor.shape)
+        through = f"a view of shape {shape}" if tensor._is_view() else f"shape {shape}"
+        call = torch.overrides.resolve_name(func) or getattr(func, "__name__", str(func))
+        enabled = torch.is_grad_enabled()
+        self.writes.append(
+            Write(storage, before, after, call.removeprefix("torch."), through, line, enabled)
+        )
+
+    def to(self, storage: int | None, since: int) -> Iterator[Write]:
+        """The writes to a storage from a version on."""
+        return (one for one in self.writes if one.storage == storage and one.after > since)
+
+
+def _version(tensor: torch.Tensor) -> int | None:
+    try:
+        return int(tensor._version)
+    except REFUSALS:  # made in inference mode
+        return None
+
+
+def storage_of(tensor: torch.Tensor) -> int | None:
+    """The identity of a tensor's storage; None where it has none."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except REFUSALS:
+        return None

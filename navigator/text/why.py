@@ -1,0 +1,52 @@
+"""Why a program ended with an error, in plain lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from navigator.text.answers import wrap
+from navigator.text.clean import clean
+
+if TYPE_CHECKING:
+    from navigator.objects.why import Cause, Explanation
+    from navigator.objects.writes import Write
+
+
+def why_lines(found: Explanation) -> Iterator[str]:
+    """The writer first, then who needed the value, then the error itself."""
+    for cause in found.causes:
+        yield from _cause_lines(cause)
+    for what, line in found.made:
+        yield clean(f"{what} was made at {_place(line)}")
+    yield from wrap(found.note, "")
+    where = f" at {_place(found.raised_at)}" if found.raised_at else ""
+    yield from wrap(f"raised{where}: {found.error}", "")
+
+
+def _cause_lines(cause: Cause) -> Iterator[str]:
+    for at, write in enumerate(cause.writes):
+        yield from _write_lines(write, first=at == 0)
+    if not cause.writes:
+        yield "nobody was seen writing to it: a thread or an extension did, or a call below Python"
+    node = cause.node
+    made = f", made at {_place(node.called_at)}" if node.called_at else ""
+    saved = f"{', '.join(cause.saved)} of shape {cause.shape}"
+    yield clean(f"needed by {node.name}{made}, which saved {saved}")
+    if cause.source.entry is not None:
+        yield clean(f"    {cause.source.entry.op}  {cause.source.entry.location}")
+    for formula in cause.formulas:
+        yield clean(f"    {', '.join(formula.inputs)}: {formula.text}  {formula.location}")
+    if node.code is not None:
+        yield clean(f"    backward of the program  {_place(node.code)}")
+
+
+def _write_lines(write: Write, *, first: bool) -> Iterator[str]:
+    said = "written to" if first else "and again"
+    under = "" if write.with_grad else ", under no_grad"
+    yield clean(f"{said} at {_place(write.line)} by {write.call}")
+    yield clean(f"    through {write.through}, version {write.before} to {write.after}{under}")
+
+
+def _place(line: tuple[str, int] | None) -> str:
+    return f"{line[0]}:{line[1]}" if line else "a line that was not noted"
