@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -99,15 +100,26 @@ class _Reader:
         for statement in filter(self._is_sought, body):
             own = _title(statement) or title
             for expression in _expressions(statement):
-                yield from _of_expression(expression, self._path, own)
+                yield from self._of_expression(expression, own)
             for inner in _bodies(statement):
                 yield from self.of_body(inner, own)
 
-    def _is_sought(self, statement: ast.stmt) -> bool:
-        above = getattr(statement, "decorator_list", ())
-        first = min((one.lineno for one in above), default=statement.lineno)
+    def _of_expression(self, expression: ast.expr, title: str) -> Iterator[OperatorList]:
+        pending: deque[ast.AST] = deque([expression])
+        while pending:
+            node = pending.popleft()
+            if isinstance(node, (ast.List, ast.Set, ast.Tuple, ast.Dict)):
+                yield from _of_display(node, self._path, title)
+            # The OpInfos are one list of 20,000 lines: what holds no line is left out.
+            pending += filter(self._is_sought, ast.iter_child_nodes(node))
+
+    def _is_sought(self, node: ast.AST) -> bool:
+        if not isinstance(node, (ast.stmt, ast.expr)):
+            return True
+        above = getattr(node, "decorator_list", ())
+        first = min((one.lineno for one in above), default=node.lineno)
         at = bisect_left(self._lines, first)
-        return at < len(self._lines) and self._lines[at] <= (statement.end_lineno or first)
+        return at < len(self._lines) and self._lines[at] <= (node.end_lineno or first)
 
 
 def _title(statement: ast.stmt) -> str:
@@ -134,18 +146,18 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
             yield child
 
 
-def _of_expression(expression: ast.expr, path: str, title: str) -> Iterator[OperatorList]:
-    for node in ast.walk(expression):
-        if not isinstance(node, (ast.List, ast.Set, ast.Tuple, ast.Dict)):
-            continue
-        elements = _elements(node)
-        rows = tuple(row for one in elements if (row := _row(one)))
-        is_one = len(rows) >= _FEWEST or any(row.fails for row in rows)
-        if is_one and 2 * len(rows) >= len(elements):
-            yield OperatorList(title, path, node.lineno, node.end_lineno or 0, rows)
+_Display = ast.List | ast.Set | ast.Tuple | ast.Dict
 
 
-def _elements(node: ast.List | ast.Set | ast.Tuple | ast.Dict) -> list[ast.expr]:
+def _of_display(node: _Display, path: str, title: str) -> Iterator[OperatorList]:
+    elements = _elements(node)
+    rows = tuple(row for one in elements if (row := _row(one)))
+    is_one = len(rows) >= _FEWEST or any(row.fails for row in rows)
+    if is_one and 2 * len(rows) >= len(elements):
+        yield OperatorList(title, path, node.lineno, node.end_lineno or 0, rows)
+
+
+def _elements(node: _Display) -> list[ast.expr]:
     if isinstance(node, ast.Dict):
         return [key for key in node.keys if key is not None]
     return node.elts

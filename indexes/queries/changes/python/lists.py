@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -57,22 +57,25 @@ class Lists:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 
-    def naming(self, words: Collection[str], about: str, tests: bool = True) -> Iterator[NamedRow]:
+    def naming(
+        self, words: Set[str], about: str, beside: Set[str] = frozenset()
+    ) -> Iterator[NamedRow]:
         """The rows that name an operator by one of some bare names.
 
         Parameters:
             about: A regular expression of which the file has to speak.
-            tests: Whether to look into test files too.
+            beside: More names, which are not looked for in test files.
         """
-        sought = [re.compile(re.escape(one) + _AFTER, re.MULTILINE) for one in _spelled(words)]
+        own, every = _patterns(words), _patterns(words | beside)
         said = re.compile(about, re.IGNORECASE)
         for path in self._paths:
-            text = self._tree.text(path) if tests or not _IS_TEST.search(path) else ""
-            lines = _lines(text, sought)
+            text, is_test = self._tree.text(path), _IS_TEST.search(path)
+            names = words if is_test else words | beside
+            lines = _lines(text, own if is_test else every)
             if lines and said.search(f"{path}\n{text}"):
                 for one in read_operator_lists(_shortened(text, path, lines), path, lines):
                     named = ((row, bare_name(row.name)) for row in one.rows)
-                    yield from (NamedRow(one, row, name) for row, name in named if name in words)
+                    yield from (NamedRow(one, row, name) for row, name in named if name in names)
 
     def names(self, op: str) -> frozenset[str]:
         """The bare names by which lists may mean an overload."""
@@ -101,6 +104,10 @@ class Lists:
         indexed = (path for path in self._tree.paths("%.py") if not path.startswith("third_party"))
         names = (name for name in self._tree.source.listed(_EXPECTED) if name.endswith(".expect"))
         return (*indexed, *(f"{_EXPECTED}/{name}" for name in names))
+
+
+def _patterns(words: Collection[str]) -> list[re.Pattern[str]]:
+    return [re.compile(re.escape(one) + _AFTER, re.MULTILINE) for one in _spelled(words)]
 
 
 def _spelled(words: Collection[str]) -> list[str]:

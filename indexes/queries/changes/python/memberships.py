@@ -67,9 +67,10 @@ class Memberships:
     ) -> tuple[NamedRow, ...]:
         """The rows of all lists that name our operator, and of those outside of tests that name
         operators like it, where such things are spoken of."""
-        others = frozenset(one.name for one in near) - frozenset(own)
-        mine = self.lists.naming(own, subject.words)
-        return (*mine, *self.lists.naming(others, subject.words, tests=False))
+        mine = frozenset(own)
+        others = frozenset(one.name for one in near) - mine
+        found = self.lists.naming(mine, subject.words, beside=others)
+        return tuple(sorted(found, key=lambda row: row.name not in mine))
 
     def joined(
         self, kind: str, own: Collection[str], near: Collection[Near], rows: Collection[NamedRow]
