@@ -44,6 +44,7 @@ def link_libraries(store: Store) -> None:
     written = list(written_registrations(uses, named_macros(lookup, uses)))
     names = {name for one in written for name in names_in_kernel(one.registration.kernel)}
     store.set_meta(_NAMED, json.dumps(sorted(names)))
+    lookup.expect(sorted(names))
     rows = []
     for one in written:
         made, place = one.registration, one.use.location

@@ -4,7 +4,7 @@ of a composite one that follows from the operators that it calls."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from indexes.codegen.variants import called_by_generated
@@ -22,6 +22,8 @@ _FORMULA = "formula"
 _STEPS = TO_DEFINITIONS | TO_OPERATORS | TO_STUBS
 _Facts = dict[str, set[str]]
 _Steps = dict[int | str, list[int | str]]
+_Bases = Mapping[str, Sequence[NativeFunction]]
+"""The overloads of each operator."""
 
 
 def keep_reach(store: Store) -> None:
@@ -32,9 +34,10 @@ def keep_reach(store: Store) -> None:
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
     steps = _steps(store)
-    callees = _callees(store, steps)
+    natives, bases = _operators(store)
+    callees = _callees(store, steps, natives, bases)
     reached = _reached(before, stubs, callees)
-    callers = _callers(store, steps)
+    callers = _callers(store, steps, bases)
     after = [
         _summary(one, reached[name], bool(callers[name] - {name})) for name, one in before.items()
     ]
@@ -90,18 +93,19 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 # ---------------------------------------------------------------------- what kernels call
 
 
-def _callees(store: Store, steps: _Steps) -> dict[str, set[str]]:
+def _callees(
+    store: Store, steps: _Steps, listed: Iterable[NativeFunction], bases: _Bases
+) -> dict[str, set[str]]:
     """The operators that the composite kernels of each operator call, those that may compute
     before others."""
-    lookup = Lookup(store)
-    natives = {one.full_name: one for one in lookup.natives()}
-    aside = {name for name, one in natives.items() if _is_aside(one, lookup)}
+    natives = {one.full_name: one for one in listed}
+    aside = {name for name, one in natives.items() if _is_aside(one, bases)}
     found: dict[str, set[str]] = {}
-    for op, kind, listed, source in store.query(_COMPOSITE):
-        called = _called(numbers(listed), steps) - {op}
+    for op, kind, linked, source in store.query(_COMPOSITE):
+        called = _called(numbers(linked), steps) - {op}
         if kind == "python":
             called |= {source} - {op}
-        if kind == "generated" and (made := called_by_generated(natives[op], lookup.overloads)):
+        if kind == "generated" and (made := called_by_generated(natives[op], bases.__getitem__)):
             called.add(made.full_name)
         found.setdefault(op, set()).update(called - aside or called)
     return found
@@ -112,19 +116,29 @@ _COMPOSITE = (
 )
 
 
-def _is_aside(native: NativeFunction, lookup: Lookup) -> bool:
+def _operators(store: Store) -> tuple[Sequence[NativeFunction], _Bases]:
+    """The overloads of native_functions.yaml, and all of each operator."""
+    lookup = Lookup(store)
+    natives = lookup.natives()
+    bases: dict[str, list[NativeFunction]] = defaultdict(list)
+    for one in (*natives, *lookup.library_operators()):
+        bases[one.name].append(one)
+    return natives, bases
+
+
+def _is_aside(native: NativeFunction, bases: _Bases) -> bool:
     """Whether a call of an operator says nothing of where another one computes."""
-    return schema_work(native, lookup.overloads(native.name)) in ("allocates", "checks")
+    return schema_work(native, bases[native.name]) in ("allocates", "checks")
 
 
-def _callers(store: Store, steps: _Steps) -> Mapping[int | str, set[str]]:
+def _callers(store: Store, steps: _Steps, bases: _Bases) -> Mapping[int | str, set[str]]:
     """Operators that call each operator, in kernels registered on stubs too: two are enough to
     know that another one does."""
     every = {**steps}
     for stub, target in store.query("SELECT stub,target FROM registrations WHERE target NOT NULL"):
         every[stub] = [*every.get(stub, ()), target]
     found: dict[int | str, set[str]] = defaultdict(set)
-    pending: list[tuple[int | str, str]] = _generated_calls(store)
+    pending: list[tuple[int | str, str]] = _generated_calls(store, bases)
     for op, listed in store.query(_KERNELS):
         pending += [(number, op) for number in numbers(str(listed))]
     while pending:
@@ -135,12 +149,11 @@ def _callers(store: Store, steps: _Steps) -> Mapping[int | str, set[str]]:
     return found
 
 
-def _generated_calls(store: Store) -> list[tuple[int | str, str]]:
+def _generated_calls(store: Store, bases: _Bases) -> list[tuple[int | str, str]]:
     """The operators that kernels call which torchgen makes, with the operators of these."""
-    lookup = Lookup(store)
-    ops = store.column("SELECT op FROM kernels WHERE kind='generated'")
-    natives = [native for op in ops if (native := lookup.native(op))]
-    calls = ((called_by_generated(one, lookup.overloads), one) for one in natives)
+    ops = set(store.column("SELECT op FROM kernels WHERE kind='generated'"))
+    natives = [one for listed in bases.values() for one in listed if one.full_name in ops]
+    calls = ((called_by_generated(one, bases.__getitem__), one) for one in natives)
     return [(called.full_name, one.full_name) for called, one in calls if called]
 
 

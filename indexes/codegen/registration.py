@@ -29,6 +29,7 @@ _KEY = regex(r"(?:\w+::)*DispatchKey::k?(\w+)$")
 _CATCH_ALL = "CatchAll"
 """In a block, that there is no key (aten/src/ATen/core/library.cpp)."""
 _EVERY = "CompositeImplicitAutograd"
+_SPLITS = regex(r'["(\[{)\]}<>,]')
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
@@ -131,20 +132,20 @@ def _kernel(text: str) -> str:
 
 def _split(text: str) -> list[str]:
     """Splits at the commas outside brackets, template arguments and strings."""
-    parts: list[str] = [""]
-    depth = angle = 0
+    parts: list[str] = []
+    start = depth = angle = 0
     quoted = False
-    for i, char in enumerate(text):
-        if char == '"' and text[i - 1 : i] != "\\":
-            quoted = not quoted
+    for found in _SPLITS.finditer(text):
+        char, at = found[0], found.start()
+        if char == '"':
+            quoted = quoted is not (text[at - 1 : at] != "\\")
         elif not quoted:
             depth += (char in _OPENING) - (char in _CLOSING)
-            angle += (char == "<") - (char == ">" and text[i - 1 : i] != "-" and angle > 0)
-        if char == "," and not (quoted or depth or angle):
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts if part.strip()]
+            angle += (char == "<") - (char == ">" and text[at - 1 : at] != "-" and angle > 0)
+            if char == "," and not (depth or angle):
+                parts.append(text[start:at])
+                start = at + 1
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
 Row = tuple[str, PythonFact]

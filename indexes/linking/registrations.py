@@ -280,7 +280,7 @@ def registered_definition(one: Written, facts: Facts) -> Definition | None:
     registration = one.registration
     if registration.fallthrough or registration.kernel == "lambda":
         return None
-    for row in facts.kernels(registration.op):
+    for row in facts.kernels(registration.op) if "native::" in registration.kernel else ():
         # A decomposition that is the operator's own composite kernel: native::dropout.
         if row.definitions and registration.kernel.rstrip(")").endswith(f"native::{row.symbol}"):
             return row.definitions[0]
