@@ -12,7 +12,7 @@ from typing import NamedTuple
 from indexes.model.files import PythonFact, pack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
-from indexes.readers.python.blocks import Text, parsed
+from indexes.readers.python.blocks import Text, parsed, without_bodies
 
 _FOREACH_PREFIX = "_foreach_"
 """``ForeachFuncInfo("add")`` is ``_foreach_add``: its ``__init__`` puts this in front."""
@@ -54,7 +54,8 @@ def is_opinfo_file(path: str, data: bytes) -> bool:
 
 def read_opinfo(text: Text, path: str) -> tuple[list[PythonFact], list[Problem]]:
     """The OpInfo entries of a file, one fact for each name that leads to an operator."""
-    tree = parsed(text.data, path)
+    others = (one for one in text.blocks if not _MAKES_ENTRY.match(one.head.name))
+    tree = parsed(without_bodies(text.data, others), path)
     if isinstance(tree, Problem):
         return [], [tree]
     entries = list(_entries(tree))

@@ -228,16 +228,17 @@ def read_op_lists(text: str) -> tuple[OpList, ...]:
 
 
 _LONGEST_VALUE = 1500
+_ENDS = regex(r"[(\[{)\]}\n]")
 
 
 def _value(text: str, start: int) -> str:
     """An expression to the end of its last line; empty for one that is a table."""
     depth = 0
-    for at in range(start, min(len(text), start + _LONGEST_VALUE)):
-        char = text[at]
+    for found in _ENDS.finditer(text, start, start + _LONGEST_VALUE):
+        char = found[0]
         depth += (char in "([{") - (char in ")]}")
         if char == "\n" and depth <= 0:
-            return text[start:at]
+            return text[start : found.start()]
     return text[start:] if len(text) - start < _LONGEST_VALUE else ""
 
 
