@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
+from json import dumps
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
@@ -70,10 +71,11 @@ def find(tree: Tree, what: str) -> Iterator[Gap]:
 def _tests(tree: Tree, names: Set[str]) -> Mapping[str, Location]:
     """Where the tests of some names are."""
     rows = tree.store.query(
-        "SELECT symbol,path,line FROM tests JOIN files ON files.id=tests.file WHERE symbol LIKE"
-        " '%.test%'"
+        "SELECT symbol,path,line FROM tests JOIN files ON files.id=tests.file"
+        " WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY tests.rowid",
+        (dumps(sorted(names)),),
     )
-    return {symbol: Location(path, line) for symbol, path, line in rows if symbol in names}
+    return {symbol: Location(path, line) for symbol, path, line in rows}
 
 
 def _gap(one: Recorded, what: str, test: Location | None) -> Gap:
