@@ -55,7 +55,7 @@ _DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _ELEMENTS = 8.0
 """What an operator of single elements costs in one that is none."""
 _POINTWISE = "pointwise"
-_DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
+DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH")
 _WEAK = 6.0
 """What it costs that a function only looks as if it computed."""
 PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
@@ -348,7 +348,7 @@ class Search:
         if not self._is_of(known, walk.device):
             return
         calls = self.facts.calls(known)
-        if any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
+        if any(call.name.startswith(DTYPE_SWITCH) for call in calls):
             kind: RouteKind = PLAIN.get(walk.device, "launch")
             made = {call.name for call in calls if "_t" in call.template}
             for edge in self.facts.edges(known.id):

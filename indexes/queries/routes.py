@@ -14,7 +14,7 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
-from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, End, Search, Walk
+from indexes.queries.route_search import ASIDE, COMPOSITE, DEVICES, DTYPE_SWITCH, End, Search, Walk
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -54,8 +54,7 @@ class _Finder:
                 return [nothing]
         found = list(self.search.ways(native, device))
         if not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values()):
-            usual = bool(found) and not found[0][3].guessed and not self._is_unusual(*found[0][1:])
-            nothing = self._nothing(native, device, usual)
+            nothing = self._nothing(native, device, bool(found) and self._is_told(*found[0]))
             if nothing is not None:
                 return [nothing]
             if self.search.missing and (not found or self._goes_aside(*found[0][1:3])):
@@ -73,6 +72,13 @@ class _Finder:
         here = Way(native.full_name, native.location)
         note = f"no kernel: {called.full_name} has none for {device}"
         return [Route(device, "none", *_place(None, here), (here,), (), "by rule", note)]
+
+    def _is_told(self, cost: float, walk: Walk, node: Node, end: End) -> bool:
+        """Whether a way is one of the usual case, and no guess; a function that switches over
+        dtypes is none where it is near, as that of ``tril_indices``, which fills what it makes."""
+        calls = self.facts.calls(end.known) if cost < min(ASIDE.values()) else ()
+        fills = any(call.name.startswith(DTYPE_SWITCH) for call in calls)
+        return (fills or not end.guessed) and not self._is_unusual(walk, node, end)
 
     def _goes_aside(self, walk: Walk, node: Node) -> bool:
         """Whether a way passes an operator that stands beside what computes."""
