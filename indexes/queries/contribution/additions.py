@@ -340,6 +340,14 @@ def _is_own_file(path: str, names: set[str]) -> bool:
     return "/native/" in path and any(len(one) > 2 and one.lower() in name for one in names)
 
 
+def _is_of_another(hop: Hop, name: str) -> bool:
+    """Whether a hop is another operator's entry, or its formula: a foreach operator has that of
+    what it does to each tensor, and none of its own."""
+    if hop.role == "derivative" and hop.parent == 0:
+        return base_of(hop.symbol.partition(".")[0]) != base_of(name.partition(".")[0])
+    return hop.role == "schema" and hop.symbol != name
+
+
 def _needs_meta(draft: Draft) -> bool:
     """Whether an entry has kernels for devices alone: FakeTensor then needs one for Meta."""
     return any("  dispatch:" in one.lines and not _SHAPED.search(str(one.lines)) for one in draft)
@@ -352,7 +360,7 @@ def _own(hops: Sequence[Hop], name: str) -> Iterator[Hop]:
     roles = {part.role for part in _PARTS}
     others: set[int] = set()
     for hop in hops:
-        if hop.parent in others or (hop.role == "schema" and hop.symbol != name):
+        if hop.parent in others or _is_of_another(hop, name):
             others.add(hop.id)
         elif word in hop.symbol if hop.role in _OF_CODE else hop.role in roles:
             yield hop

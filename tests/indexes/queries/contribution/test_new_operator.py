@@ -47,6 +47,12 @@ def test_every_shape_stands_in_the_tree(planner: Planner, tree: Path) -> None:
             assert one.shape
 
 
+def test_the_formula_of_another_operator_is_no_place_for_one(planner: Planner) -> None:
+    plan = planner.plan("_foreach_sub2.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]")
+    assert plan.neighbours[0].native.name == "_foreach_add"
+    assert "derivatives.yaml" not in [one.title for one in plan.additions]
+
+
 def test_an_inplace_operator_gets_its_functional_variant(planner: Planner) -> None:
     plan = planner.plan("abs2_(Tensor(a!) self) -> Tensor(a!)")
     assert plan.good
