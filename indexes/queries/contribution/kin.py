@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.siblings import Sibling, relatives, siblings, twins
 from indexes.queries.contribution.steps import Step
+from indexes.queries.corpus import Corpus
 from indexes.store.lookup import Lookup
 
 _HEADERS = (".h", ".hpp", ".cuh")
 _LIBRARY = "torch/csrc/api/include/"
+_MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _MOST = 12
 """Files of each kind."""
 _SHAPE = "of the same shape as {}: a fix of one may be for all"
@@ -38,6 +41,14 @@ def beside_places(facts: Lookup, steps: Sequence[Step]) -> Iterator[Step]:
     """The files of the shape of those of some places."""
     own = [step.location.path for step in steps]
     yield from _steps(siblings(own, _sources(facts.paths("cpp"))), _SHAPE)
+
+
+def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
+    """The headers of scalar functions that shaders among some places include."""
+    for shader in [s.location.path for s in steps if s.location.path.endswith(".metal")]:
+        for path in _MATH.findall(corpus.text(shader).decode("utf-8", "replace")):
+            rule = f"{PurePosixPath(shader).name} takes functions from it"
+            yield Step("helper", PurePosixPath(path).name, Location(path, 1), rule)
 
 
 def _library(facts: Lookup, name: str) -> Iterator[Step]:

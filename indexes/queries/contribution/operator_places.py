@@ -16,7 +16,7 @@ from indexes.model.answers import Chain, Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.helpers import helpers
-from indexes.queries.contribution.kin import beside_operator, beside_places
+from indexes.queries.contribution.kin import beside_operator, beside_places, shader_math
 from indexes.queries.contribution.python_beside import namesakes, types_of
 from indexes.queries.contribution.steps import Step
 from indexes.queries.contribution.test_rows import cxx_tests, test_rows
@@ -90,6 +90,7 @@ class OperatorPlaces:
             symbol = PurePosixPath(row.location.path).name
             steps.append(Step("cxx_test", symbol, row.location, rule))
         steps += beside_operator(self._index.facts, overloads[0], steps)
+        steps += shader_math(self._corpus, steps)
         first: dict[tuple[str, int], Step] = {}
         for step in steps:
             first.setdefault((step.location.path, step.location.line), step)
