@@ -89,14 +89,16 @@ class TestMentions:
     # ------------------------------------------------------------------------- by path
 
     def near(self, path: str, most: int) -> Iterator[Selection]:
-        """The test files whose own path has the words of a path, the rarest words first."""
-        scores = self.score(path)
+        """The test files whose own path has the words of a path, the rarest words first: the best,
+        of the next those whose names have no other words, then those with these very words."""
+        scores, shared, own = self.score(path), self._forms(path), _words_of(path)
         ranked = sorted(scores, key=lambda p: (-scores[p], p.count("/"), p))
-        for at, one in enumerate(ranked[:most]):
-            shared = self._forms(path)
-            if at == 0 or _words_of(one.rpartition("/")[2]) <= shared:
-                named = ", ".join(sorted(self._words[one] & shared))
-                yield _whole(one, 1, f"its path has {named}, as the path of what changes")
+        named = {one: _words_of(one.rpartition("/")[2]) for one in ranked}
+        found = [one for at, one in enumerate(ranked[:most]) if at == 0 or named[one] <= shared]
+        found += (one for one in ranked[most:] if named[one] <= own)
+        for one in found[:most]:
+            words = ", ".join(sorted(self._words[one] & shared))
+            yield _whole(one, 1, f"its path has {words}, as the path of what changes")
 
     def _scores(self, path: str) -> dict[str, float]:
         """For each test file how much of its path is in a path: rare words count most, the same

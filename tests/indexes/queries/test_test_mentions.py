@@ -71,6 +71,17 @@ def test_files_whose_path_has_the_words_of_a_path(tree: Path, cache: Path) -> No
         assert list(mentions.near("cmake/Something.cmake", 3)) == []
 
 
+def test_a_common_word_leads_to_the_file_of_that_name_after_rarer_ones(
+    tree: Path, cache: Path
+) -> None:
+    for name in ("test_sgd_other.py", "optim/test_first.py", "optim/test_second.py"):
+        (tree / "test" / name).write_text("")
+    with opened(tree, cache) as index:
+        facts = Impacts(index).facts
+        near = Mentions(facts.corpus, facts.store).near("torch/softmax/sgd/optim.cpp", 2)
+        assert [one.path for one in near] == ["test/test_softmax.py", "test/optim/test_optim.py"]
+
+
 def test_what_changes_in_python_has_the_tests_that_name_it(tree: Path, cache: Path) -> None:
     with opened(tree, cache) as index:
         found = Impacts(index).impact("torch.optim._adam.Adam")
