@@ -39,8 +39,8 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
 
 def _defines(path: str) -> bool:
     """Whether a way in from Python is written there: not listed, and not filled in by code
-    generation."""
-    return path.endswith(".py") and not path.endswith(_LISTS)
+    generation, nor what does that."""
+    return "/torch/" in f"/{path}" and path.endswith(".py") and not path.endswith(_LISTS)
 
 
 def _files(steps: Iterable[Step], *roles: str) -> Iterable[str]:

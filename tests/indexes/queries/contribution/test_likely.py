@@ -27,6 +27,8 @@ def test_without_kernels_of_ordinary_tensors_it_is_the_first_there_is() -> None:
     sparse = f"{NATIVE}/sparse/SparseTensorMath.cpp"
     assert will_change([step("kernel", sparse)], True) == {sparse}
     assert will_change([step("derivative", "d.yaml")], True) == {"d.yaml"}
+    python = [step("python", f"{path}.py") for path in ("tools/gen", "torch/overrides", "torch/nn")]
+    assert will_change(python, True) == {"torch/nn.py"}
 
 
 def test_of_a_place_it_is_the_place() -> None:
