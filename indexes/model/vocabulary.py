@@ -192,6 +192,11 @@ class FormulaSet:
     formulas: tuple[Formula, ...]
     location: Location
 
+    def makes(self, node: str) -> bool:
+        """Whether a Node class is made from it. A view's makes that of its copy too:
+        ``ViewBackward0_copy``."""
+        return self.grad_fn == node.removesuffix("_copy")
+
 
 @dataclass(frozen=True, slots=True)
 class DerivativeEntry:

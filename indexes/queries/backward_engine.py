@@ -103,7 +103,7 @@ class _Way:
         for entry in self._index.node(self._node)[:1]:
             name = f"{plain}::apply, generated from {entry.op}"
             yield EngineStep(depth, name, at, entry.location)
-            formulas = (f for one in entry.sets if one.grad_fn == plain for f in one.formulas)
+            formulas = (f for one in entry.sets if one.makes(plain) for f in one.formulas)
             for one in formulas:
                 if one.kind == "gradient":
                     text = f"{', '.join(one.inputs)}: {one.text}"

@@ -41,7 +41,7 @@ def _of_edges(entry: DerivativeEntry, node: str, edges: int) -> list[tuple[str, 
     formulas = {
         name: formula
         for one in entry.sets
-        if one.grad_fn == node.removesuffix("_copy")  # torchgen makes those of copies of views
+        if one.makes(node)
         for formula in one.formulas
         if formula.kind == "gradient"
         for name in formula.inputs

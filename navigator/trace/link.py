@@ -337,7 +337,7 @@ class Linker:
             formulas = tuple(
                 formula
                 for one in entry.sets
-                if one.grad_fn == name.rpartition("::")[2]
+                if one.makes(name.rpartition("::")[2])
                 for formula in one.formulas
                 if formula.kind == "gradient"
             )
