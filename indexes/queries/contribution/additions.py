@@ -158,9 +158,7 @@ class Additions:
         order = [part.title for part in _PARTS]
         surely = [one for one in found if one.certainty == "surely"]
         perhaps = [one for one in found if one.certainty == "perhaps"][:_MOST_PERHAPS]
-        return tuple(
-            sorted([*surely, *perhaps], key=lambda one: order.index(one.title.split(" for ")[0]))
-        )
+        return tuple(sorted([*surely, *perhaps], key=lambda one: order.index(_kind(one))))
 
     def _ranked(self) -> Iterator[FileEvidence]:
         space, modules = self._space, self._namespaces.modules
@@ -247,22 +245,24 @@ class Additions:
         return found
 
     def _of_kernels(self, before: Sequence[Addition]) -> Iterator[Addition]:
-        """The kernels of the nearest operator that has any, its formula and its OpInfo, in files
-        that nothing else named. Where no history says more, and nothing else a place for the same,
-        those that the draft names are sure."""
-        known = {one.location.path for one in before}
+        """The kernels of the nearest operator that has any, its formula and its OpInfo, where
+        nothing else named one of their kind. Those that the draft names are sure in a file that is,
+        and where no history says more, and nothing else a place for the same."""
+        known = {(_kind(one), one.location.path) for one in before}
+        surely = {one.location.path for one in before if one.certainty == "surely"}
         placed = {one.title for one in before if one.certainty == "surely"}
         for name, hops in self._hops.items():
             wanted = [hop for hop in hops if hop.role in _OF_KERNELS]
             for hop in wanted:
                 where, part = hop.location, _part(hop, hop.location.path if hop.location else "")
-                if where is None or where.path in known or part.role != hop.role:
+                if where is None or part.role != hop.role or (part.title, where.path) in known:
                     continue
-                known.add(where.path)
+                known.add((part.title, where.path))
                 title = f"{part.title} for {hop.device}" if hop.device else part.title
-                sure = hop.device in _DRAFTED and not self._precedents and title not in placed
-                certainty: Certainty = "surely" if sure else "perhaps"
+                alone = not self._precedents and title not in placed
+                sure = hop.device in _DRAFTED and (where.path in surely or alone)
                 shape = self._read.shape(where)
+                certainty: Certainty = "surely" if sure else "perhaps"
                 yield Addition(title, part.when, where, name, shape, certainty, hop.rule)
             if any(hop.role == "kernel" for hop in wanted):
                 return
@@ -317,6 +317,11 @@ class _Files:
         if path not in self._lines:
             self._lines[path] = self._source.text(path).splitlines()
         return self._lines[path][start - 1 : end]
+
+
+def _kind(one: Addition) -> str:
+    """Its title without the device."""
+    return one.title.split(" for ")[0]
 
 
 def _part(hop: Hop | None, path: str) -> _Part:
