@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from indexes.linking.graph import DEVICES
 from indexes.linking.python.paths import place_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
@@ -41,7 +42,6 @@ _MOST_ALIKE = 4
 _FIRST = 3
 """Overloads that are looked at."""
 _DEVICES = (None, "CPU", "CUDA")
-_ELSEWHERE = ("MPS", "XPU")
 """Devices whose kernels take the place of those that check."""
 _APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
 """Folders of kernels for other tensors, which check for themselves."""
@@ -253,7 +253,7 @@ def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
 def _elsewhere(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """The kernels for devices that do not run what checks."""
     rows = tree.kernels.get(change.op or "", {})
-    for key in (key for key in _ELSEWHERE if key in rows):
+    for key in (key for key in DEVICES if key in rows and key not in _DEVICES):
         for one in rows[key].definitions[:1]:
             what = f"{one.name} computes it for {key}: see whether it checks the same."
             yield ChangeStep("read", one.location, what)

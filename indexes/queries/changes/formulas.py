@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from indexes.linking.graph import DEVICES
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
@@ -18,7 +19,6 @@ from indexes.queries.gaps.tree import Tree
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 _GENERATORS = "tools/autograd/gen_%.py"
-_DEVICES = ("CPU", "CUDA", "MPS")
 _NEIGHBOURS = 3
 _CODE = 40
 _UNKNOWN = regex(r"not_implemented\(")
@@ -95,7 +95,7 @@ class _NewFormula:
         called = {name for one in formulas for name in _CALL.findall(one.text)}
         for op in (op for name in sorted(called) for op in self.tree.overloads.get(name, ())[:1]):
             rows = self.tree.kernels.get(op, {})
-            for kernel in (k for key in _DEVICES if key in rows for k in rows[key].definitions[:1]):
+            for kernel in (k for key in DEVICES if key in rows for k in rows[key].definitions[:1]):
                 what = f"{kernel.name} computes {op}, called there"
                 yield ChangeStep("read", kernel.location, what)
 
