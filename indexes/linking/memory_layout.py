@@ -1,5 +1,5 @@
-"""Where the members of a class stand in memory, by the C++ ABI of 64-bit Linux and macOS, from what
-the tree declares.
+"""Where the members of a class stand in memory, by the C++ ABI of 64-bit Linux, from what the tree
+declares.
 
 The rules are those of the Itanium C++ ABI, sections 2.2 and 2.4: members in order, each at a
 multiple of its alignment, a pointer to the virtual functions first, bit-fields packed into units of
@@ -17,7 +17,7 @@ from indexes.model.regex import regex
 from indexes.readers.cxx.declared_types import DeclaredClass, DeclaredTypes
 
 _WORD = 8
-_INTEGERS = {
+_SCALARS = {
     "bool": 1,
     "char": 1,
     "int8_t": 1,
@@ -48,7 +48,7 @@ _STANDARD = {
 }
 """libstdc++, in bytes, each aligned to a word."""
 _QUALIFIER = regex(r"\b(?:const|mutable|volatile|constexpr|inline|class|struct|typename)\b\s*")
-_TEMPLATE = regex(r"([\w:]+)\s*<(.*)>", 0)
+_TEMPLATE = regex(r"([\w:]+)\s*<(.*)>")
 _ARRAY = regex(r"(.*?)\s*\[\s*([^\]]*)\]")
 _POINTER = regex(r".*(?:\*|&)\s*(?:const)?|.*\(\s*\*\s*\w*\s*\).*")
 """A pointer, a reference, or the pointer to a function."""
@@ -131,8 +131,8 @@ class Layouts:
         if array is not None:
             return self._array(array[1], array[2])
         text = self.plain_type(type_)
-        if _last(text) in _INTEGERS and "<" not in text:
-            return _scalar(_INTEGERS[_last(text)])
+        if _last(text) in _SCALARS and "<" not in text:
+            return _scalar(_SCALARS[_last(text)])
         if text == "*":
             return _scalar(_WORD * (1 + self._has_deleter(type_)))
         template = _TEMPLATE.fullmatch(text)

@@ -20,6 +20,7 @@ from indexes.source.source import Source
 from navigator.objects.headers import Headers
 
 _SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
+_FLOATS = {"float": "f", "double": "d"}
 _HOLDS_POINTER = regex(
     r"(?:mutable\s+|const\s+)*(?:std::(?:shared|weak)_ptr|std::unique_ptr)\s*<.*"
 )
@@ -41,7 +42,7 @@ class Pointer:
         return f"0x{self.address:x}" if self.address else "null"
 
 
-Raw = int | bool | Pointer | str | tuple["Raw", ...] | None
+Raw = int | float | bool | Pointer | str | tuple["Raw", ...] | None
 """What memory holds; several for a class with several members, ``nullopt`` as a text, None where it
 is no plain value."""
 _STRONG = (1 << 32) - 1
@@ -110,9 +111,15 @@ class Memory:
         if plain == "*" or _HOLDS_POINTER.fullmatch(type_):
             return Pointer(self._integer(at, _WORD))
         if self.layouts.declared(plain.partition("<")[0]) is None:
-            value = self._integer(at, shape.size, signed="uint" not in plain and plain != "size_t")
-            return bool(value) if plain == "bool" else value
+            return self._scalar(at, plain, shape.size)
         return self._object(at, plain.partition("<")[0])
+
+    def _scalar(self, at: int, plain: str, size: int) -> Raw:
+        if plain in _FLOATS:
+            number: float = struct.unpack(f"={_FLOATS[plain]}", ctypes.string_at(at, size))[0]
+            return number
+        value = self._integer(at, size, signed="uint" not in plain and plain != "size_t")
+        return bool(value) if plain == "bool" else value
 
     def _optional(self, at: int, type_: str) -> Raw:
         held = self.layouts.shape(type_)
@@ -137,7 +144,7 @@ class Memory:
 @cache
 def running_memory() -> Memory | str:
     """The memory of this process; why it cannot be read, where the self-test fails."""
-    if sys.maxsize <= 2**32 or platform.system() not in ("Linux", "Darwin"):
+    if sys.maxsize <= 2**32 or platform.system() != "Linux":
         return f"the layout of objects on {platform.system()} is not known"
     if torch.__file__ is None:
         return "torch was not imported from files"
