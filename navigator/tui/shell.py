@@ -31,12 +31,13 @@ def _asked(command: str, folder: Path) -> int | None:
     print(f"in {printable(str(folder))}\n$ {printable(command)}")
     # The event loop's handler would end the application instead.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    status = None
     try:
         input("enter runs it, ctrl+c goes back ")
         status = subprocess.run(command, shell=True, cwd=folder, check=False).returncode
         input(f"it ended with status {status}: enter goes back ")
     except (KeyboardInterrupt, EOFError):
-        return None
+        pass
     finally:
         signal.signal(signal.SIGINT, before)
     return status
