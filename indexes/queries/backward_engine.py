@@ -35,7 +35,7 @@ class EngineStep:
 
 def calls_elsewhere(facts: Lookup, function: EngineFunction) -> Iterator[tuple[int, Callee]]:
     """What a function of the engine calls of the rest of autograd, with the line: nodes, their
-    hooks, the buffers of gradients. Macros and what is of no use to a reader are left out."""
+    hooks, the buffers of gradients. Macros and calls out of ``torch::autograd`` are left out."""
     known = _known(facts, function)
     if known is None:
         return
@@ -60,9 +60,9 @@ def way_of_node(index: Index, node: str) -> tuple[EngineStep, ...]:
     Empty where the tree has no engine.cpp, as an installed torch."""
     functions = {one.name: one for one in index.engine()}
     start = functions.get(_RUNS_A_NODE)
-    return (
-        tuple(_Way(index, functions, node).steps(_RUNS_A_NODE, 0)) if start and start.calls else ()
-    )
+    if start is None or not start.calls:
+        return ()
+    return tuple(_Way(index, functions, node).steps(_RUNS_A_NODE, 0))
 
 
 class _Way:

@@ -263,7 +263,7 @@ def surroundings(index: Index, native: NativeFunction) -> Surroundings:
 
 
 _Roles = dict[Role, list[Link]]
-_USED: tuple[Role, ...] = (*("meta_registration", "docs", "opinfo", "autocast", "batch_rule"),)
+_USED: tuple[Role, ...] = ("meta_registration", "docs", "opinfo", "autocast", "batch_rule")
 
 
 def _by_role(links: Iterable[Link]) -> _Roles:

@@ -29,12 +29,14 @@ def graph_lines(graph: LinkedGraph) -> Iterator[str]:
             continue
         seen.add(number)
         yield from _node_lines(graph, number, depth, via)
-        edges = [(at, edge.number) for at, edge in enumerate(graph.nodes[number].edges)]
-        edges = [(at, to) for at, to in edges if to is not None]
+        edges = [
+            (at, edge.number)
+            for at, edge in enumerate(graph.nodes[number].edges)
+            if edge.number is not None
+        ]
         below = depth + (len(edges) > 1)  # a chain stays where it is
         for at, to in reversed(edges):
-            if to is not None:
-                waiting.append((to, below, _via(graph.sources[number], at)))
+            waiting.append((to, below, _via(graph.sources[number], at)))
     yield from _order_lines(graph)
     yield f"values: torch {clean(graph.torch_version)}"
     yield f"source: {version_words(graph.source)}"

@@ -49,8 +49,8 @@ def _cell(share: float) -> str:
 
 def _sharer(one: Sharer) -> str:
     what = "its base" if one.is_base else "another tensor"
-    version = {True: ", the same version counter", False: ", another version counter"}
-    shared = version.get(one.same_version, "") if one.same_version is not None else ""
+    version = {True: ", the same version counter", False: ", another version counter", None: ""}
+    shared = version[one.same_version]
     return f"storage shared with {what} {one.shape} from element {one.offset:,} on{shared}"
 
 

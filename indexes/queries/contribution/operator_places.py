@@ -190,7 +190,7 @@ class OperatorPlaces:
         return tuple(
             Step("formulas", PurePosixPath(path).name, Location(path, 1), rule)
             for path in dict.fromkeys(names)
-            if self._index.source.content(path)
+            if self._index.source.holds(path)
         )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexes.model.errors import SourceError
 from indexes.model.vocabulary import Location
 from indexes.queries.python_names.public import definition, public_names
 from indexes.store.registrations import StoredPython
@@ -37,9 +36,6 @@ def types_of(index: Index, paths: Iterable[str]) -> Iterator[Beside]:
     """The files with the types of what stands in some modules."""
     for path in dict.fromkeys(path for path in paths if path.endswith(".py")):
         for end in _TYPES:
-            try:
-                index.source.read(path + end)
-            except SourceError:
-                continue
-            rule = f"says the types of what {path} defines"
-            yield Beside((path + end).rpartition("/")[2], Location(path + end, 1), rule)
+            if index.source.holds(path + end):
+                rule = f"says the types of what {path} defines"
+                yield Beside((path + end).rpartition("/")[2], Location(path + end, 1), rule)

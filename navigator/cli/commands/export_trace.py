@@ -51,7 +51,7 @@ _captures = click.option(
 @pass_settings
 def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     """Show a recorded trace: torchnav's own, a Chrome trace of torch.profiler, an ExecutionTrace,
-    a memory snapshot, or what torch.compile made of a program: the folder that TORCHTRACE named.
+    a memory snapshot, or what torch.compile made of a program: the folder that TORCH_TRACE named.
 
     Device work alone is read from an export of Nsight Systems (nsys export --type sqlite) and a
     report of Nsight Compute (ncu --csv). What a file is, its content says: it may be packed by

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,9 +19,6 @@ from navigator.capture.tail import SUFFIX
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.session import Settings, json_option, pass_settings, say, write_lines
 from navigator.live.asking import ask
-
-if TYPE_CHECKING:
-    pass
 
 _KEPT = 20
 """How many recordings without a name stay in the cache folder."""

@@ -122,9 +122,10 @@ class OwnEvents:
             table.place[row] = table.places.number(str(told["place"]))
         if "compilation" in told:
             self._compiling.take(row, str(told["compilation"]))
-        for name in ("unfinished", "unnamed"):
-            if told.get(name):
-                getattr(table, name).add(row)
+        if told.get("unfinished"):
+            table.unfinished.add(row)
+        if told.get("unnamed"):
+            table.unnamed.add(row)
         if told.get("phase") in PHASES:
             self._phases[row] = PHASES.index(told["phase"])
 
