@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import grimp
@@ -24,6 +25,15 @@ def test_no_folder_holds_more_modules_than_can_be_kept_in_mind() -> None:
     folders = {path.parent for path in sources()}
     modules = {f: [p for p in f.glob("*.py") if p.name != "__init__.py"] for f in folders}
     assert {str(f.relative_to(ROOT)): len(m) for f, m in modules.items() if len(m) > 25} == {}
+
+
+def test_no_folder_of_tests_is_passed_over(pytestconfig: pytest.Config) -> None:
+    passed_over = pytestconfig.getini("norecursedirs")
+    folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
+    ours = [path for path in folders if not {"tree", "extension"} & {*path.parts}]
+    names = {part for path in ours for part in path.relative_to(ROOT).parts}
+    assert "build" in names
+    assert not [name for name in names for pattern in passed_over if fnmatch(name, pattern)]
 
 
 def test_the_formatter_wins() -> None:
