@@ -11,7 +11,7 @@ from indexes.linking.facts import Call, Facts, Known, by_hand
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
-from indexes.readers.cxx.marks import PACK, UNKNOWN
+from indexes.readers.cxx.marks import LIST, PACK, UNKNOWN
 
 Returned = Callable[[str], str]
 """Tells the mark of what a call of some name returns; ``?`` where it is not known."""
@@ -139,7 +139,7 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
     if mark == UNKNOWN:
         return 1
     if len(mark) > 1:
-        mark = mark.partition("=")[2] or mark
+        mark = (mark.partition("=")[2] or mark).removeprefix(LIST)
         if mark[0] == ".":
             mark = returned(mark[1:])
     wanted, optional = parameter[:1], parameter.endswith("?") and len(parameter) > 1

@@ -28,6 +28,7 @@ from indexes.model.idioms import LOOPS
 from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
+from indexes.readers.cxx.marks import LIST
 
 _MOST_METHODS = 8
 """Methods of one name that a call can mean, of a class that is written anew for each architecture,
@@ -217,6 +218,8 @@ class EdgeResolver:
 
     def _signs(self, call: Call, caller: Known) -> list[Known]:
         """Those of ``x * y`` with a tensor: found in its namespace, whatever stands nearer."""
+        if not self._is_given_tensor(call):
+            return []
         seen = self._scopes.candidates(call._replace(qualifier="::at"), caller)
         takes = [one for one in seen if "Tensor" in one.definition.parameters]
         return chosen(call, takes, self._returned)
@@ -285,7 +288,8 @@ class EdgeResolver:
         if library := library_of(call) or _front_end(call, mark, caller):
             return [_edge(call, "library", library, "by rule")]
         if mark == "T" or (mark == "?" and self.facts.overloads(operator_base(call))):
-            return self._method_operators(call, is_sure=mark == "T")
+            written = self._takes_list(call, caller) if mark == "T" else []
+            return written or self._method_operators(call, is_sure=mark == "T")
         return self._of_class(call, caller, mark) if mark == "?" or len(mark) > 1 else []
 
     def _of_class(self, call: Call, caller: Known, mark: str) -> list[_Meant]:
@@ -315,6 +319,16 @@ class EdgeResolver:
         found = chosen(call, self._classes.others(call, caller), self._returned)
         is_told = self._classes.are_of_one_family(found)
         return _each(call, "call", [one.id for one in found]) if is_told else []
+
+    def _takes_list(self, call: Call, caller: Known) -> list[_Meant]:
+        """The methods that are written for tensors and take ``{i, j}`` as an ``initializer_list``:
+        C++ prefers them to what such a list would become (over.ics.rank)."""
+        if LIST not in call.arguments:
+            return []
+        written = self._classes.methods(call, caller, "Tensor")
+        taking = [one for one in written if "initializer_list" in one.definition.parameters]
+        found = chosen(call, taking, self._returned)
+        return _each(call, "call", [one.id for one in found], "by rule")
 
     def _method_operators(self, call: Call, is_sure: bool) -> list[_Meant]:
         overloads = self.facts.overloads(operator_base(call))

@@ -19,7 +19,7 @@ from indexes.model.vocabulary import Choice
 _NEVER = regex(
     r"[iI]s_?[cC]omplex|toComplexType|is_?sparse|kSparse|Sparse|is_?quantized|qscheme|isQIntType|qint"
     r"|is_?nested|\bis_mkldnn|is_?meta\b|\bMeta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
-    r"|numel\(\)\s*==\s*0|numel\w*\s*==\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
+    r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|SubclassLike|hasNames|has_names|[dD]eterministic|half_to_float|isSymInt"
     r"|is_symbolic|BFloat16|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kByte|\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor"

@@ -17,6 +17,8 @@ from indexes.model.regex import ASCII, regex
 UNKNOWN = "?"
 PACK = "..."
 """Any number of arguments: ``args...``."""
+LIST = "{"
+"""Stands before the mark of what an argument of a method holds in braces: ``x.index({i, j})``."""
 _TYPES = {
     "T": "Tensor TensorBase TensorRef OptionalTensorRef OptionalTensor Variable TensorArg",
     "L": "TensorList ITensorListRef MaterializedITensorListRef variable_list tensor_list",

@@ -20,7 +20,15 @@ from indexes.readers.cxx.branches import Branches, Directive, find_arms
 from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
-from indexes.readers.cxx.marks import PACK, STANDARD, UNKNOWN, type_mark, word_mark
+from indexes.readers.cxx.marks import (
+    LIST,
+    PACK,
+    STANDARD,
+    UNKNOWN,
+    one_letter,
+    type_mark,
+    word_mark,
+)
 
 _MOST_ARGUMENTS = 40
 _STRING = regex(r'"([^"\\]*)"')
@@ -42,7 +50,7 @@ _SIGN = regex(
     r"(?=(\d[\d.]*|[A-Za-z_]\w*)(\s?[-+*/%&|^<>=(\[.:])?)",
     ASCII,
 )
-_LEFT = regex(r"(?<![\w.>:])[A-Za-z_]\w*$", ASCII)
+_LEFT = regex(r"(?<![\w.>:])[A-Za-z_]\w*$|[)\]]$", ASCII)
 _BESIDE = regex(r"[-+*/%&|^<>=)]\s", ASCII)
 _LONGEST_NAME = 160
 _OBJECT = regex(r"\{(?:(?<=[\w>]\{)|(?<=[\w>]\s\{)|(?<=\s\s\{))", ASCII)
@@ -226,7 +234,7 @@ class _Reading:
             self._of_declared(site, mark, parts)
             return
         elif parts:
-            given = self._given(parts)
+            given = self._given(parts, lists=kind == "member")
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
 
@@ -268,13 +276,15 @@ class _Reading:
                     self._side(right, found.start(2), behind),
                 ]
                 behind_last = found.end()
-                if "T" in marks:
+                if any(mark == "T" or mark[:1] == "." for mark in marks):
                     row = (at, f"operator{sign}", "", "call", "", " ".join(marks), "")
                     self._rows.append(row)
 
     def _side(self, name: str, at: int, beside: str | None) -> str:
-        """The mark of a side that is a name or a number; with more beside it than that, a tensor
-        makes a tensor of it, and of anything else it is not known what it is."""
+        """The mark of a side that is a name, a number or a call; with more beside it than that, a
+        tensor makes a tensor of it, and of anything else it is not known what it is."""
+        if name in ")]":
+            return one_letter(self.known.ending_at(at)[1])
         mark = word_mark(name) if name[0].isdigit() else self.known.declared(name, at)
         if mark is None or len(mark) > 1 or (beside and (mark != "T" or beside[-1] in "([.:")):
             return UNKNOWN
@@ -306,9 +316,13 @@ class _Reading:
             return True
         return name in _ACCESSORS and (receiver == "T" or receiver[0] in ".?")
 
-    def _given(self, parts: Sequence[tuple[int, int]]) -> str:
-        """The marks of arguments, a word each, with the names that comments give them."""
+    def _given(self, parts: Sequence[tuple[int, int]], lists: bool = False) -> str:
+        """The marks of arguments, a word each, with the names that comments give them; ``lists``
+        marks what stands in braces too."""
         marks = [self._argument(*part) for part in parts[:_MOST_ARGUMENTS]]
+        for place, (start, end) in enumerate(parts[:_MOST_ARGUMENTS] if lists else ()):
+            if marks[place] != "N" and self.plain[start:end].lstrip()[:1] == "{":
+                marks[place] = LIST + marks[place]
         written = self.reader.text.written
         if written.find("/*", parts[0][0], parts[-1][1]) >= 0:
             for place, (start, end) in enumerate(parts[:_MOST_ARGUMENTS]):

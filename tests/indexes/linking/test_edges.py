@@ -39,6 +39,7 @@ FORALL_SIGNS(DEFINE_SIGN)
 struct Tensor {
   Tensor& operator+=(const Tensor& other) { return add_(other); }
   Tensor operator()(int64_t n) { return relu(); }
+  Tensor index(std::initializer_list<TensorIndex> indices) const { return *this; }
 };
 }
 namespace at::native::mps { inline void run_graph(const Tensor& x) {} }
@@ -105,6 +106,12 @@ struct Counter { int sub(int n) { return n; } };
 template <typename T> int edges_of_the_unknown(T& counter) { return counter.sub(1); }
 struct Often : Twice {};
 void edges_of_called_objects(const Tensor& x, const Twice& f) { Often often{}; often(x); f(x); }
+Tensor edges_of_lists(const Tensor& x, const Tensor& mask) { return x.index({mask, 1}); }
+Tensor edges_without_lists(const Tensor& x, const Places& places) { return x.index(places); }
+Tensor edges_of_signs_behind_calls(const Tensor& x, const Tensor& y, const Place& place) {
+  place.mul(y) + 1;
+  return x.mul(y) * y;
+}
 MANY
 int edges_of_many(int x) { return many(make(x)); }
 } // namespace at::native
@@ -182,7 +189,7 @@ def test_names_are_looked_up_in_scopes_and_overloads_chosen_by_arguments(index: 
         ("call", "detail::helper", "helper:4"),
         ("call", "other", "other:6"),
         ("call", "other", "other:5"),
-        ("call", "run_graph", "run_graph:24"),
+        ("call", "run_graph", "run_graph:25"),
         ("call", "run", "run:9"),
     ]
 
@@ -202,6 +209,14 @@ def test_signs_between_tensors_are_calls(index: Index) -> None:
     signs = [(one.definition.name, one.definition.parameters) for one in called if one]
     assert ("operator*", "const Tensor& x, const Scalar& y") in signs
     assert ("operator-", "const Tensor& x, const Tensor& y") in signs
+
+
+def test_signs_behind_calls_that_return_tensors(index: Index) -> None:
+    signs = [e for e in edges(index, "edges_of_signs_behind_calls") if "operator" in e.symbol]
+    (times,) = (index.facts.by_id(e.target) for e in signs if isinstance(e.target, int))
+    assert times
+    assert times.definition.name == "operator*"
+    assert times.definition.parameters == "const Tensor& x, const Tensor& y"
 
 
 def test_which_operators_signs_call(index: Index) -> None:
@@ -270,6 +285,15 @@ def test_a_shader_calls_no_operator_and_nothing_of_another_file(index: Index) ->
 
 def test_what_an_unknown_objects_method_returns_is_no_tensor(index: Index) -> None:
     assert not [edge for edge in edges(index, "edges_of_chains") if edge.confidence == "exact"]
+
+
+def test_a_list_in_braces_goes_to_the_method_that_takes_one(index: Index) -> None:
+    (listed,) = edges(index, "edges_of_lists")
+    assert listed.kind == "call"
+    (method,) = [k for k in index.facts.named("index") if k.id == listed.target]
+    assert method.definition.scope == "at::Tensor"
+    (other,) = edges(index, "edges_without_lists")
+    assert (other.kind, other.target) == ("operator", "index.Tensor")
 
 
 def test_all_that_a_call_can_mean_is_kept(index: Index) -> None:

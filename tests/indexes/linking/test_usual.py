@@ -16,6 +16,7 @@ from indexes.model.vocabulary import Choice, Location
         ("bias->defined()", True),
         ("!weight.defined()", False),
         ("self.numel() == 0", False),
+        ("save_mean->numel() != 0", True),
         ("self.is_cuda() && inner == 3", None),
         ("self.is_cuda() || inner == 3", True),
         ("self.is_mps() && self.dim() == 2", False),
