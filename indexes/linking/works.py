@@ -75,7 +75,7 @@ class Works:
         self.computing = lru_cache(16384)(self._computing)
         self.operator = lru_cache(4096)(self._operator_work)
         self._generic = lru_cache(4096)(self._is_generic)
-        self.edge_computing = lru_cache(16384)(self._edge_computing)
+        self._edge_kind = lru_cache(16384)(self._edge_computing)
 
     def of(self, node: Node) -> Work:
         """The work of a place."""
@@ -142,7 +142,12 @@ class Works:
             return "launch"
         if known.definition.name == "operator()" or known.definition.scope == _INNER_LOOPS:
             return "loop"
-        return next(filter(None, map(self.edge_computing, self._edges_of(known))), None)
+        return next(filter(None, map(self._edge_kind, self._edges_of(known))), None)
+
+    def computing_edges(self, known: Known) -> list[tuple[Edge, ComputingKind]]:
+        """The edges by which a function computes, in order, each with how."""
+        kinds = ((edge, self._edge_kind(edge)) for edge in self._edges_of(known))
+        return [(edge, kind) for edge, kind in kinds if kind]
 
     def _edges_of(self, known: Known) -> Iterator[Edge]:
         return (

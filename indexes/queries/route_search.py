@@ -314,14 +314,15 @@ class Search:
             end = End("launch", known, None)
             yield self._preparing(end, node, walk), end
             return
-        yield from self._weak(known, node, walk)
         if not self._is_of(known, walk.device):
             return
-        for edge in self.facts.edges(known.id):
-            kind = self.works.edge_computing(edge) if edge.kind != "functor" else None
+        strong = self.works.computing_edges(known)
+        if not strong:
+            yield from self._weak(known, node, walk)
+        for edge, kind in strong:
             name = edge.symbol.rpartition("::")[2]
             is_it = edge.kind == "library" and name == known.definition.name
-            if kind and not is_it and not (kind == "loop" and walk.device != "CPU"):
+            if not is_it and not (kind == "loop" and walk.device != "CPU"):
                 price, end = self._end(known, edge, kind, walk)
                 yield price + self._preparing(end, node, walk), end
 
@@ -345,8 +346,6 @@ class Search:
     def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
         """Functions that are made for dtypes compute, though no loop is seen in them: the one
         that a switch over dtypes calls, or the one that switches."""
-        if not self._is_of(known, walk.device):
-            return
         calls = self.facts.calls(known)
         if any(call.name.startswith(DTYPE_SWITCH) for call in calls):
             kind: RouteKind = PLAIN.get(walk.device, "launch")

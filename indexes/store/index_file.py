@@ -18,7 +18,6 @@ from indexes.model.errors import SourceError
 from indexes.model.files import MacroFact
 from indexes.model.idioms import meaning_of
 from indexes.model.vocabulary import Problem
-from indexes.source.files import read_file
 from indexes.store.tables import (
     FIELD,
     FILE_BITS,
@@ -49,7 +48,7 @@ def code_digest(*rooms: str) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for room in rooms:
         for path in sorted((_PACKAGE / room).rglob("*.py")):
-            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + read_file(path))
+            digest.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
 
