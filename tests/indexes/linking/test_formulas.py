@@ -83,7 +83,7 @@ def test_calls_that_differ_mean_each_their_own() -> None:
 def test_what_a_formula_gives_has_the_types_of_the_schema() -> None:
     text = 'clamp(grads[0] * f("a(b)"), min, result0_t).sum(self.sym_sizes())'
     calls = {one.name: one for one in calls_in(text, NATIVES["clamp"])}
-    assert list(calls) == ["clamp", "f", "sum"]
+    assert list(calls) == ["clamp", "operator*", "f", "sum"]
     assert calls["clamp"].arguments == "T S T"
     assert (calls["sum"].kind, calls["sum"].arguments) == ("member", "I")
 
