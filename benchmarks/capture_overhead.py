@@ -23,7 +23,7 @@ import torch.nn.functional as functional
 from torch import nn
 
 from benchmarks.harness import Bench, Comparison, Cost, Figure
-from navigator.capture.build import BuildError, build
+from navigator.capture.build import BuildError, Torch, build
 from navigator.capture.compiled import CompiledRecorder, load
 from navigator.capture.recorder import Options, Recorder
 from navigator.capture.writer import TraceFile
@@ -33,7 +33,7 @@ ROUNDS = 5
 STEPS = {"small": 20, "large": 3}
 
 
-class Block(nn.Module):
+class Block(nn.Module):  # type: ignore[misc]
     """A transformer block with a head."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -113,7 +113,9 @@ def profiled(step: Callable[[], None], count: int) -> tuple[float, float]:
 def library() -> object:
     """The compiled recorder; None where it cannot be built."""
     try:
-        return load(build(os.path.join(tempfile.gettempdir(), "torchnav-benchmark")))
+        return load(
+            build(os.path.join(tempfile.gettempdir(), "torchnav-benchmark"), Torch.of(torch))
+        )
     except BuildError as error:
         print(error)
         return None

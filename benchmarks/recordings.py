@@ -14,11 +14,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import torch
+
 from indexes.model.schema import parse_schema
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
-from navigator.capture.build import BuildError, build
+from navigator.capture.build import BuildError, Torch, build
 from navigator.trace.link import Linker
 from navigator.trace.overloads import Overloads
 from navigator.trace.readers import read_trace
@@ -48,7 +50,7 @@ def main() -> int:
 
 def _library(folder: Path) -> str:
     try:
-        return str(build(str(folder)))
+        return build(str(folder), Torch.of(torch))
     except BuildError as error:
         print(error)
         return ""

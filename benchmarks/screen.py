@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import Bench, Comparison, Cost, Figure, percentile
@@ -57,9 +58,14 @@ def figures(bench: Bench) -> Iterator[Comparison]:
             (Figure(f"enter to {name} painted, beside a plain view", None),),
             _one_run(bench, _opening(name)),
             "the same without colours",
-            lambda name=name: _typical(_opening(name, _PLAIN)(bench)),
+            partial(_plainly, bench, name),
             bench.runs,
         )
+
+
+def _plainly(bench: Bench, name: str) -> Cost:
+    """The cost of opening a file in a view without colours."""
+    return _typical(_opening(name, _PLAIN)(bench))
 
 
 def _percentiles(name: str) -> tuple[Figure, ...]:
